@@ -2,10 +2,10 @@ import type { Caller } from '../plugin/index.ts';
 import { FieldRules } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
 
-/** What a key may use, ready to be asked. A missing list allows everything. */
+/** The permissions of a key, compiled. A missing list allows everything. */
 export class Access {
   readonly #providers: Globs | undefined;
-  /** Patterns that begin with `@`: matched against `@slug/model`. */
+  /** Patterns that begin with `@`, which are matched against `@slug/model`. */
   readonly #placedModels: Globs | undefined;
   readonly #bareModels: Globs | undefined;
 
@@ -39,7 +39,7 @@ export class Access {
 const EVERYTHING = new Access({ providers: undefined, models: undefined });
 const known = new WeakMap<Caller, Access>();
 
-/** A caller is the key's entry in the snapshot, the same object for every request, so its patterns are read once. */
+/** A caller is the key's entry in the snapshot, the same object for every request, so its patterns are compiled once. */
 export function accessOf(caller: Caller | undefined): Access {
   // No caller: the operator has taken `auth` out of the entry chain.
   if (!caller) return EVERYTHING;

@@ -53,7 +53,7 @@ describe('hosts of remote_media', () => {
     ['https://:secret@a.example', true, false],
     ['ftp://a.example', true, false],
     ['gs://bucket/x', true, false],
-  ])('a URL like %s, with allow_insecure %s, may be used: %s', (url, allowInsecure, sound) => {
+  ])('a URL like %s, with allow_insecure %s, is allowed: %s', (url, allowInsecure, sound) => {
     expect(new AllowedHosts(settings({ allowInsecure })).isAllowed(new URL(url))).toBe(sound);
   });
 });

@@ -1,7 +1,7 @@
 import type { CustomHostSettings } from '../plugin/index.ts';
 import { Globs } from './globs.ts';
 
-/** Hosts that a caller may send the gateway to, as `remote_media` and `custom_hosts` list them. */
+/** Hosts that callers may make the gateway call, as listed in `remote_media` and `custom_hosts`. */
 export class AllowedHosts {
   readonly #schemes: ReadonlySet<string>;
   readonly #plain: Globs;
@@ -13,12 +13,12 @@ export class AllowedHosts {
     this.#withPort = new Globs(hosts.filter((host) => host.includes(':')));
   }
 
-  /** A scheme that may be used, and no credentials: they would go to whoever a name leads to, and into logs. */
+  /** Allows an accepted scheme and no credentials, which would be sent to any host that the name resolves to, and logged. */
   isAllowed({ protocol, username, password }: URL): boolean {
     return this.#schemes.has(protocol) && username === '' && password === '';
   }
 
-  /** The URL parser has made the name lower-case and ASCII, and taken away the scheme's own port. */
+  /** The URL parser has converted the name to lower-case ASCII and removed the scheme's default port. */
   allows({ hostname, port }: URL): boolean {
     return port === '' ? this.#plain.matches(hostname) : this.#withPort.matches(`${hostname}:${port}`);
   }

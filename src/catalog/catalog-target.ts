@@ -5,8 +5,8 @@ import type { Quirks } from '../providers/quirks.ts';
 import type { CatalogEntry } from './catalog.ts';
 
 /**
- * A resolved target that knows its catalog entry. The entry is private because plugins see targets, and an entry gives
- * credentials away; only the sender asks for it.
+ * A resolved target that knows its catalog entry. The entry is private because plugins receive targets and the entry gives
+ * access to credentials; only the sender reads it.
  */
 export class CatalogTarget implements ResolvedTarget {
   readonly slug: string;
@@ -63,11 +63,11 @@ export class CatalogTarget implements ResolvedTarget {
   }
 }
 
-/** The entry a target was resolved from; undefined for an object that a resolver did not make (a copy, for one). */
+/** The entry of a target; undefined for an object that no resolver created (such as a copy). */
 export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => CatalogTarget.entryOf(target);
 
-/** How the target is asked for a task that is no generation. */
+/** The codec of the target, for tasks that are not conversations. */
 export const codecOf = (target: ResolvedTarget): Codec | undefined => CatalogTarget.codecOf(target);
 
-/** What the target's place wants besides its format. */
+/** Deviations of the target's API from its format. */
 export const quirksOf = (target: ResolvedTarget): Quirks | undefined => CatalogTarget.quirksOf(target);

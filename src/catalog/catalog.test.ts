@@ -7,7 +7,7 @@ const anthropic = (slug: string, apiKey = 'sk-1') =>
   ({ slug, provider: 'anthropic', api_key: new Secret(apiKey) }) as const;
 
 describe('compileCatalog', () => {
-  test('keeps the entries in order, by slug and by provider', () => {
+  test('keeps the order of the entries, by slug and by provider', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const catalog = compileCatalog(
       { providers: [anthropic('a'), { slug: 'sim', provider: 'simulator' }, anthropic('b')] },
@@ -19,7 +19,7 @@ describe('compileCatalog', () => {
     expect(catalog.byProvider.get('anthropic')?.map(({ name }) => name)).toEqual(['@a', '@b']);
   });
 
-  test('reads connections, models and times', () => {
+  test('reads connections, models and timeouts', () => {
     const { setup } = testSetup(noTokenCalls);
     const entry = {
       ...anthropic('a'),
@@ -33,7 +33,7 @@ describe('compileCatalog', () => {
     expect(compiled?.models?.matches('claude-x')).toBe(true);
   });
 
-  test('reports every problem at once, each at its place', () => {
+  test('reports all problems at once, each at its path', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const catalog = compileCatalog(
       {

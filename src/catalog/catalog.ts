@@ -7,7 +7,7 @@ import { FieldRules } from './fields/field-rules.ts';
 import { compileFields } from './fields/field-settings.ts';
 import { Globs } from './globs.ts';
 
-/** One entry of catalog.yaml, compiled: what its provider made of it, and what the catalog itself knows. */
+/** One entry of catalog.yaml, compiled: the provider's part, and the settings that the catalog itself applies. */
 export interface CatalogEntry {
   readonly provider: ProviderEntry;
   /** `@slug` */
@@ -21,21 +21,20 @@ export interface CatalogEntry {
   readonly fields?: FieldRules | undefined;
 }
 
-/** The providers requests may be sent to. Part of a snapshot: never changes. */
+/** The providers that requests may be sent to. Part of a snapshot: never changes. */
 export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly bySlug: ReadonlyMap<string, CatalogEntry>;
   readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
   /**
-   * Starts what entries need running (the simulator in this process). To be awaited before the snapshot goes live.
+   * Starts the services that entries need (the simulator in this process). Awaited before the snapshot goes live.
    * @param which Default: all.
    */
   open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
 }
 
 /**
- * Makes a catalog of the file. All problems are reported, with paths from the file's root; entries with problems are left out.
- * Does no I/O.
+ * Compiles the file. Reports all problems, with paths from the file's root, and skips entries with problems. Does no I/O.
  */
 export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog {
   const bySlug = new Map<string, CatalogEntry>();
@@ -44,7 +43,7 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
   for (const [index, settings] of file.providers.entries()) {
     const report = (problem: Problem) => setup.report({ ...problem, path: ['providers', index, ...problem.path] });
     if (slugs.has(settings.slug)) {
-      report({ path: ['slug'], message: `another entry has the slug ${JSON.stringify(settings.slug)} already` });
+      report({ path: ['slug'], message: `another entry already has the slug ${JSON.stringify(settings.slug)}` });
       continue;
     }
     slugs.add(settings.slug);

@@ -4,7 +4,7 @@ import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { furtherModels } from './model-lists.ts';
 
-/** The entry that a request goes to, and the rights of its caller. */
+/** The entry of a request, and the permissions of its caller. */
 interface Chosen {
   readonly entry: CatalogEntry;
   /** `@slug`; undefined without the catalog. */
@@ -20,7 +20,7 @@ export function checkModel(model: string, { entry, place, access }: Chosen): voi
     throw notAllowed(`This key may not use the model ${quote(model)} at ${entry.name}.`);
 }
 
-/** Names in `models` and `fallbacks`: an upstream that honours them asks these models. They reach it as they are written. */
+/** Checks the names in `models` and `fallbacks`, which are sent unchanged: an upstream that supports them calls these models. */
 export function checkFurtherModels(exchange: Exchange, target: Target, { entry, place, access }: Chosen): void {
   if (!entry.models && !access.limitsModels) return;
   for (const { name, param } of furtherModels(exchange, target)) {

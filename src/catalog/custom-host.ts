@@ -7,13 +7,13 @@ import type { CatalogEntry } from './catalog.ts';
 
 const HEADER = 'custom-host';
 
-/** RFC 1035, section 2.3.4: no name is longer, and errors would repeat it. */
+/** The longest name (RFC 1035, section 2.3.4); error messages repeat the name, so it must be bounded. */
 const MAX_HOSTNAME = 253;
 
-/** Settings are the same object for every request, so their hosts are read once. */
+/** Settings are the same object for every request, so their hosts are compiled once. */
 const known = new WeakMap<CustomHostSettings, AllowedHosts>();
 
-/** The upstream a request names by its address, in `x-gateway-custom-host`; undefined where it names none. */
+/** The upstream whose address a request sends in `x-gateway-custom-host`; undefined without the header. */
 export function customHost(exchange: Exchange): CatalogEntry | undefined {
   const address = exchange.request.header(HEADER);
   if (address === undefined) return undefined;
@@ -28,7 +28,7 @@ export function customHost(exchange: Exchange): CatalogEntry | undefined {
   return { provider, name: 'a custom host', models: undefined, connections: undefined, timeouts: {} };
 }
 
-/** A key that is held to certain catalog entries leaves them only where it says so itself. */
+/** For a key restricted to certain catalog entries, only its own `custom_hosts` counts, not the config's. */
 function ofConfig({ config, caller }: Exchange): CustomHostSettings | undefined {
   return accessOf(caller).allowsProvider('openai') ? config?.customHosts : undefined;
 }
@@ -40,13 +40,13 @@ function allows(settings: CustomHostSettings, url: URL): boolean {
 }
 
 function readAddress(address: string, { request }: Exchange): URL {
-  // The parser would read some as slashes and drop others; a header that was sent twice has them too.
-  if (/[\s\\]/.test(address)) throw unusable('holds a space or a backslash');
+  // The parser would turn a backslash into a slash and drop some spaces; a header that was sent twice contains a space too.
+  if (/[\s\\]/.test(address)) throw unusable('contains a space or a backslash');
   const url = URL.parse(address);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw unusable('is not an http(s) URL');
   if (url.hostname.length > MAX_HOSTNAME) throw unusable(`names a host of more than ${MAX_HOSTNAME} characters`);
-  // They would stand in logs and errors, and go to whoever the name leads to.
-  if (url.username || url.password) throw unusable('holds credentials: send the token in `Authorization`');
+  // Credentials would appear in logs and errors, and be sent to any host that the name resolves to.
+  if (url.username || url.password) throw unusable('contains credentials: send the token in `Authorization`');
   if (url.search || url.hash) throw unusable('has a query or a fragment');
   return url;
 

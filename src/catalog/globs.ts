@@ -1,4 +1,4 @@
-/** Patterns in which `*` stands for any text, read once. No regular expressions: matching is linear whatever the pattern. */
+/** Compiled patterns in which `*` stands for any text. No regular expressions, so that matching is fast for every pattern. */
 export class Globs {
   readonly #literals: ReadonlySet<string>;
   readonly #patterns: readonly (readonly string[])[];
@@ -8,12 +8,12 @@ export class Globs {
     this.#patterns = patterns.filter((pattern) => pattern.includes('*')).map((pattern) => pattern.split('*'));
   }
 
-  /** Those without a `*`. */
+  /** The patterns without a `*`. */
   get literals(): Iterable<string> {
     return this.#literals;
   }
 
-  /** Without a `*`, exactly this text. */
+  /** True when this exact text is a pattern without a `*`. */
   hasLiteral(text: string): boolean {
     return this.#literals.has(text);
   }
@@ -23,7 +23,7 @@ export class Globs {
   }
 }
 
-/** The pieces between the stars stand in the text in order: the first at its start, the last at its end. */
+/** True when the text contains the pieces between the stars in order, the first at its start, the last at its end. */
 function fits(pieces: readonly string[], text: string): boolean {
   const first = pieces[0] ?? '';
   const last = pieces.at(-1) ?? '';

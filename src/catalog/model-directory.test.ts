@@ -52,22 +52,22 @@ function directoryFor({ configs = {}, caller = {}, headers = {} }: Setup) {
 }
 
 describe('the list', () => {
-  test('has the literal names of entries, each once, and none that no request could use', () => {
+  test('contains the literal names of entries once each, without names that no request could use', () => {
     expect(directoryFor({}).list()).toEqual(['@claude/claude-x', '@v/gemini-2.5-pro']);
   });
 
   test.each<[string, Route, readonly string[]]>([
     ['a target’s override', target('@w', 'gemini-3'), ['@w/gemini-3']],
-    ['its default', target('@w', undefined, 'gemini-3'), ['@w/gemini-3']],
-    ['the override, not the default beneath it', target('@w', 'gemini-3', 'gemini-2'), ['@w/gemini-3']],
-    ['a name with its own place', target('@v', '@w/gemini-3'), ['@w/gemini-3']],
-    ['a pattern’s name', target('@v', 'gemini-2.5-flash'), ['@v/gemini-2.5-flash']],
+    ['a target’s default', target('@w', undefined, 'gemini-3'), ['@w/gemini-3']],
+    ['the override instead of the default', target('@w', 'gemini-3', 'gemini-2'), ['@w/gemini-3']],
+    ['a name with its own entry', target('@v', '@w/gemini-3'), ['@w/gemini-3']],
+    ['a name that a pattern of the entry matches', target('@v', 'gemini-2.5-flash'), ['@v/gemini-2.5-flash']],
     ['a provider with one entry', target('anthropic', 'claude-x'), []],
     ['a provider with several', target('vertex-ai', 'gemini-3'), []],
-    ['no place', target(undefined, 'gemini-3'), []],
+    ['no provider', target(undefined, 'gemini-3'), []],
     ['a model that the entry does not serve', target('@v', 'gemini-3'), []],
-    ['a slip of the pen', target('@w', '@w'), []],
-    ['something else', target('@w', null), []],
+    ['a slug without a model', target('@w', '@w'), []],
+    ['a model that is null', target('@w', null), []],
   ])('takes from a config %s', (_, route, more) => {
     const tree: Route = {
       kind: 'group',
@@ -83,12 +83,12 @@ describe('the list', () => {
     expect(directoryFor({ configs: { a: tree, b: route } }).list()).toEqual(ids);
   });
 
-  test('tells of a provider by its name once this caller has one entry of it', () => {
+  test('resolves a provider’s name for a caller with exactly one entry of it', () => {
     const configs = { a: target('vertex-ai', 'gemini-3') };
     expect(directoryFor({ configs, caller: { providers: ['@w'] } }).list()).toEqual(['@w/gemini-3']);
   });
 
-  test('hides the configs a key may not use', () => {
+  test('omits models of configs that the key may not use', () => {
     const configs = { a: target('@w', 'gemini-a'), b: target('@w', 'gemini-b') };
     expect(directoryFor({ configs, caller: { configs: ['b'], providers: ['@w'] } }).list()).toEqual(['@w/gemini-b']);
   });
@@ -101,7 +101,7 @@ describe('the list', () => {
     expect(directoryFor({ caller: { models } }).list()).toEqual(ids);
   });
 
-  test('names nothing that is not found', () => {
+  test('contains only models that `find` finds', () => {
     const configs = { a: target('@w', 'gemini-3') };
     const directory = directoryFor({ configs, caller: { models: ['gemini-*', '@claude/*'] } });
     for (const id of directory.list()) expect(directory.find(id)?.id).toBe(id);
@@ -110,7 +110,7 @@ describe('the list', () => {
 });
 
 describe('one model', () => {
-  test('is found by whatever the resolver takes, with the provider it is of', () => {
+  test('is found by every name that the resolver accepts, with its provider', () => {
     expect(directoryFor({}).find('@v/gemini-2.5-new')).toEqual({
       id: '@v/gemini-2.5-new',
       name: 'gemini-2.5-new',
@@ -120,14 +120,14 @@ describe('one model', () => {
   });
 
   test.each(['@nobody/x', '@v/gemini-3', '@claude/no/name', 'gemini-9', '@w', '@/x', '', '@w/..'])(
-    '%j is not there',
+    '%j is not found',
     (id) => {
       expect(directoryFor({}).find(id)).toBeUndefined();
     },
   );
 
-  test('a header that cannot be read is no model that is missing', () => {
+  test('is not reported as missing because of an invalid header', () => {
     const headers = { 'x-gateway-provider': 'vertex-ai', 'x-gateway-vertex-region': 'us' };
-    expect(() => directoryFor({ headers }).find('x')).toThrow('needs x-gateway-vertex-project-id');
+    expect(() => directoryFor({ headers }).find('x')).toThrow('requires x-gateway-vertex-project-id');
   });
 });

@@ -10,8 +10,8 @@ import type { Catalog, CatalogEntry } from './catalog.ts';
 import { NamedModels, type NamedModel } from './named-models.ts';
 import { isLocatable, type CatalogResolver } from './target-resolver.ts';
 
-/** What resolving answers where a model is not there, or not for this caller. */
-const SAYS_NO: ReadonlySet<ErrorCode> = new Set([
+/** Error codes of a model that does not exist, or not for this caller. */
+const NOT_FOUND: ReadonlySet<ErrorCode> = new Set([
   'unknown_provider',
   'ambiguous_provider',
   'provider_required',
@@ -21,7 +21,7 @@ const SAYS_NO: ReadonlySet<ErrorCode> = new Set([
   'unsupported_task',
 ]);
 
-/** The catalog as a caller may use it: what settings name, and whatever else the resolver would take. */
+/** The models that a caller may use: lists those that the settings name, finds every model that the resolver accepts. */
 export function createModelDirectory(
   catalog: Catalog,
   configs: Pick<ConfigDirectory, 'ids' | 'get'>,
@@ -45,14 +45,17 @@ export function createModelDirectory(
         const { entry, place, model } = resolver.find(exchange, id);
         return toListed(entry, place, model);
       } catch (error) {
-        if (error instanceof GatewayError && SAYS_NO.has(error.code)) return undefined;
+        if (error instanceof GatewayError && NOT_FOUND.has(error.code)) return undefined;
         throw error;
       }
     },
   };
 }
 
-/** Names the entry lists itself, and those that are sent to it. A provider's name leads somewhere where it has one entry only. */
+/**
+ * Model names that the entry lists itself, and names that configs send to it. A provider's name selects an entry only where the
+ * provider has exactly one.
+ */
 function namesOf(
   entry: CatalogEntry,
   entries: readonly CatalogEntry[],
@@ -78,7 +81,7 @@ const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: 
   provider: provider.provider,
 });
 
-/** By code units: the same order everywhere, and the one that pages are cut by. */
+/** Sorts by code units: the order is the same on every system, and pagination relies on it. */
 function byId(a: ListedModel, b: ListedModel): number {
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;

@@ -2,13 +2,13 @@ import { unusable } from '../providers/model-name.ts';
 
 /** The parts of the field `model`: a provider's slug and a model name. */
 export interface ModelIdentifier {
-  /** Without `@`; undefined when the model does not say where it lives. */
+  /** Without `@`; undefined when the model names no entry. */
   readonly slug: string | undefined;
-  /** As the catalog entry knows it: with its family prefix and its `@date`. */
+  /** The model name within the entry, with its family prefix and its `@date`. */
   readonly model: string;
 }
 
-/** `@slug/model` or `model`. Only an `@` at the very start is a slug's: `claude-x@20250929` is a bare model. Throws GatewayError. */
+/** Parses `@slug/model` or `model`. Only an `@` at the start marks a slug: `claude-x@20250929` is a bare model. Throws GatewayError. */
 export function parseModelIdentifier(text: string): ModelIdentifier {
   if (!text.startsWith('@')) return { slug: undefined, model: text };
   const slash = text.indexOf('/');

@@ -5,18 +5,18 @@ import { LABEL_IDLE_MS, ModelLabels, OTHER } from './model-labels.ts';
 const labelOf = (labels: ModelLabels, name: string): string => labels.labelFor(undefined, name, name);
 
 describe('a name that the catalog lists', () => {
-  test('is itself, also when it looks like nothing known, was never answered and the bound is reached', () => {
+  test('is its own label, whatever its form, before any answer and beyond the limit', () => {
     const labels = new ModelLabels({ max: 0 });
     expect(labels.labelFor(new Globs(['house-model', 'x-*']), 'house-model', 'house-model')).toBe('house-model');
     expect(labels.labelFor(new Globs(['x-*']), 'x-1', 'x-1')).toBe(OTHER);
   });
 
-  test('is the name as asked, the label is the upstream’s', () => {
+  test('is compared by the requested name, and the label is the upstream’s', () => {
     const list = new Globs(['anthropic.house-model']);
     expect(new ModelLabels({ max: 0 }).labelFor(list, 'anthropic.house-model', 'house-model')).toBe('house-model');
   });
 
-  test('takes no place of those that no catalog lists', () => {
+  test('does not count towards the limit for names that no catalog lists', () => {
     const labels = new ModelLabels({ max: 10 });
     labels.labelFor(new Globs(['gemini-1']), 'gemini-1', 'gemini-1');
     expect(labels.names).toEqual([]);
@@ -25,7 +25,7 @@ describe('a name that the catalog lists', () => {
 
 describe('a name that no catalog lists', () => {
   test.each(['gemini-2.5-pro', 'claude-sonnet-4-5@20250929', 'sim-fast', 'gpt-5.1'])(
-    '%s becomes a label when it has answered, and not before',
+    '%s becomes a label with its first answer',
     (name) => {
       const labels = new ModelLabels();
       expect(labelOf(labels, name)).toBe(OTHER);
@@ -43,7 +43,7 @@ describe('a name that no catalog lists', () => {
     },
   );
 
-  test('takes one of a tenth of the labels for its key, which leaves the rest to others', () => {
+  test('takes at most a tenth of the labels for one key, which leaves the rest to others', () => {
     const labels = new ModelLabels({ max: 200 });
     const ask = (key: string): number =>
       Array.from({ length: 1000 }, (_, index) => labels.answered(`gemini-${key}-${index}`, key)).filter(
@@ -64,7 +64,7 @@ describe('a name that no catalog lists', () => {
     expect(labels.answered('gpt-7', 'a')).toBe(OTHER);
   });
 
-  test('gives its label up when it was not asked for in a day, and makes room', () => {
+  test('loses its label after a day without requests, which makes room', () => {
     let now = 0;
     const labels = new ModelLabels({ now: () => now, max: 20 });
     labels.answered('gpt-old', 'a');

@@ -1,34 +1,34 @@
 import type { Globs } from './globs.ts';
 
-/** Names made like the vendors make theirs. Callers write model names: without this, any text could become a label. */
+/** The form of vendors' model names. Callers choose model names, so without this check any text could become a label. */
 const VENDOR_NAME =
   /^(?:claude|gemini|gemma|imagen|text-embedding|gpt|o[0-9]|llama|mistral|codestral|sim)-[a-z0-9][a-z0-9.@-]{0,63}$/;
 const MAX_NAMES = 200;
-/** The part of all labels that one key may take. */
+/** One key may take at most `1 / SHARE` of all labels. */
 const SHARE = 10;
-/** As long as a series of the metrics stays that nothing is recorded under. */
+/** The time after which the metrics drop a series without new values. */
 export const LABEL_IDLE_MS = 24 * 60 * 60 * 1000;
 export const OTHER = '__other__';
 
 /** Model names as metric labels. */
 export interface ModelNames {
   /**
-   * @param listed the entry's allow-list: a name it has literally is always itself
-   * @param asked the name as the request has it, which is what the list is about
-   * @param model the name as the upstream knows it, which is the label
+   * @param listed the entry's allow-list: a name that it contains literally always has its own label
+   * @param requested the name in the request, which is compared with the list
+   * @param model the upstream's name, which is the label
    */
-  labelFor(listed: Globs | undefined, asked: string, model: string): string;
-  /** The label of a name that an upstream has answered with a 2xx. */
+  labelFor(listed: Globs | undefined, requested: string, model: string): string;
+  /** The label of a name that an upstream has answered with 2xx. */
   answered(model: string, keyId: string): string;
 }
 
-/** Whether an upstream's name could become a label. */
+/** True for an upstream's name that could become a label. */
 export const isVendorName = (model: string): boolean => VENDOR_NAME.test(model);
 
 export interface ModelLabelsSetup {
-  /** Monotonic milliseconds. Default: time stands still. */
+  /** Monotonic milliseconds. Default: a clock that stands still. */
   readonly now?: () => number;
-  /** Names that no catalog lists. */
+  /** Maximum number of labels for names that no catalog lists. */
   readonly max?: number;
 }
 
@@ -38,9 +38,9 @@ interface Taken {
 }
 
 /**
- * A name that no catalog lists takes a label when it has answered 2xx, so that guesses take none, and gives it up when it was not asked
- * for in a day. Each key takes at most a tenth of them: one that asks for many models leaves room for those of others.
- * What has no label is `__other__`. One per gateway, see worker-labels.ts for workers.
+ * A name that no catalog lists takes a label with its first 2xx, so that guesses take none, and loses it after a day without
+ * requests. Each key takes at most a tenth of the labels, which leaves room for the models of other keys. Names without a
+ * label count as `__other__`. One instance per gateway; see worker-labels.ts for workers.
  */
 export class ModelLabels implements ModelNames {
   readonly #taken = new Map<string, Taken>();
@@ -58,13 +58,13 @@ export class ModelLabels implements ModelNames {
     return [...this.#taken.keys()];
   }
 
-  /** Another one for other names. */
+  /** Changes whenever `names` changes. */
   get version(): number {
     return this.#version;
   }
 
-  labelFor(listed: Globs | undefined, asked: string, model: string): string {
-    return listed?.hasLiteral(asked) || this.#use(model) ? model : OTHER;
+  labelFor(listed: Globs | undefined, requested: string, model: string): string {
+    return listed?.hasLiteral(requested) || this.#use(model) ? model : OTHER;
   }
 
   answered(model: string, keyId: string): string {

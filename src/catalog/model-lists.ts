@@ -1,14 +1,14 @@
 import { foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
 
-/** A further model that a body names, and its place there. */
+/** A further model that a body names, and its path there. */
 export interface FurtherModel {
   readonly name: string;
   readonly param: string;
 }
 
 /**
- * Models that a request names beside `model`, for upstreams that ask them in its place: those of the caller's body, and those of the
- * parameters in a config that came with the request. The operator's own parameters are the operator's choice.
+ * Models that a request names beside `model`, which some upstreams call in its place: those in the caller's body, and those in
+ * the parameters of a config sent with the request. The operator's own parameters need no check.
  */
 export function furtherModels({ operation, request, config }: Exchange, target: Target): FurtherModel[] {
   const { models: fields = [], read = [], lifted = [] } = operation?.fields ?? {};
@@ -32,18 +32,18 @@ export function furtherModels({ operation, request, config }: Exchange, target: 
   return lists.found;
 }
 
-/** Of a fallback: its model, and fallbacks of its own. */
+/** Keys of a fallback that name models: its model, and its own fallbacks. */
 const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']);
 const LONGEST_MODEL_KEY = 'fallbacks'.length;
 
 const isModelKey = (key: string): boolean => key.length <= LONGEST_MODEL_KEY && MODEL_KEYS.has(foldCase(key));
 
-/** A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. */
+/** Collects names from a name, a list of names, objects with a `model`, or LiteLLM's lists by the model that they replace. */
 class ModelLists {
   readonly found: FurtherModel[] = [];
   readonly #fields: readonly string[];
 
-  /** @param fields paths of the API's request fields: a fallback may set them for its own call */
+  /** @param fields paths of the API's request fields, which a fallback may set for its own call */
   constructor(fields: readonly string[]) {
     this.#fields = fields;
   }
@@ -57,8 +57,8 @@ class ModelLists {
   }
 
   /**
-   * An object without `model` has names in all its values. Beside a `model`, lists under keys that are no request fields count too:
-   * LiteLLM reads `{"gpt-5": ["o3"], "model": "gpt-5"}` by its first key.
+   * In an object without `model`, every value counts as names. Beside a `model`, lists under keys that are not request fields
+   * count too: LiteLLM reads `{"gpt-5": ["o3"], "model": "gpt-5"}` by its first key.
    */
   #named(entries: readonly [string, unknown][]): readonly [string, unknown][] {
     if (!entries.some(([key]) => isModelKey(key))) return entries;

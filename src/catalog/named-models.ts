@@ -1,7 +1,7 @@
 import type { Caller, ConfigDirectory, Route } from '../plugin/index.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 
-/** A model that settings write out, and where they send it. */
+/** A model that the settings name in full, and its provider. */
 export interface NamedModel {
   /** `@slug`, or the name of a provider. */
   readonly place: string;
@@ -12,7 +12,7 @@ interface OfConfig extends NamedModel {
   readonly config: string;
 }
 
-/** The models that gateway configs name: the place in the model's own name, else its target's. */
+/** The models that gateway configs name, each with the entry in the model's own name or else the provider of its target. */
 export class NamedModels {
   readonly #all: readonly OfConfig[];
 
@@ -23,7 +23,7 @@ export class NamedModels {
     });
   }
 
-  /** A caller that is held to certain configs learns nothing of the others; what its own key names it knows. */
+  /** Models of the configs that the caller may use, and models that its own key names. Other configs stay hidden. */
   of(caller: Caller | undefined): readonly NamedModel[] {
     const inConfigs = this.#all.filter(({ config }) => !caller?.configs || caller.configs.includes(config));
     const inKey = (caller?.models ?? []).filter((pattern) => pattern.startsWith('@') && !pattern.includes('*'));
@@ -37,7 +37,7 @@ function namedIn(route: Route): readonly NamedModel[] {
   return typeof model === 'string' ? toNamed(model, route.provider) : [];
 }
 
-/** Nothing where it is left to the request where to go, and for a name that is none (a glob, a slip of the pen). */
+/** Empty where the provider is left to the request, and for an invalid name (a glob, a typo). */
 function toNamed(text: string, place: string | undefined): readonly NamedModel[] {
   if (text.startsWith('@') && !/^@[^/]+\/./.test(text)) return [];
   const { slug, model } = parseModelIdentifier(text);

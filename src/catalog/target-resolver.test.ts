@@ -27,7 +27,7 @@ const AD_HOC = { 'vertex-project-id': 'their-project', 'vertex-region': 'europe-
 
 interface Asking {
   readonly model: string;
-  /** `provider` of the config's target. */
+  /** `provider` in the config's target. */
   readonly configured?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly caller?: Partial<Caller>;
@@ -53,7 +53,7 @@ function resolve({ model, configured, headers = {}, caller: rules, file = FILE }
   );
 }
 
-describe('where a request goes', () => {
+describe('the entry of a request', () => {
   test.each<[string, Asking, string]>([
     ['the slug in the model', { model: '@claude/claude-x' }, 'claude'],
     ['the target of the config', { model: 'claude-x', configured: '@claude' }, 'claude'],
@@ -76,12 +76,12 @@ describe('where a request goes', () => {
       { model: 'gemini-2.5-pro', configured: 'vertex-ai', caller: { providers: ['@vertex-test'] } },
       'vertex-test',
     ],
-  ])('is said by %s', (_, asking, slug) => {
+  ])('is chosen by %s', (_, asking, slug) => {
     expect(resolve(asking).slug).toBe(slug);
   });
 
   test.each<[string, Asking, number, string, string]>([
-    ['nothing says where', { model: 'gemini-2.5-pro' }, 400, 'provider_required', '@slug/model'],
+    ['no provider', { model: 'gemini-2.5-pro' }, 400, 'provider_required', '@slug/model'],
     [
       'an empty header says nothing',
       { model: 'm', headers: { provider: '' } },
@@ -177,7 +177,7 @@ describe('where a request goes', () => {
   );
 });
 
-describe('what a key may use', () => {
+describe('an entry and model for a key', () => {
   test.each<[string, Partial<Caller>]>([
     ['the slug itself', { providers: ['@vertex-prod'] }],
     ['a pattern of slugs', { providers: ['@vertex-*'] }],
@@ -185,11 +185,11 @@ describe('what a key may use', () => {
     ['the bare model', { models: ['gemini-2.5-pro'] }],
     ['a pattern of models', { models: ['gemini-*'] }],
     ['the model at its entry', { models: ['@vertex-prod/gemini-*'] }],
-  ])('is allowed by %s', (_, rules) => {
+  ])('are allowed by %s', (_, rules) => {
     expect(resolve({ model: '@vertex-prod/gemini-2.5-pro', caller: rules }).slug).toBe('vertex-prod');
   });
 
-  test('no message names an entry the key may not use', () => {
+  test('are not named in messages where the key may not use them', () => {
     const askings: Asking[] = [
       { model: '@vertex-tset/m' },
       { model: '@vertex-prdo/m' },
@@ -213,7 +213,7 @@ describe('Vertex AI without the catalog', () => {
       'by a key for the provider',
       { model: 'gemini-2.5-pro', configured: 'vertex-ai', headers: AD_HOC, caller: { providers: ['vertex-ai'] } },
     ],
-  ])('goes to the project and region of the request, %s', (_, asking) => {
+  ])('uses the project and region of the request, %s', (_, asking) => {
     expect(resolve(asking)).toMatchObject({
       slug: 'vertex-ai',
       origin: 'https://europe-west4-aiplatform.googleapis.com',
@@ -263,7 +263,7 @@ describe('Vertex AI without the catalog', () => {
     );
   });
 
-  test('its headers mean nothing beside a slug', () => {
+  test('has headers that are ignored beside a slug', () => {
     expect(resolve({ model: '@vertex-prod/gemini-x', headers: AD_HOC }).origin).toBe(
       'https://us-central1-aiplatform.googleapis.com',
     );
@@ -271,13 +271,13 @@ describe('Vertex AI without the catalog', () => {
 });
 
 describe('a resolved target', () => {
-  test('says all that is needed to send', () => {
+  test('has all data for sending', () => {
     expect(resolve({ model: '@vertex-prod/gemini-2.5-pro' })).toMatchObject({
       slug: 'vertex-prod',
       provider: 'vertex-ai',
       semconvName: 'gcp.vertex_ai',
       model: 'gemini-2.5-pro',
-      // No catalog lists it, and it has not answered yet.
+      // No catalog lists the model, and it has not been answered yet.
       modelLabel: '__other__',
       format: 'gemini',
       host: 'vertex',
@@ -285,19 +285,19 @@ describe('a resolved target', () => {
     });
   });
 
-  test('gives its entry to the sender and to nobody else', () => {
+  test('reveals its entry to the sender only', () => {
     const target = resolve({ model: '@claude/claude-x' });
     expect(entryOf(target)?.name).toBe('@claude');
     expect(entryOf({ ...target })).toBeUndefined();
     expect(Object.values(target)).not.toContain(entryOf(target));
   });
 
-  test('bounds the label of models nobody has heard of', () => {
+  test('has the label `__other__` for an unknown model', () => {
     expect(resolve({ model: '@claude/anything at all' }).modelLabel).toBe('__other__');
   });
 });
 
-describe('a place in the path', () => {
+describe('a project and location in the path', () => {
   const params = { project: 'their-project', location: 'europe-west4' };
   function ask(
     more: { params?: Record<string, string>; headers?: Record<string, string>; caller?: Partial<Caller> } = {},
@@ -308,7 +308,7 @@ describe('a place in the path', () => {
     return resolver.resolve(exchange, createTarget(), 'gemini-2.5-pro', false);
   }
 
-  test('serves where nothing else names one, with the caller’s own token', async () => {
+  test('are used where the request names no provider, with the caller’s own token', async () => {
     const target = ask();
     expect(target.origin).toBe('https://europe-west4-aiplatform.googleapis.com');
     expect(target.path).toContain('/v1/projects/their-project/locations/europe-west4/');
@@ -318,17 +318,17 @@ describe('a place in the path', () => {
     expect(headers).toEqual({ authorization: 'Bearer ya29.theirs' });
   });
 
-  test('gives way to an entry the request names', () => {
+  test('are overridden by an entry that the request names', () => {
     expect(ask({ headers: { 'x-gateway-provider': '@vertex-prod' } }).slug).toBe('vertex-prod');
   });
 
-  test('gives way to a place in the gateway’s headers', () => {
+  test('are overridden by the gateway’s headers', () => {
     const headers = { 'x-gateway-vertex-project-id': 'other-project', 'x-gateway-vertex-region': 'us' };
     expect(ask({ headers }).path).toContain('/v1/projects/other-project/locations/us/');
     expect(() => ask({ headers: { 'x-gateway-vertex-region': 'us' } })).toThrow('x-gateway-vertex-project-id');
   });
 
-  test('is for callers that may do without the catalog', () => {
+  test('are refused for callers who need a catalog entry', () => {
     expect(() => ask({ caller: { providers: ['@vertex-prod'] } })).toThrow('without a catalog entry');
     expect(ask({ caller: { providers: ['vertex-ai'] } }).path).toContain('their-project');
   });
@@ -337,7 +337,7 @@ describe('a place in the path', () => {
     { project: '../x', location: 'us' },
     { project: 'their-project', location: 'evil.example' },
     { project: '-', location: 'us' },
-  ])('is refused when it is none: %j', (wrong) => {
-    expect(() => ask({ params: wrong })).toThrow(/in the path has a value that cannot be used/);
+  ])('are refused when they are invalid: %j', (wrong) => {
+    expect(() => ask({ params: wrong })).toThrow(/in the path has an invalid value/);
   });
 });

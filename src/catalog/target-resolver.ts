@@ -22,26 +22,26 @@ import { parseModelIdentifier } from './model-identifier.ts';
 import type { ModelNames } from './model-labels.ts';
 
 export interface ResolverSetup {
-  /** The process's own: labels are bounded over all snapshots. */
+  /** One instance per process: the limit for labels spans all snapshots. */
   readonly labels: ModelNames;
 }
 
-/** What one resolution asks with. */
-interface Question {
+/** The input of one resolution. */
+interface ResolutionInput {
   readonly exchange: Exchange;
   readonly access: Access;
 }
 
-/** A catalog entry, or the place a request without the catalog names. */
+/** A catalog entry, or an ad-hoc entry for a request without the catalog. */
 interface ChosenEntry {
   readonly entry: CatalogEntry;
   /** `@slug`; undefined without the catalog. */
   readonly place: string | undefined;
 }
 
-/** What a model's name leads to. */
+/** The entry and model that a model name resolves to. */
 interface ResolvedName extends ChosenEntry {
-  /** As the entry knows it. */
+  /** The model name within the entry. */
   readonly model: string;
 }
 
@@ -49,7 +49,7 @@ export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): Ca
   return new CatalogResolver(catalog, setup);
 }
 
-/** The model can be asked for something there. */
+/** True when the provider can serve the model for at least one task. */
 export function isLocatable(provider: ProviderEntry, model: string): boolean {
   return MODEL_TASKS.some((task) => canLocate(provider, model, task));
 }
@@ -66,8 +66,8 @@ function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boo
 }
 
 /**
- * Who says where a request goes: the model's own `@slug/`, then the config's target, then the header. The model and the target
- * must not contradict each other; over the header either wins, being nearer.
+ * Chooses the entry of a request by the model's own `@slug/`, then the config's target, then the header. The model and the
+ * target must not contradict each other; both take precedence over the header.
  */
 export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
@@ -90,23 +90,23 @@ export class CatalogResolver implements TargetResolver {
     return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
   }
 
-  /** Where a model would be sent that is not asked for anything yet. Throws as `resolve` does. */
+  /** Resolves a model name without a task. Throws as `resolve` does. */
   find(exchange: Exchange, id: string): ResolvedName {
     const access = accessOf(exchange.caller);
     const { slug, model } = parseModelIdentifier(id);
     const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
     checkModel(model, { entry, place, access });
-    if (!isLocatable(entry.provider, model)) throw unusable(model, `is none of ${entry.name}`);
+    if (!isLocatable(entry.provider, model)) throw unusable(model, `is not a model of ${entry.name}`);
     return { entry, place, model };
   }
 
-  #choose(question: Question, configured: string | undefined, slug: string | undefined): ChosenEntry {
-    const custom = customHost(question.exchange);
-    if (custom) return checkCustom(custom, question, configured ?? (slug === undefined ? undefined : `@${slug}`));
+  #choose(input: ResolutionInput, configured: string | undefined, slug: string | undefined): ChosenEntry {
+    const custom = customHost(input.exchange);
+    if (custom) return checkCustom(custom, input, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
-      const choice = this.#bySlug(question, slug, 'model');
+      const choice = this.#bySlug(input, slug, 'model');
       if (configured !== undefined && !agrees(configured, choice.entry)) {
-        // Not naming the config's entry: this key may not even be allowed to use it.
+        // The message omits the config's entry, which this key may not be allowed to use.
         throw new GatewayError(
           'provider_conflict',
           `The model names @${slug}, but the gateway config sends it elsewhere.`,
@@ -117,46 +117,49 @@ export class CatalogResolver implements TargetResolver {
       }
       return choice;
     }
-    const wanted = configured ?? question.exchange.request.header('provider');
+    const wanted = configured ?? input.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
-      const inPath = placeInPath(question);
+      const inPath = placeInPath(input);
       if (inPath) return { entry: inPath, place: undefined };
-      const header = question.exchange.request.headerName('provider');
+      const header = input.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',
-        `Nothing says where to send the request: write the model as \`@slug/model\`, send \`${header}\`, or use a config.`,
+        `The request names no provider: write the model as \`@slug/model\`, send \`${header}\`, or use a config.`,
       );
     }
-    return wanted.startsWith('@') ? this.#bySlug(question, wanted.slice(1), null) : this.#byProvider(question, wanted);
+    return wanted.startsWith('@') ? this.#bySlug(input, wanted.slice(1), null) : this.#byProvider(input, wanted);
   }
 
-  /** A 403 for an entry that is there tells a caller no more than the slug it has guessed; suggestions keep to what it may use. */
-  #bySlug(question: Question, slug: string, param: string | null): ChosenEntry {
+  /** A 403 reveals no more than that the guessed slug exists; suggestions contain only entries that the caller may use. */
+  #bySlug(input: ResolutionInput, slug: string, param: string | null): ChosenEntry {
     const entry = this.#catalog.bySlug.get(slug);
-    if (!entry) throw this.#unknown(question, noSlug(slug, param));
-    if (!question.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
+    if (!entry) throw this.#unknown(input, noSlug(slug, param));
+    if (!input.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
     return { entry, place: entry.name };
   }
 
-  #byProvider(question: Question, name: string): ChosenEntry {
+  #byProvider(input: ResolutionInput, name: string): ChosenEntry {
     if (!isProviderName(name)) {
-      throw this.#unknown(question, noProvider(name));
+      throw this.#unknown(input, noProvider(name));
     }
-    const adHoc = name === 'vertex-ai' ? adHocVertex(question) : undefined;
+    const adHoc = name === 'vertex-ai' ? adHocVertex(input) : undefined;
     if (adHoc) return { entry: adHoc, place: undefined };
     const entries = (this.#catalog.byProvider.get(name) ?? []).filter((entry) =>
-      question.access.allowsProvider(entry.name),
+      input.access.allowsProvider(entry.name),
     );
     const [entry, second] = entries;
-    if (!entry) throw this.#unknown(question, noEntry(name, question));
+    if (!entry) throw this.#unknown(input, noEntry(name, input));
     if (second) {
       const slugs = entries.map((each) => each.name).join(', ');
-      throw new GatewayError('ambiguous_provider', `Several catalog entries are of ${name}; name one of ${slugs}.`);
+      throw new GatewayError(
+        'ambiguous_provider',
+        `Several catalog entries have the provider ${name}; name one of ${slugs}.`,
+      );
     }
     return { entry, place: entry.name };
   }
 
-  #unknown({ access }: Question, { wanted, others, message, param }: Unknown): GatewayError {
+  #unknown({ access }: ResolutionInput, { wanted, others, message, param }: Unknown): GatewayError {
     const names = [...this.#catalog.entries.map((entry) => entry.name), ...others];
     const suggestion = nearest(
       wanted,
@@ -168,10 +171,10 @@ export class CatalogResolver implements TargetResolver {
   }
 }
 
-/** A name that leads nowhere, for the message and for what it may have meant. */
+/** An unknown name, with the data for its message and suggestion. */
 interface Unknown {
   readonly wanted: string;
-  /** Names besides the catalog's own that could have been meant. */
+  /** Candidates for the suggestion besides the catalog's entries. */
   readonly others: readonly string[];
   readonly message: string;
   readonly param: string | null;
@@ -191,13 +194,13 @@ const noProvider = (name: string): Unknown => ({
   param: null,
 });
 
-function noEntry(name: ProviderName, { exchange: { request } }: Question): Unknown {
+function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput): Unknown {
   const headers = VERTEX_HEADERS.map((header) => request.headerName(header)).join(' and ');
   const hint = name === 'vertex-ai' ? ` Without one, send ${headers}.` : '';
   return {
     wanted: `@${name}`,
     others: [],
-    message: `No catalog entry that this key may use is of ${name}.${hint}`,
+    message: `No catalog entry that this key may use has the provider ${name}.${hint}`,
     param: null,
   };
 }
@@ -205,43 +208,47 @@ function noEntry(name: ProviderName, { exchange: { request } }: Question): Unkno
 const notAllowed = (name: string): GatewayError =>
   new GatewayError('provider_not_allowed', `This key may not use ${name}.`);
 
-/** What a config's target says, against the entry the model names: the same slug, or at least its provider. */
+/** True when the config's target names the same slug as the model's entry, or its provider. */
 function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
   return configured === name || configured === provider.provider;
 }
 
 const VERTEX_HEADERS: readonly string[] = ['vertex-project-id', 'vertex-region'];
 
-/** The address says all: whatever else names a place would contradict it, and must not be passed over in silence. */
-function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): ChosenEntry {
+/** A custom host is complete by itself: any other provider in the request contradicts it and must not be ignored silently. */
+function checkCustom(
+  entry: CatalogEntry,
+  { exchange: { request } }: ResolutionInput,
+  named: string | undefined,
+): ChosenEntry {
   const vertex = VERTEX_HEADERS.find((header) => request.header(header) !== undefined);
   const other = named ?? request.header('provider');
   const contradicts = other !== undefined && other !== '' && other !== 'openai';
   if (contradicts || vertex !== undefined) {
-    const what = contradicts ? quote(other) : request.headerName(vertex ?? '');
+    const second = contradicts ? quote(other) : request.headerName(vertex ?? '');
     throw new GatewayError(
       'provider_conflict',
-      `${request.headerName('custom-host')} names an upstream of its own (provider openai), but the request or its gateway config also names ${what}.`,
+      `${request.headerName('custom-host')} names an upstream of its own (provider openai), but the request or its gateway config also names ${second}.`,
     );
   }
   return { entry, place: undefined };
 }
 
 /** Vertex AI by project and region from the request, for callers who use no catalog entry. */
-function adHocVertex({ exchange, access }: Question): CatalogEntry | undefined {
+function adHocVertex({ exchange, access }: ResolutionInput): CatalogEntry | undefined {
   const projectId = exchange.request.header('vertex-project-id');
   const region = exchange.request.header('vertex-region');
   if (projectId === undefined && region === undefined) return undefined;
   if (projectId === undefined || region === undefined) {
-    const [there, missing] = projectId === undefined ? ['region', 'project-id'] : ['project-id', 'region'];
-    const [given, needed] = [there, missing].map((name) => exchange.request.headerName(`vertex-${name}`));
-    throw new GatewayError('invalid_header', `${given} needs ${needed} beside it.`);
+    const [present, missing] = projectId === undefined ? ['region', 'project-id'] : ['project-id', 'region'];
+    const [given, needed] = [present, missing].map((name) => exchange.request.headerName(`vertex-${name}`));
+    throw new GatewayError('invalid_header', `${given} requires ${needed} too.`);
   }
   return adHocEntry(access, createAdHocVertex({ projectId, region }));
 }
 
-/** The same by the path, for clients of Vertex AI's own API; the gateway's headers stand over it. */
-function placeInPath({ exchange, access }: Question): CatalogEntry | undefined {
+/** The same by the path, for clients of Vertex AI's own API; the gateway's headers take precedence. */
+function placeInPath({ exchange, access }: ResolutionInput): CatalogEntry | undefined {
   const { project, location } = exchange.request.params;
   if (project === undefined || location === undefined) return undefined;
   const inHeaders = adHocVertex({ exchange, access });

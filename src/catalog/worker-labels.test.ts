@@ -11,7 +11,7 @@ interface Crew {
   set(now: number): void;
 }
 
-/** Workers and their primary, with no time between them. */
+/** Workers and their primary, with immediate messages. */
 function workersOf(size: number): Crew {
   let now = 0;
   const reported: LabelUse[] = [];
@@ -38,14 +38,14 @@ function workersOf(size: number): Crew {
 }
 
 describe('the labels of workers', () => {
-  test('are the same in all of them, once one has seen a name answered', () => {
+  test('are the same in all workers once a name was answered in one', () => {
     const { workers, labelOf } = workersOf(3);
     expect(workers[1]!.answered('gpt-5', 'a')).toBe(OTHER);
     expect([0, 1, 2].map((worker) => labelOf(worker, 'gpt-5'))).toEqual(['gpt-5', 'gpt-5', 'gpt-5']);
     expect(workers[1]!.answered('gpt-5', 'a')).toBe('gpt-5');
   });
 
-  test('are bounded for all together, and for each key', () => {
+  test('have one limit for all workers, and one for each key', () => {
     const { workers, labelOf, set } = workersOf(4);
     const names = Array.from({ length: 400 }, (_, index) => `gpt-${index}`);
     for (const [index, name] of names.entries()) {
@@ -56,7 +56,7 @@ describe('the labels of workers', () => {
       expect(names.filter((name) => labelOf(worker, name) === name)).toEqual(names.slice(0, 20));
   });
 
-  test('cost the primary no message for each guess', () => {
+  test('are not reported to the primary for every guess', () => {
     const { workers, reported } = workersOf(1);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, 'hog');
     expect(reported.length).toBe(5);
@@ -66,7 +66,7 @@ describe('the labels of workers', () => {
     expect(reported.length).toBe(200);
   });
 
-  test('are there for a key beside another one that names thousands of models', () => {
+  test('are left for a key beside another one that names thousands of models', () => {
     const { workers, labelOf, set } = workersOf(2);
     for (let second = 1; second <= 30; second += 1) {
       set(second * 1000);
@@ -77,7 +77,7 @@ describe('the labels of workers', () => {
     expect(labelOf(1, 'gpt-5')).toBe('gpt-5');
   });
 
-  test('last as long as one worker uses them, and leave all at once', () => {
+  test('last as long as one worker uses them, then disappear in all at once', () => {
     const { workers, labelOf, reported, set } = workersOf(2);
     workers[0]!.answered('gpt-used', 'a');
     workers[0]!.answered('gpt-idle', 'a');

@@ -3,22 +3,22 @@
 /** By name in the folder. */
 export const samples: Readonly<Record<string, string>> = {
   'catalog.yaml': `# yaml-language-server: $schema=../schemas/catalog.json
-# The providers requests may be sent to. Applications name an entry and a model: \`"model": "@simulator/any-name"\`.
+# The providers that requests may be sent to. Applications name an entry and a model: \`"model": "@simulator/any-name"\`.
 providers:
-  # Answers like a model, costs nothing and needs no credentials. By model name it also fails on purpose: sim-error-503,
+  # The simulator answers like a model, without cost or credentials. Some model names make it fail: sim-error-503,
   # sim-slow-2000, sim-cut and more.
   - slug: simulator
     provider: simulator
 
   # Google Vertex AI. The service account needs the permission aiplatform.endpoints.predict. Its key is read from a file
-  # (the path counts from this one); never paste it here.
+  # (the path is relative to this file); never paste it here.
   # - slug: vertex
   #   provider: vertex-ai
   #   region: us-central1 # or global, us, eu
   #   service_account: \${file:/run/secrets/vertex-service-account.json}
-  #   models: [gemini-2.5-*] # Leave out to allow all.
+  #   models: [gemini-2.5-*] # Omit to allow all.
 
-  # Vertex AI without stored credentials: every caller sends an OAuth token of its own in \`Authorization\`.
+  # Vertex AI without stored credentials: every caller sends its own OAuth token in \`Authorization\`.
   # - slug: vertex-own-token
   #   provider: vertex-ai
   #   project_id: my-project
@@ -34,11 +34,11 @@ providers:
   #   provider: openai
   #   api_key: \${env:OPENAI_API_KEY}
 
-  # Any server that speaks OpenAI's API: vLLM, Ollama, Groq. One that asks for no key needs no api_key here.
+  # Any server with an OpenAI-compatible API: vLLM, Ollama, Groq. Omit api_key for a server without keys.
   # - slug: local
   #   provider: openai
   #   base_url: http://127.0.0.1:11434/v1
-  #   allow_insecure: true # Plain http, or an address that is not on the internet.
+  #   allow_insecure: true # For plain http, or an address that is not on the internet.
 
   # Azure OpenAI. Requests name a deployment.
   # - slug: azure
@@ -47,10 +47,10 @@ providers:
   #   api_key: \${env:AZURE_OPENAI_API_KEY}
 `,
   'gateway/fallback-example.test.yaml': `# yaml-language-server: $schema=../../schemas/test.json
-# What the config beside this file should do: \`gatehouse test\` says whether it does, without a network. Each case is a request, what
-# the upstreams answer to it, and what should come of it.
+# Tests of the config beside this file. \`gatehouse test\` runs them without a network. Each case is a request, the answers of the
+# upstreams, and the expected result.
 cases:
-  - name: the first target answers, and nobody else is asked
+  - name: the first target answers, and no other target is tried
     request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
     upstream:
       - answer: Hello to you
@@ -61,7 +61,7 @@ cases:
       status: 200
       body: { choices: [{ message: { content: Hello to you } }] }
 
-  - name: an upstream that is overloaded is asked once more, then the second target
+  - name: an overloaded upstream gets one retry, then the second target is tried
     request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
     upstream:
       - status: 503
@@ -87,7 +87,7 @@ cases:
       target: answers
       stream: { text: Hello from the second, ends: complete }
 
-  - name: a target that says nothing is left for the second one after 30 seconds
+  - name: a silent target falls through to the second one after 30 seconds
     request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
     upstream:
       - fault: hang
@@ -96,7 +96,7 @@ cases:
       attempts: [fails, answers]
       target: answers
 
-  - name: a request that is wrong is wrong everywhere, so nobody else is asked
+  - name: an invalid request is invalid everywhere, so no other target is tried
     request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
     upstream:
       - status: 400
@@ -107,16 +107,16 @@ cases:
       body: { error: { message: "messages: too many" } }
 `,
   'gateway/fallback-example.yaml': `# yaml-language-server: $schema=../../schemas/gateway.json
-# A gateway config: requests choose it by the name of this file, \`x-gateway-config: fallback-example\`.
-# The first target always fails, so that you can watch the second one answer: the reply's header
-# \`x-gateway-last-used-option-index\` says \`config.targets[1]\`.
+# A gateway config. Requests select it by the name of this file: \`x-gateway-config: fallback-example\`.
+# The first target always fails, so that you can watch the second one answer: the reply has the header
+# \`x-gateway-last-used-option-index: config.targets[1]\`.
 name: Fallback example
 
 strategy:
   mode: fallback
   on_status_codes: [429, 500, 502, 503, 504]
 
-# What stands here holds for every target that does not say otherwise.
+# Every target inherits these settings unless it sets its own.
 provider: "@simulator"
 request_timeout: 30s
 
@@ -134,10 +134,10 @@ targets:
       temperature: 0.2
 `,
   'keys.yaml': `# yaml-language-server: $schema=../schemas/keys.json
-# The keys applications use. \`gatehouse keys create --id NAME\` makes one, prints it once and prints the entry to paste here:
-# that has only a digest, so this file can be read by people who must not have the keys.
+# The keys of applications. \`gatehouse keys create --id NAME\` creates a key, prints it once, and prints the entry to paste here.
+# The entry has only a digest, so people who must not have the keys may read this file.
 keys:
-  # For a first look. Everybody knows this key, so it works from this machine only, and for the simulator only.
+  # A demo key. It is public, so it works only from this machine and only for the simulator.
   - id: demo
     key: \${env:GATEHOUSE_DEMO_KEY:-gatehouse-demo-key}
     networks: [127.0.0.0/8, "::1/128"]
@@ -151,30 +151,30 @@ keys:
   #   default_config: fallback-example
 `,
   'server.yaml': `# yaml-language-server: $schema=../schemas/server.json
-# Where Gatehouse listens and what it accepts. All of it has defaults: this file may be empty, or not be there.
-# Your editor shows what each key means and what else there is; \`gatehouse validate\` checks the whole folder.
+# The listeners and limits of Gatehouse. Everything has a default: this file may be empty or missing.
+# Your editor shows the meaning of each key and the other keys; \`gatehouse validate\` checks the whole folder.
 
-# Applications send their requests here. Only this machine reaches it, until \`host\` or GATEHOUSE_HOST in the environment
-# (0.0.0.0 in a container) opens it.
+# Applications send their requests here. It is reachable from this machine only, unless \`host\` or the environment variable
+# GATEHOUSE_HOST (0.0.0.0 in a container) opens it.
 listen:
   port: 8787
 
-# /metrics, /livez and /readyz, on a port of their own: they need no key, so do not publish it.
+# /metrics, /livez and /readyz, on a separate port. They need no key, so do not publish this port.
 status:
   port: 9464
 
-# Load balancers before the gateway: from these networks X-Forwarded-For and Forwarded say where a request comes from.
+# Load balancers in front of the gateway: X-Forwarded-For and Forwarded are trusted from these networks only.
 # trusted_proxies: [10.1.0.0/28]
 
-# What became of single requests: /admin/v1/requests/REQUEST_ID. Beyond loopback it takes a token.
+# The outcome of single requests: /admin/v1/requests/REQUEST_ID. It requires a token on any address other than loopback.
 admin:
   host: 127.0.0.1
   port: 8788
 
-# For requests that name no config by \`x-gateway-config\` and whose key has none. The name is that of a file in gateway/.
+# The config for requests without \`x-gateway-config\` whose key has no default. The name is that of a file in gateway/.
 # default_config: fallback-example
 
-# How long to wait for an upstream. A catalog entry, a gateway config or a target may say otherwise.
+# Timeouts for upstreams. A catalog entry, a gateway config or a target can set its own.
 # timeouts:
 #   connect: 5s
 #   first_byte: 120s
@@ -192,7 +192,7 @@ admin:
 #   json_keys: 10000
 #   json_items: 200000
 
-# The plugins a request passes, in this order. List a chain only to change it; plugins of your own are named in \`plugins\`.
+# The plugins that a request passes, in this order. Write a chain only to change it; list your own plugins in \`plugins\`.
 # plugins: [./plugins/tenant-header.mjs]
 # chains:
 #   request: [metadata, tenant-header, route]

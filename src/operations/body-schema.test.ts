@@ -10,7 +10,7 @@ const messages = [{ role: 'user', content: 'hi' }];
 const body = (more: object) => ({ model: 'm', messages, ...more });
 
 describe('the schemas of the package', () => {
-  // Nobody checks them when they are used.
+  // Production does not check them.
   it.each(globSync('*.json', { cwd: packageFile('schemas') }).toSorted())('are draft-07: %s', (file) => {
     const ajv = new Ajv({ strict: false });
     const schema = JSON.parse(readFileSync(packageFile(`schemas/${file}`), 'utf8')) as object;
@@ -24,7 +24,7 @@ describe('the schema of chat requests', () => {
     ['a body that is a list', [], { message: 'The body must be object.', param: null }],
     ['a model that is a number', body({ model: 1 }), { message: '`model` must be string.', param: 'model' }],
     [
-      'a role nobody has',
+      'an unknown role',
       body({ messages: [{ role: 'boss' }] }),
       {
         message: '`messages[0].role` must be one of "developer", "system", "user", "assistant", "tool", "function".',
@@ -75,7 +75,7 @@ describe('the schema of chat requests', () => {
       },
     ],
     [
-      'arguments that are no text',
+      'arguments that are not text',
       body({ messages: [{ role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'f', arguments: {} } }] }] }),
       {
         message: '`messages[0].tool_calls[0].function.arguments` must be string or null.',
@@ -92,12 +92,12 @@ describe('the schema of chat requests', () => {
       body({ max_tokens: 1.5 }),
       { message: '`max_tokens` must be integer or null.', param: 'max_tokens' },
     ],
-  ])('refuses %s and says where', (_, value, fault) => {
+  ])('refuses %s and names the field', (_, value, fault) => {
     expect(validate(value)).toEqual({ missing: false, ...fault });
   });
 
   it.each([
-    ['nothing but the required', body({})],
+    ['only the required fields', body({})],
     [
       'nulls where OpenAI’s clients send them',
       body({
@@ -110,7 +110,7 @@ describe('the schema of chat requests', () => {
       }),
     ],
     [
-      'fields nobody knows, at every level',
+      'unknown fields, at every level',
       body({
         x: 1,
         messages: [{ role: 'user', content: [{ type: 'new', y: 2 }], z: 3 }],

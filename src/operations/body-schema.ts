@@ -6,8 +6,8 @@ import { packageFile } from '../package-root.ts';
 const all: (() => ValidateFunction)[] = [];
 
 /**
- * A body check from a schema in `schemas/`, compiled on first use, since commands use one of them or none. First fault only: no
- * coercion, no defaults, nothing is changed.
+ * A body check from a schema in `schemas/`, compiled on first use, since commands use at most one of them. It reports the first
+ * fault only, without coercion or defaults, and never changes the body.
  */
 export function bodySchema(name: string): (body: unknown) => BodyFault | undefined {
   let compiled: ValidateFunction | undefined;
@@ -21,8 +21,8 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
 }
 
 /**
- * For a process that serves: all of them, which takes 100 ms that the first request would wait for. And once it serves, what becomes of the
- * package's files is nothing to it: an upgrade may put others in their place.
+ * Compiles all body schemas when a process starts to serve: that takes 100 ms, for which the first request would wait. A serving
+ * process then no longer reads the package's files, which an upgrade may replace.
  */
 export function compileBodySchemas(): void {
   for (const validator of all) validator();
@@ -30,12 +30,12 @@ export function compileBodySchemas(): void {
 
 function compile(name: string): ValidateFunction {
   const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as object;
-  // The package's own, which a test holds to draft-07: to compile that draft first takes longer than the schema itself.
+  // Not validated against draft-07, which a test does: compiling that draft takes longer than compiling the schema itself.
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false, meta: false });
   return ajv.compile(schema);
 }
 
-/** Where a union failed, the deepest fault is the one the caller can act on. */
+/** Where a union failed, reports the deepest fault, which the caller can act on. */
 function toFault(errors: readonly ErrorObject[]): BodyFault {
   const [error] = errors.toSorted((a, b) => depth(b) - depth(a));
   if (!error) return { message: 'The body is not valid.', param: null, missing: false };
@@ -55,7 +55,7 @@ function explain(error: ErrorObject): string {
       ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}`
       : 'has a value that is not allowed';
   }
-  if (error.keyword === 'discriminator') return 'has a `type` that is not known here';
+  if (error.keyword === 'discriminator') return 'has an unknown `type`';
   if (error.keyword === 'type') return `must be ${[error.params['type']].flat().join(' or ').replaceAll(',', ' or ')}`;
   return error.message ?? 'is not valid';
 }
@@ -64,7 +64,7 @@ const depth = (error: ErrorObject): number => error.instancePath.split('/').leng
 
 const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
-/** `/messages/0/content` → `messages[0].content`, as OpenAI writes `param`. */
+/** `/messages/0/content` → `messages[0].content`, the notation of OpenAI's `param`. */
 function toParam(pointer: string): string {
   return pointer
     .split('/')

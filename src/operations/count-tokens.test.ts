@@ -25,7 +25,7 @@ describe('requests to count tokens', () => {
   it.skipIf(!existsSync(corpus)).each([
     ['anthropic', 'count_tokens', countTokens],
     ['vertex-gemini', 'countTokens', vertexCountTokens],
-  ])('that %s has answered are accepted, and the answers read', (family, op, { validate, format }) => {
+  ])('that %s has answered are accepted, and their replies decode', (family, op, { validate, format }) => {
     const records = recorded(family, op);
     expect(records).not.toEqual([]);
     for (const { request_body: request, response_body: reply } of records) {
@@ -34,7 +34,7 @@ describe('requests to count tokens', () => {
     }
   });
 
-  it('need no limit for an answer', () => {
+  it('need no limit for the answer', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
     expect(countTokens.validate(body)).toBeUndefined();
     expect(countTokens.validate({ ...body, tools: null, thinking: null, unknown: [1] })).toBeUndefined();

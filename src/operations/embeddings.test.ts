@@ -13,10 +13,10 @@ describe('a body of /v1/embeddings', () => {
     { input: [{ text: 'a' }, 'b'] },
     { input: 'a', encoding_format: 'base64', dimensions: 256, user: 'u' },
     { input: 'a', encoding_format: null, dimensions: null, user: null, task_type: null, title: null },
-    // What other servers take, and the limits of each, are theirs to judge.
+    // Values that other servers accept, and their limits, are left to the upstream.
     { input: 'a', encoding_format: 'ubinary', late_chunking: true },
     { input: [] },
-  ])('may be %j', (body) => {
+  ])('is accepted as %j', (body) => {
     expect(validate(body)).toBeUndefined();
   });
 
@@ -32,7 +32,7 @@ describe('a body of /v1/embeddings', () => {
     [{ input: 'a', task_type: 7 }, 'task_type', false],
     [{ input: 'a', auto_truncate: 'no' }, 'auto_truncate', false],
     [{ input: 'a', model: 7 }, 'model', false],
-  ])('may not be %j, for its %s', (body, param, missing) => {
+  ])('is refused as %j because of %s', (body, param, missing) => {
     expect(validate(body)).toMatchObject({ param, missing });
   });
 });

@@ -10,7 +10,7 @@ export const embeddings: Operation = {
   path: '/v1/embeddings',
   task: 'embeddings',
   semconvName: 'embeddings',
-  // Its errors; bodies are the provider's codec's.
+  // For errors only: the provider's codec reads and writes the bodies.
   format: openaiChat,
   fields: embeddingsFields,
   validate: bodySchema('embeddings'),

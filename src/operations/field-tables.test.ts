@@ -12,9 +12,9 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'images.generations': 'images',
 };
 
-describe('the fields of an operation', () => {
+describe('the field table of an operation', () => {
   it.each(operations.filter(({ method }) => method === 'POST').map((operation) => [operation.id, operation] as const))(
-    'are all known by name that the schema of %s has',
+    'contains every field in the schema of %s',
     (id, { fields }) => {
       const schema = JSON.parse(readFileSync(`schemas/${SCHEMAS[id]}.json`, 'utf8')) as { properties: object };
       const names = namesOf(fields?.read.map((path) => path.split('.')) ?? [], fields);

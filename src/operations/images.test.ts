@@ -22,16 +22,16 @@ describe('the schema of images requests', () => {
     [body({ addWatermark: 'no' }), 'addWatermark', false],
     [body({ seed: 0.5 }), 'seed', false],
     [body({ safetySettings: [1] }), 'safetySettings[0]', false],
-  ])('refuses %j and says where', (value, param, missing) => {
+  ])('refuses %j and names the field', (value, param, missing) => {
     expect(images.validate(value)).toMatchObject({ param, missing });
   });
 
   it.each([
-    ['nothing but the required', body({})],
+    ['only the required fields', body({})],
     ['nulls where OpenAI’s clients send them', body({ n: null, size: null, quality: null, stream: null, user: null })],
-    ['values nobody knows yet', body({ size: '4096x4096', quality: 'ultra', style: 'new', output_format: 'avif' })],
-    ['fields nobody knows', body({ x: 1, input_fidelity: 'high' })],
-    ['numbers outside of any bound, which are the target’s matter', body({ n: 100, output_compression: -1 })],
+    ['unknown values', body({ size: '4096x4096', quality: 'ultra', style: 'new', output_format: 'avif' })],
+    ['unknown fields', body({ x: 1, input_fidelity: 'high' })],
+    ['numbers out of range, which the target checks', body({ n: 100, output_compression: -1 })],
   ])('accepts %s', (_, value) => {
     expect(images.validate(value)).toBeUndefined();
   });

@@ -10,7 +10,7 @@ export const images: Operation = {
   path: '/v1/images/generations',
   task: 'images',
   semconvName: 'image_generation',
-  // Its errors; bodies are the provider's codec's.
+  // For errors only: the provider's codec reads and writes the bodies.
   format: openaiChat,
   fields: imagesFields,
   validate: bodySchema('images'),

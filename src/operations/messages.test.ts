@@ -22,26 +22,26 @@ describe('the schema of messages', () => {
     ['a limit with a fraction', body({ max_tokens: 1.5 }), 'max_tokens'],
     ['a stop that is a number', body({ stop_sequences: [1] }), 'stop_sequences[0]'],
     ['a choice in words', body({ tool_choice: 'auto' }), 'tool_choice'],
-    ['thinking that is a switch', body({ thinking: true }), 'thinking'],
-    ['tools that are one', body({ tools: {} }), 'tools'],
+    ['thinking that is a boolean', body({ thinking: true }), 'thinking'],
+    ['tools that are an object', body({ tools: {} }), 'tools'],
     ['a stream that is a number', body({ stream: 1 }), 'stream'],
-  ])('names what is wrong with %s', (_, wrong, param) => {
+  ])('names the field of %s', (_, wrong, param) => {
     expect(validate(wrong)).toMatchObject({ param });
   });
 
   it.each<[string, object]>([
-    ['roles, blocks and fields of tomorrow', { messages: [{ role: 'critic', content: [{ type: 'hologram' }] }], x: 1 }],
-    ['values of tomorrow', { thinking: { type: 'dreaming' }, tool_choice: { type: 'weighted' }, service_tier: 'gold' }],
+    ['unknown roles, blocks and fields', { messages: [{ role: 'critic', content: [{ type: 'hologram' }] }], x: 1 }],
+    ['unknown values', { thinking: { type: 'dreaming' }, tool_choice: { type: 'weighted' }, service_tier: 'gold' }],
     ['nulls', { system: null, tools: null, temperature: null, stream: null, metadata: null, max_tokens: null }],
     ['no limit, which a config may add', { max_tokens: undefined }],
-  ])('takes %s', (_, more) => {
+  ])('accepts %s', (_, more) => {
     expect(validate(JSON.parse(JSON.stringify(body(more))))).toBeUndefined();
   });
 
   const recorded = ['anthropic', 'vertex-anthropic'].map((name) =>
     join(packageFile('.'), '../shared/corpus/dev', `${name}.jsonl`),
   );
-  it.skipIf(!recorded.every((file) => existsSync(file)))('takes every recorded request that was answered', () => {
+  it.skipIf(!recorded.every((file) => existsSync(file)))('accepts every recorded request that was answered', () => {
     const requests = recorded
       .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
       .filter((line) => line !== '')

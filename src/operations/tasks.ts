@@ -1,10 +1,10 @@
 import type { ModelTask } from '../plugin/index.ts';
 
-/** What the gateway knows of a task beyond its name. */
+/** The properties of a task. */
 export interface TaskDescription {
-  /** Completes "The model cannot be asked for …". */
+  /** Completes "The model cannot produce …". */
   readonly result: string;
-  /** What a model with this task is for; undefined where every model of another task may have it too. */
+  /** The purpose of a model with this task; undefined for a task that models of other tasks also have. */
   readonly purpose: string | undefined;
   /** The request is a conversation in an API format. A provider's codec writes the body of any other task. */
   readonly isConversation: boolean;
@@ -20,5 +20,5 @@ export const TASKS: Readonly<Record<ModelTask, TaskDescription>> = {
   images: { result: 'images', purpose: 'images', isConversation: false, reportsUsage: false },
 };
 
-/** In the order of the table. */
+/** All tasks, in the order of the table. */
 export const MODEL_TASKS = Object.keys(TASKS) as readonly ModelTask[];

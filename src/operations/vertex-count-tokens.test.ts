@@ -12,7 +12,7 @@ describe('the model in the path', () => {
     ['meta', 'llama-4', 'meta.llama-4'],
     ['mistralai', 'mistral-small', 'mistralai.mistral-small'],
     ['qwen', 'qwen3-maas', 'qwen/qwen3-maas'],
-  ])('of %s, %s, is %s to the gateway', (publisher, model, name) => {
+  ])('of publisher %s, %s, has the gateway name %s', (publisher, model, name) => {
     expect(fieldsOf(publisher, model)).toEqual({ model: name });
   });
 
@@ -42,7 +42,7 @@ describe('the model in the path', () => {
     'models/gemini',
     'publishers/google/models/gemini',
     'projects/p/locations/l/publishers/google/models/gemini',
-  ])('may be said by the body too: %s', (model) => {
+  ])('may be repeated in the body: %s', (model) => {
     expect(fieldsOf('google', 'gemini', { model })).toEqual({ model: 'gemini' });
   });
 
@@ -54,7 +54,7 @@ describe('the model in the path', () => {
     '',
     7,
     null,
-  ])('is not to be contradicted by the body: %j', (model) => {
+  ])('must not be contradicted by the body: %j', (model) => {
     expect(() => fieldsOf('google', 'gemini', { model })).toThrow('not the model that the path names');
   });
 });

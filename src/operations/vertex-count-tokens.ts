@@ -22,11 +22,11 @@ export const vertexCountTokens: Operation = {
     const resource = { publisher, model };
     const name = modelNameOf(resource);
     if (name === undefined) {
-      const asked = JSON.stringify(`publishers/${publisher}/models/${model}`.slice(0, 200));
-      throw new GatewayError('invalid_model', `The path names no model: ${asked}.`, { param: 'model' });
+      const path = JSON.stringify(`publishers/${publisher}/models/${model}`.slice(0, 200));
+      throw new GatewayError('invalid_model', `The path names no model: ${path}.`, { param: 'model' });
     }
-    const said = body.has('model') ? body.value('model') : undefined;
-    if (said !== undefined && !(typeof said === 'string' && namesResource(said, resource)))
+    const inBody = body.has('model') ? body.value('model') : undefined;
+    if (inBody !== undefined && !(typeof inBody === 'string' && namesResource(inBody, resource)))
       throw new GatewayError('invalid_value', '`model` is not the model that the path names.', { param: 'model' });
     return { model: name };
   },

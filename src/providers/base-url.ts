@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Report } from '../plugin/index.ts';
 
-/** Where an API is reached: what stands before the provider's own paths. */
+/** The base of an API, before the provider's own paths. */
 export interface Base {
   readonly origin: string;
   /** `''`, or a path that begins with a slash and does not end with one. */
@@ -22,8 +22,8 @@ export function readBase(entry: CatalogEntry, ownOrigin: string, report: Report)
 
 function refuse(url: URL, allowInsecure: boolean): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https:// (or http://)';
-  // They would be printed with the URL in explain, logs and errors.
-  if (url.username || url.password) return 'must not hold credentials';
+  // Credentials would appear with the URL in explain, logs and errors.
+  if (url.username || url.password) return 'must not contain credentials';
   if (url.search || url.hash) return 'must not have a query or a fragment';
   if (url.protocol === 'http:' && !allowInsecure) return 'is plain http: use https, or set allow_insecure: true';
   return undefined;

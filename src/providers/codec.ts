@@ -3,61 +3,61 @@ import type { UpstreamFailure, Usage } from '../formats/events.ts';
 import type { BodyEdit, BodyView, PassThrough } from '../formats/format.ts';
 
 /**
- * How a task that is no generation (embeddings, images) is asked for at one place. A pair of pure functions in the provider's
- * folder: no I/O, no clock, no configuration. What the place refuses is read by the location's format, as with every task.
+ * Encodes and decodes a task that is not a conversation (embeddings, images) for one API. Pure functions in the provider's
+ * folder: no I/O, no clock, no configuration. The location's format reads error replies, as with every task.
  */
 export type Codec = PassThroughCodec | TranslatingCodec;
 
-/** The place speaks the client's API: the caller's bytes go out, with what the place needs spliced in. */
+/** The upstream has the client's API: the caller's bytes are sent, with edits spliced in. */
 export interface PassThroughCodec {
   readonly mode: 'pass-through';
-  /** @param model name the upstream knows */
+  /** @param model the upstream's model name */
   edits(body: BodyView, model: string): readonly BodyEdit[];
-  /** Watches the reply, whose bytes leave as they came. */
+  /** Observes the reply, whose bytes pass through unchanged. */
   openReader(model: string, stream: boolean): PassThrough;
 }
 
-/** The place speaks another API. */
+/** The upstream has another API. */
 export interface TranslatingCodec {
   readonly mode: 'translate';
-  /** @param body has passed the operation's schema; never changed. Throws RequestFault for what must be refused. */
+  /** @param body valid for the operation's schema; never changed. Throws RequestFault for a body that must be refused. */
   encode(body: JsonObject, context: CodecContext): EncodedTask;
 }
 
 export interface CodecContext {
-  /** Name the upstream knows. */
+  /** The upstream's model name. */
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
-  /** Only fields of OpenAI's API are wanted in the reply. */
+  /** The reply may have fields of OpenAI's API only. */
   readonly strict: boolean;
   /** Cost labels derived from metadata, as in `RequestTarget`. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface EncodedTask {
-  /** The request: one upstream call for each, all to the location's path. At least one. */
+  /** The bodies of the upstream calls, all to the location's path. At least one. */
   readonly calls: readonly JsonObject[];
-  /** Lower-case names; what the place wants said in headers and not in the body. */
+  /** Extra request headers, with lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** So many calls may be in the air at once. */
+  /** Maximum number of concurrent calls. */
   readonly parallel: number;
   readonly losses: readonly Loss[];
   /**
-   * Where there are several calls: whether a reply can be read, asked when it comes, so that a retry asks that call alone again and
-   * not all of them. Throws ReplyFault, as `decode` would.
+   * With several calls: checks each reply when it arrives, so that a retry repeats that call only. Throws ReplyFault, as `decode`
+   * would.
    */
   readonly check?: (reply: unknown, call: number) => void;
   /**
    * @param replies 2xx bodies, parsed, in the order of `calls`
-   * Throws ReplyFault for what cannot be read.
+   * Throws ReplyFault for replies that cannot be decoded.
    */
   decode(replies: readonly unknown[]): TaskReply;
-  /** The client asked for a stream and the place answers whole: the body as server-sent events. */
+  /** Encodes the body as server-sent events, for a client that requested a stream where the upstream does not stream. */
   readonly stream?: (body: JsonObject) => string;
 }
 
-/** The client's body; or what the replies say went wrong, although their status was 200 (all images filtered). */
+/** The client's body, or a failure that the replies report with status 200 (all images filtered). */
 export type TaskReply =
   | { readonly ok: true; readonly body: JsonObject; readonly usage?: Usage; readonly model?: string }
   | { readonly ok: false; readonly failure: UpstreamFailure };

@@ -1,6 +1,6 @@
 /**
- * Headers of the connection (RFC 9110, section 7.6.1) and those that describe a body the gateway writes: nobody's settings can say
- * anything there.
+ * Headers of the connection (RFC 9110, section 7.6.1) and headers that describe the body, which the gateway writes. No setting
+ * can change them.
  */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',

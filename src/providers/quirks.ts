@@ -2,30 +2,30 @@ import type { Loss } from '../formats/conversation.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
 
 /**
- * What a place wants besides the format that is spoken there. Pure; what the format has written is changed by it before it leaves,
- * and what comes back before it is read.
+ * Deviations of one API from its format. Pure functions that change the encoded request before it is sent and the reply before it
+ * is decoded.
  */
 export interface Quirks {
-  /** Whether a feature of the format's (`ModelFeatures`) may be asked for by this name; the others are left out and reported. */
+  /** True for a feature of the format (`ModelFeatures`) that the API accepts by this name; others are removed and reported. */
   readonly takesFeature?: (name: string) => boolean;
   readonly envelope?: BodyEnvelope;
-  /** A larger request is refused before anything of it is sent: megabytes on the way to a refusal help nobody. */
+  /** A larger request is refused before any of it is sent, because the upstream would refuse it after the upload. */
   readonly bodyLimit?: BodyLimit;
-  /** A failure of the upstream's with what an operator should know of it. */
+  /** Adds advice for the operator to a failure of the upstream. */
   readonly explain?: (failure: UpstreamFailure) => UpstreamFailure;
 }
 
 export interface BodyLimit {
   readonly bytes: number;
-  /** Whose it is, and how they write it, for the message. */
+  /** The owner of the limit, with the limit in its documentation's words, for the message. */
   readonly words: string;
 }
 
-/** A request and its reply are inside of something else. */
+/** An envelope around the body of a request and of its reply. */
 export interface BodyEnvelope {
   /** @param body JSON of the format */
   wrap(body: Buffer, stream: boolean): Wrapped;
-  /** @param bytes the whole reply. Throws ReplyFault. */
+  /** @param bytes the complete reply. Throws ReplyFault. */
   unwrap(bytes: Buffer): Buffer;
 }
 

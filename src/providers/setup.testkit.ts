@@ -5,7 +5,7 @@ import { TokenStore } from '../state/memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../upstream/types.ts';
 import type { ProviderSetup } from './definition.ts';
 
-/** A setup whose token calls end in `reply`; what was sent and reported can be read back. */
+/** A setup whose token calls return `reply`, with the sent requests and the reported problems. */
 export function testSetup(
   reply: (request: SmallRequest) => SmallReply | Promise<SmallReply>,
   tokenUris: string[] = [],

@@ -2,16 +2,16 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * Addresses that no public model API can have: the IANA special-purpose registries (RFC 6890 and successors, IPv4 and IPv6),
- * multicast, and what was withdrawn from use. Blocks the registries call globally reachable (AS112, AMT, PCP and TURN anycast,
- * ORCHIDv2, drone identifiers) are refused like the rest: they belong to network infrastructure and never serve an API, so
- * allowing them gains nothing. Only blocks that carry an IPv4 address are looked into, see `embeddedIpv4`.
+ * multicast, and withdrawn blocks. Blocks that the registries call globally reachable (AS112, AMT, PCP and TURN anycast, ORCHIDv2,
+ * drone identifiers) are refused too: they belong to network infrastructure and never serve an API. Blocks that carry an IPv4
+ * address are checked by that address, see `embeddedIpv4`.
  */
 const SPECIAL_IPV4: readonly (readonly [string, string])[] = [
   ['0.0.0.0/8', 'this network, RFC 791'],
   ['10.0.0.0/8', 'private use, RFC 1918'],
   ['100.64.0.0/10', 'shared address space, RFC 6598'],
   ['127.0.0.0/8', 'loopback, RFC 1122'],
-  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public in form, the host's in truth.
+  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: a public address that belongs to the host.
   ['168.63.129.16/32', "Azure's platform of the virtual machine"],
   ['169.254.0.0/16', 'link local and cloud metadata, RFC 3927'],
   ['172.16.0.0/12', 'private use, RFC 1918'],
@@ -35,7 +35,7 @@ const SPECIAL_IPV6: readonly (readonly [string, string])[] = [
   ['64:ff9b:1::/48', 'local-use translation, RFC 8215'],
   ['100::/64', 'discard only, RFC 6666'],
   ['100:0:0:1::/64', 'dummy prefix, RFC 9780'],
-  // Teredo, benchmarking, AMT, AS112, ORCHID and the anycast addresses of 2001:1:: are all inside.
+  // Includes Teredo, benchmarking, AMT, AS112, ORCHID and the anycast addresses of 2001:1::.
   ['2001::/23', 'IETF protocol assignments, RFC 2928'],
   ['2001:db8::/32', 'documentation, RFC 3849'],
   ['2620:4f:8000::/48', 'AS112, RFC 7534'],
@@ -64,12 +64,12 @@ function buildRanges(table: readonly (readonly [string, string])[], family: 'ipv
 const RANGES_IPV4 = buildRanges(SPECIAL_IPV4, 'ipv4');
 const RANGES_IPV6 = buildRanges(SPECIAL_IPV6, 'ipv6');
 
-/** The only block IANA delegates public IPv6 addresses from; everything outside is reserved, whatever comes to live there. */
+/** The only block from which IANA delegates public IPv6 addresses; all other blocks are reserved. */
 const GLOBAL_UNICAST = buildRanges([['2000::/3', 'global unicast']], 'ipv6');
 
 /**
- * Why an address must not be connected to, or undefined when it is a public one.
- * @param address IPv4 in dotted form or IPv6, as the resolver or the URL parser writes them
+ * The reason why connections to an address are refused; undefined for a public address.
+ * @param address IPv4 in dotted form or IPv6, in the form of the resolver or the URL parser
  */
 export function specialPurpose(address: string): string | undefined {
   if (isIPv4(address)) return nameOf(RANGES_IPV4, address, 'ipv4');
@@ -86,7 +86,7 @@ export function specialPurpose(address: string): string | undefined {
   return nameOf(GLOBAL_UNICAST, address, 'ipv6') === undefined ? 'outside global unicast, RFC 4291' : undefined;
 }
 
-/** Where clouds hand out the credentials of the machine: Google's, and those that AWS, Azure, Alibaba and OpenStack have. */
+/** Metadata servers, which hand out the credentials of the machine: those of Google, AWS, Azure, Alibaba and others. */
 const METADATA_SERVERS_IPV4 = buildRanges(
   [
     ['169.254.169.254/32', 'Google, AWS, Azure, OpenStack'],
@@ -112,13 +112,13 @@ const METADATA_SERVERS_IPV6 = buildRanges(
 export const isMetadataServer = (address: string): boolean =>
   isIn(METADATA_SERVERS_IPV4, METADATA_SERVERS_IPV6, address);
 
-/** Link-local addresses (RFC 3927, RFC 4291): clouds put services of the machine here, more of them than any list has. */
+/** Link-local addresses (RFC 3927, RFC 4291): clouds offer services of the machine here, more than a list could cover. */
 const LINK_LOCAL_IPV4 = buildRanges([['169.254.0.0/16', 'link local']], 'ipv4');
 const LINK_LOCAL_IPV6 = buildRanges([['fe80::/10', 'link local']], 'ipv6');
 
 export const isLinkLocal = (address: string): boolean => isIn(LINK_LOCAL_IPV4, LINK_LOCAL_IPV6, address);
 
-/** Judged by every IPv4 address that an IPv6 address may stand for, and without its zone. */
+/** Checks the address without its zone, and every IPv4 address that an IPv6 address may stand for. */
 function isIn(ipv4: readonly Range[], ipv6: readonly Range[], address: string): boolean {
   const [plain = ''] = address.split('%');
   if (isIPv4(plain)) return nameOf(ipv4, plain, 'ipv4') !== undefined;
@@ -131,9 +131,9 @@ function nameOf(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv
 }
 
 /**
- * The IPv4 address an IPv6 address stands for. Packets to these blocks end at that address, so it decides: IPv4-mapped
- * (RFC 4291), the NAT64 prefix (RFC 6052: on an IPv6-only network DNS64 gives every IPv4-only provider such an address, so
- * the block cannot be refused whole) and 6to4 (RFC 3056).
+ * The IPv4 address that an IPv6 address stands for. Packets to these blocks reach that address, so the checks use it: IPv4-mapped
+ * (RFC 4291), the NAT64 prefix (RFC 6052: on an IPv6-only network DNS64 gives every IPv4-only provider such an address, so the block
+ * cannot be refused as a whole) and 6to4 (RFC 3056).
  */
 export function embeddedIpv4(address: string): string | undefined {
   const groups = groupsOf(address);
@@ -144,7 +144,7 @@ export function embeddedIpv4(address: string): string | undefined {
   return first === 0x2002 ? dotted(second!, third!) : undefined;
 }
 
-/** Where an IPv6 address with a certain beginning or interface identifier holds an IPv4 address. */
+/** The position of an IPv4 address in IPv6 addresses with a certain prefix or interface identifier. */
 interface Embedding {
   readonly fits: (groups: readonly number[]) => boolean;
   readonly read: (groups: readonly number[]) => string;
@@ -158,8 +158,8 @@ const lastTwo = (groups: readonly number[]): string => dotted(groups[6]!, groups
 const isLocalNat64 = startsWith(0x64, 0xff9b, 1);
 
 /**
- * Forms that are refused whole elsewhere, but that `allow_insecure` lets through. What a machine or its network makes of them is its own
- * matter, so each counts.
+ * Forms that are always refused without `allow_insecure`. A machine or its network may interpret such an address in any of these
+ * ways, so each form is checked.
  */
 const LOCAL_EMBEDDINGS: readonly Embedding[] = [
   // `::a.b.c.d`, RFC 4291, deprecated; `::ffff:0:a.b.c.d`, RFC 2765.
@@ -175,7 +175,7 @@ const LOCAL_EMBEDDINGS: readonly Embedding[] = [
   },
   // ISATAP, RFC 5214, below any prefix.
   { fits: (groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, read: lastTwo },
-  // Teredo, RFC 4380: the client's address with all bits turned over.
+  // Teredo, RFC 4380: the client's address with all bits inverted.
   { fits: startsWith(0x2001, 0), read: (groups) => dotted(groups[6]! ^ 0xffff, groups[7]! ^ 0xffff) },
 ];
 

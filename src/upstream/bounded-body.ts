@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 
-/** A small body, gathered whole up to a bound. */
+/** Collects a small body up to a limit. */
 export class BoundedBody {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
@@ -10,7 +10,7 @@ export class BoundedBody {
     this.#limit = limit;
   }
 
-  /** False when the bound is reached: what is over it has been left out. */
+  /** False when the limit is exceeded; the excess bytes are dropped. */
   push(bytes: Buffer): boolean {
     const room = this.#limit - this.#length;
     this.#pieces.push(bytes.length > room ? bytes.subarray(0, room) : bytes);
@@ -40,8 +40,8 @@ export function codingOf(headers: Readonly<Record<string, string>>): string | un
 }
 
 /**
- * Text of a small body. We never ask for a content coding, but front ends have been seen to use one on error pages; so small
- * a body is decoded where it stands. One that does not decode says so: a status without a text is still worth having.
+ * The text of a small body. The gateway never requests a content coding, but some front ends use one for error pages, so a small
+ * body is decoded here. A body that cannot be decoded is replaced with a remark, because its status is still useful.
  */
 export function readText(bytes: Buffer, headers: Readonly<Record<string, string>>, limit: number): string {
   const coding = codingOf(headers);

@@ -11,7 +11,7 @@ const held = (changes: Partial<HeldReply>, signals: object = {}): HeldReply => (
   signals: { ...createSignals(), ...signals },
 });
 
-describe('the gate', () => {
+describe('the commit gate', () => {
   it.each<[string, HeldReply, boolean]>([
     ['before content', held({}, { progress: 3, model: 'm' }), false],
     ['at the first content', held({}, { content: true }), true],
@@ -28,7 +28,7 @@ describe('the gate', () => {
     ['at the first content', held({}, { content: true }), false],
     ['at a proper end', held({}, { content: true, ended: true }), true],
     ['past the hold', held({ bytesIn: 101 }, { content: true }), true],
-  ])('of a stream that is held to its end: %s', (_, reply, open) =>
+  ])('of a stream with `commit: complete`: %s', (_, reply, open) =>
     expect(mayCommit(reply, { hold, commit: 'complete' })).toBe(open),
   );
 });

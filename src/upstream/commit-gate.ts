@@ -2,36 +2,36 @@ import type { Signals } from '../formats/events.ts';
 import { codingOf } from './bounded-body.ts';
 import type { OutboundRequest } from './types.ts';
 
-/** A 2xx that has not been let out yet, as far as it has come. */
+/** A 2xx before commit, with its progress. */
 export interface HeldReply {
   readonly stream: boolean;
   readonly signals: Signals;
-  /** Bytes from the upstream. */
+  /** Bytes received from the upstream. */
   readonly bytesIn: number;
-  /** Bytes the reader has made of them. */
+  /** Bytes that the reader has produced from them. */
   readonly bytesOut: number;
 }
 
-/** Whether a reply may begin to leave, which ends all chance of another attempt. */
+/** True when a reply may be committed: it starts to be sent, and no other attempt is possible. */
 export function mayCommit(
   { stream, signals, bytesIn, bytesOut }: HeldReply,
   { hold, commit }: Pick<OutboundRequest, 'hold' | 'commit'>,
 ): boolean {
-  // A plain reply is worth nothing until it is whole: only its size can open the gate before.
+  // An incomplete plain reply is of no use, so before its end only its size can open the gate.
   if (!stream) return bytesOut > hold.bytes;
-  // Translation may swallow (pings) or swell: whichever side is larger has been held.
+  // Translation may drop bytes (pings) or add some: the larger of the two counts as held.
   return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }
 
 const WEB_PAGE = /^\s*text\/html\b/i;
 
-/** Why a reply is of no use whatever its body says, or undefined. Statuses from 400 on are for their format to read. */
+/** The reason why a reply is unusable, whatever its body; undefined otherwise. The format reads statuses from 400 on. */
 export function unusable(status: number, headers: Readonly<Record<string, string>>): string | undefined {
-  // Following one would let the upstream choose where the prompt and the credentials go.
+  // Following a redirect would let the upstream send the prompt and the credentials to another host.
   if (status >= 300 && status < 400) return `a redirect (HTTP ${status}), which is not followed`;
   if (status >= 300) return undefined;
-  // A login page, a proxy's excuse: no API answers with one, and what it says is nobody's answer.
+  // A login page or a proxy's error page: no API answers with HTML.
   if (WEB_PAGE.test(headers['content-type'] ?? '')) return 'a web page (text/html)';
   const coding = codingOf(headers);
-  return coding === undefined ? undefined : `content-encoding ${coding}, which was not asked for`;
+  return coding === undefined ? undefined : `content-encoding ${coding}, which the gateway did not request`;
 }

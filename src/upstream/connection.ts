@@ -3,9 +3,9 @@ import { Client, type buildConnector, type Dispatcher } from 'undici';
 import type { GatewayError } from '../plugin/index.ts';
 import { Dial, type DialContext } from './dial.ts';
 
-/** One place for a connection in a pool: made, used, lost and made again. */
+/** One slot for a connection in a pool, in which connections are opened, used, lost and opened again. */
 export class Connection {
-  /** Replies the present connection has brought to their end. */
+  /** Complete replies on the current connection. */
   served = 0;
   readonly #context: DialContext;
   #dial: Dial | undefined;
@@ -15,7 +15,7 @@ export class Connection {
     this.#context = context;
   }
 
-  /** undici's connector for this place. */
+  /** undici's connector for this slot. */
   readonly connect: buildConnector.connector = (target, callback) => {
     this.#dial = new Dial(this.#context, target, (error, socket) => {
       this.#dial = undefined;
@@ -27,18 +27,18 @@ export class Connection {
     void this.#dial.start();
   };
 
-  /** Nobody waits for this connection any more. undici then takes the place out of the pool. */
+  /** Aborts the dial when no request waits for the connection any more. undici then removes the slot from the pool. */
   abandonDial(reason: GatewayError): void {
     this.#dial?.abandon(reason);
   }
 
-  /** Makes the next request on this place connect anew. */
+  /** Closes the socket, so that the next request in this slot opens a new connection. */
   drop(): void {
     this.#socket?.destroy();
   }
 }
 
-/** A request that learns on which connection it runs. */
+/** A request that is notified of its connection. */
 interface Passenger {
   board(connection: Connection): void;
 }
@@ -46,7 +46,7 @@ interface Passenger {
 const isPassenger = (handler: Dispatcher.DispatchHandler): handler is Dispatcher.DispatchHandler & Passenger =>
   'board' in handler;
 
-/** undici's client of one connection, which tells a request where it runs. */
+/** undici's client of one connection, which notifies each request of the connection. */
 class ConnectionClient extends Client {
   readonly #connection: Connection;
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../plugin/index.ts';
 
-/** setTimeout's largest delay; beyond it, it would fire at once. */
+/** setTimeout's largest delay; with a larger one it would fire immediately. */
 const MAX_DELAY_MS = 0x7fffffff;
 
 /**
- * The one timer of a request. It is set anew only for a moment that is nearer than the one it waits for: limits that move
- * away (every chunk moves one) cost nothing, since whoever is woken looks what is due and waits again.
+ * The only timer of a request. It is reset only for an earlier moment. Limits that move later (every chunk moves one) cost nothing:
+ * `wake` checks which limit is due and waits again.
  */
 export class DeadlineTimer {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class DeadlineTimer {
     if (at >= this.#at) return;
     this.#cancel?.();
     this.#at = at;
-    // Rounded up: a timer that fires a fraction early would only be set again.
+    // Rounded up: a timer that fires a fraction early would have to be set again.
     const delay = Math.min(MAX_DELAY_MS, Math.max(0, Math.ceil(at - this.#clock.now())));
     this.#cancel = this.#clock.after(delay, () => {
       this.#at = Infinity;

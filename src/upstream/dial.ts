@@ -4,18 +4,18 @@ import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '..
 import { permittedAddresses, type Lookup } from './egress.ts';
 import { causeOf, outOfSockets, toTlsError } from './faults.ts';
 
-/** RFC 8305, section 5: the recommended wait before the next address is tried beside a silent one. */
+/** RFC 8305, section 5: the recommended delay before the next address is tried in parallel with a silent one. */
 const ATTEMPT_DELAY_MS = 250;
 
-/** How connections come about: over the network, or in memory where gateway configs are tested. */
+/** The transport of connections: the network, or memory in config tests. */
 export interface Wire {
-  /** @param to an address that was checked, and the name it was found by */
+  /** @param to a checked address, and the name that resolved to it */
   connect(to: { readonly host: string; readonly port: number; readonly hostname: string }): Socket;
-  /** TLS on the socket it is given. */
+  /** Starts TLS on the given socket. */
   readonly secure: buildConnector.connector;
 }
 
-/** What dialling needs that is the same for all connections of a pool. */
+/** The part of a dial that is the same for all connections of a pool. */
 export interface DialContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
@@ -28,10 +28,10 @@ export interface DialContext {
 type Done = (error: GatewayError | undefined, socket?: Socket) => void;
 
 /**
- * One connection being made: look up, check, connect to a checked address, then TLS for the name that was asked for.
- * Attempts to several addresses run beside each other, each starting when the one before has failed or been silent for a
- * while: Node's own `autoSelectFamily` gives each attempt but the last only that while, which far regions outlast.
- * There is no timeout in here: the request that waits has one, and abandons the dial when it passes.
+ * Opens one connection: lookup, address check, connect to a checked address, then TLS for the requested name.
+ * Attempts to several addresses run in parallel; each starts when the previous one has failed or has been silent for a while. Node's
+ * own `autoSelectFamily` gives every attempt except the last only that delay, which is too short for far regions.
+ * The dial has no timeout: the waiting request has one, and abandons the dial when it passes.
  */
 export class Dial {
   readonly #context: DialContext;
@@ -84,11 +84,11 @@ export class Dial {
     const address = this.#addresses[this.#next];
     if (address === undefined) return;
     this.#next += 1;
-    // An address literal: nothing is looked up again.
+    // An address literal, so there is no second lookup.
     const socket = this.#context.wire.connect({ host: address, port: this.#port, hostname: this.#target.hostname });
     this.#attempts.add(socket);
     socket.once('connect', () => this.#connected(socket));
-    // Stays for as long as the socket lives: an attempt that lost may still fail, and that must reach nobody.
+    // The listener stays for the life of the socket: a losing attempt may still fail, and its error must be ignored.
     socket.on('error', (error) => this.#failed(socket, error));
     this.#stopWaiting = this.#context.clock.after(ATTEMPT_DELAY_MS, () => this.#attempt());
   }
@@ -112,7 +112,7 @@ export class Dial {
       socket.destroy();
       return;
     }
-    // Whole requests and answers are written at once: nothing is gained by waiting for more (Nagle).
+    // Requests are written in one piece, so Nagle's delay has no benefit.
     socket.setNoDelay(true);
     if (this.#target.protocol === 'https:') this.#handshake(socket);
     else this.#finish(undefined, socket.setKeepAlive(true, 60_000));
@@ -140,12 +140,12 @@ export class Dial {
 }
 
 /**
- * Whether a name leads inside or nowhere is a map of the network, one name at a time. Who may choose the host, but no address
- * inside, is told the same of both.
+ * Callers who may choose the host, but no internal address, get the same error for a name that resolves to an internal address and
+ * for one that does not resolve. Otherwise they could map the internal network name by name.
  */
 const unreported = (cause: unknown, host: string): UpstreamError =>
   new UpstreamError(
     'egress_refused',
-    `${host} cannot be reached: it has no address, or only such as callers may not choose (custom_hosts.allow_insecure).`,
+    `${host} cannot be reached: it has no address, or only addresses that callers may not choose (custom_hosts.allow_insecure).`,
     { cause },
   );

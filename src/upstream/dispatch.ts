@@ -4,19 +4,19 @@ import type { Connection } from './connection.ts';
 import { isConnectionClosed, toTransportError } from './faults.ts';
 import type { OriginPool } from './pool.ts';
 
-/** Why undici drops a request: shared, since nobody ever sees it and an error per abort costs a stack trace. */
-const ABANDONED = new UpstreamError('connection_failed', 'The request was given up.');
+/** The error with which undici drops a request. Shared, because it is never shown and each new error costs a stack trace. */
+const ABANDONED = new UpstreamError('connection_failed', 'The request was abandoned.');
 
-/** undici's parser is one per process and must not be entered twice (it asserts that); true while it calls us. */
+/** True while undici's parser calls the gateway. The process has one parser, which asserts that it is not entered twice. */
 let parsing = false;
 
 /**
- * One request on its way through a pool, as undici's handler. Everything is in fields: undici calls a handler in the async
- * context of whichever request opened the socket, so there is no ambient context here.
+ * One request in a pool, as undici's handler. All state is in fields: undici calls a handler in the async context of the request
+ * that opened the socket, so async context cannot be used here.
  */
 export abstract class Dispatch implements Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
-  /** Whose turn it is when a connection comes free. */
+  /** The caller, by which the waiting line takes turns. */
   readonly caller: string;
   protected readonly pool: OriginPool;
   /** Sent a second time because the connection had died unnoticed. */
@@ -34,19 +34,19 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
     this.options = options;
   }
 
-  /** All connections are in use: it waits in line for one. */
+  /** Called when all connections are in use and the request waits in line. */
   onWaiting(): void {}
 
-  /** It has left the line: a connection is its own. */
+  /** Called when the request has left the line and has a connection. */
   onTurn(): void {}
 
-  /** On a connection that stands: the request is being written. */
+  /** Called when the connection is open and the request is being written. */
   protected abstract onSent(): void;
   protected abstract onHeaders(status: number, headers: Record<string, string>): void;
   protected abstract onBytes(bytes: Buffer): void;
-  /** The reply is complete as HTTP understands it. */
+  /** Called when the HTTP reply is complete. */
   protected abstract onComplete(): void;
-  /** Transport failed. Neither this nor `onComplete` is called after the other, or after `stop`. */
+  /** Called when the transport has failed. Neither this nor `onComplete` is called after the other, or after `stop`. */
   abstract onFault(error: GatewayError): void;
 
   protected get over(): boolean {
@@ -57,7 +57,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
     this.pool.enter(this);
   }
 
-  /** Ends it where it stands; no call back follows. A connection in use is destroyed at once. */
+  /** Ends the request immediately, without further callbacks. A connection in use is destroyed. */
   protected stop(): void {
     if (this.#over) return;
     this.#over = true;
@@ -75,15 +75,15 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
     else this.#controller?.resume();
   }
 
-  /** The place in the pool it was given. */
+  /** Receives its connection from the pool. */
   board(connection: Connection): void {
     this.#connection = connection;
-    // One dead connection is often not alone: after a restart behind it all are. The second sending takes no chance.
+    // After a restart of the upstream all connections may be dead, so the resent request opens a new one.
     if (this.resent) connection.drop();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, not aborted: undici then drops the request and keeps the connection.
+    // Thrown rather than aborted, so that undici drops the request and keeps the connection.
     if (this.#over) throw ABANDONED;
     this.#controller = controller;
     this.#reused = (this.#connection?.served ?? 0) > 0;
@@ -99,7 +99,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx: the reply proper follows (RFC 9110, 15.2).
+    // 1xx: the final reply follows (RFC 9110, 15.2).
     if (this.#over || status < 200) return;
     this.#headersSeen = true;
     this.#guarded(() => this.onHeaders(status, flatten(headers)));
@@ -135,14 +135,14 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A kept-alive connection that dies before any byte of the reply was most likely closed by the other side while it was
-   * idle, and the request crossed that close on the wire (RFC 9112, 9.3.1 and 9.5).
+   * Resends the request once. A kept-alive connection that fails before any byte of the reply was most likely closed by the other
+   * side while idle, at the moment when the request was sent (RFC 9112, 9.3.1 and 9.5).
    */
   #resend(): void {
     this.resent = true;
     this.#controller = undefined;
     this.#connection = undefined;
-    // undici is in the middle of closing the connection.
+    // Deferred, because undici is still closing the connection.
     queueMicrotask(() => {
       if (!this.#over) this.pool.reenter(this);
     });

@@ -114,7 +114,7 @@ describe('a metadata server', () => {
   it('is not what a poisoned name leads to', async () => {
     await expect(permittedAddresses(NAME, true, answers('10.6.6.6'), true)).rejects.toMatchObject({
       code: 'egress_refused',
-      message: 'metadata.google.internal resolves to an address that is no metadata server.',
+      message: 'metadata.google.internal resolves to an address that is not a metadata server.',
     });
   });
 });

@@ -5,16 +5,16 @@ import { isLinkLocal, isMetadataServer, specialPurpose } from './address.ts';
 import { causeOf } from './faults.ts';
 import type { Origin } from './types.ts';
 
-/** All addresses of a host name, in the order they should be tried. */
+/** All addresses of a host name, in the order in which to try them. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** The system's resolver with its own order (RFC 6724): it knows which families this machine can reach. */
+/** The system's resolver, in its own order (RFC 6724), which considers the families that this machine can reach. */
 export const systemLookup: Lookup = async (hostname) => {
   const answers = await resolve(hostname, { all: true, order: 'verbatim' });
   return answers.map(({ address }) => address);
 };
 
-/** An origin as the guard lets it pass: https unless the catalog entry says otherwise, nothing but scheme, host and port. */
+/** Checks an origin: https unless the catalog entry allows http, and only scheme, host and port. */
 export function checkOrigin(origin: Origin): URL {
   const url = URL.parse(origin.url);
   if (!url || url.origin === 'null' || url.href !== `${url.origin}/`) {
@@ -31,11 +31,11 @@ export function checkOrigin(origin: Origin): URL {
 }
 
 /**
- * The addresses a connection to `hostname` may be made to. This is the one look-up of a connection: whoever calls connects
- * to exactly what it returns, so a name that answers differently a moment later (DNS rebinding) changes nothing.
+ * The permitted addresses for a connection to `hostname`. This is the only lookup of a connection, and the connection uses exactly
+ * these addresses, so a name that resolves differently later (DNS rebinding) has no effect.
  *
- * Of several answers the special-purpose ones are left out and the others used. Refusing the whole name would protect
- * no more, since what is left out is never connected to, and would take down a provider whose name also has an inside address.
+ * Special-purpose addresses among several are skipped and the others used. Refusing the name altogether would not be safer, because
+ * skipped addresses are never used, and it would block a provider whose name also has an internal address.
  */
 export async function permittedAddresses(
   hostname: string,
@@ -43,7 +43,7 @@ export async function permittedAddresses(
   lookup: Lookup,
   metadataServer = false,
 ): Promise<readonly string[]> {
-  // The URL parser has turned decimal, octal and hex forms into dotted ones (WHATWG URL, 3.5); undici strips the brackets.
+  // The URL parser has converted decimal, octal and hex forms to dotted ones (WHATWG URL, 3.5); undici strips the brackets.
   const literal = isIP(hostname) !== 0;
   const found = literal ? [hostname] : await findAddresses(hostname, lookup);
   const refuse = metadataServer
@@ -53,13 +53,13 @@ export async function permittedAddresses(
       : refuseSpecialPurpose;
   const permitted = found.filter((address) => refuse(address) === undefined);
   if (permitted.length > 0) return interleaveFamilies(permitted);
-  // The address itself stays out of the message, which callers read: it would tell them of the network inside.
+  // The message, which callers see, omits the address, because it would reveal the internal network.
   throw new UpstreamError('egress_refused', `${hostname} ${literal ? 'is' : 'resolves to'} ${refuse(found[0]!)}.`, {
     cause: new Error(`refused ${found.join(', ')}`),
   });
 }
 
-/** Why an address is left out, in the words that follow `it is`. */
+/** The reason why an address is refused, as a phrase to follow `it is`. */
 type Refusal = (address: string) => string | undefined;
 
 const refuseSpecialPurpose: Refusal = (address) => {
@@ -68,24 +68,24 @@ const refuseSpecialPurpose: Refusal = (address) => {
 };
 
 /**
- * An entry that may name an address inside must still not reach the credentials of the machine, nor what else clouds and kubelets offer
- * to it on link-local addresses, by a name that leads there either.
+ * An entry with `allow_insecure` may use internal addresses. It must still not reach the credentials of the machine, nor other
+ * services that clouds and kubelets offer on link-local addresses, also not through a name that resolves to them.
  */
 const refuseMachineServices: Refusal = (address) => {
-  // Whatever dials it would read other forms (`0251.0376.0251.0376`) in its own way.
+  // The connect call could interpret other forms (`0251.0376.0251.0376`) differently.
   if (isIP(address) === 0) return 'not an IP address';
   if (isMetadataServer(address)) return "the address of a cloud's metadata server, which no catalog entry may reach";
   return isLinkLocal(address) ? 'a link-local address, which no catalog entry may reach' : undefined;
 };
 
 /**
- * The gateway itself asks for its token. Google's name for the server has been poisoned before, in machines and in networks:
- * it must lead to one. Any other host is the operator's, from the environment.
+ * For the gateway's own token. Google's name of the server has been spoofed before, on machines and in networks, so it must resolve
+ * to a metadata server. Any other host is the operator's choice, from the environment.
  */
 const refuseSpoofed =
   (hostname: string): Refusal =>
   (address) =>
-    hostname === METADATA_NAME && !isMetadataServer(address) ? 'an address that is no metadata server' : undefined;
+    hostname === METADATA_NAME && !isMetadataServer(address) ? 'an address that is not a metadata server' : undefined;
 
 const METADATA_NAME = 'metadata.google.internal';
 

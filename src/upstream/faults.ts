@@ -2,13 +2,13 @@ import { errors } from 'undici';
 import { GatewayError, UpstreamError } from '../plugin/index.ts';
 import { RETRY_AFTER_MS } from './limits.ts';
 
-/** What a connection can die of between two requests, or while one has just been written to it. */
+/** Errors of a connection that was closed between two requests, or while one was being written. */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 
-/** undici's refusal of what it was asked to send: a fault of this gateway, no other upstream would do better. */
+/** undici refuses to send the request: a fault of the gateway, which another target would not cure. */
 const UNSENDABLE = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
 
-/** The host of the gateway has run out of something: whatever the upstream does, no connection to it comes about. */
+/** The gateway's own host has run out of a resource, so that no connection can be opened. */
 const LOCAL = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
 const CLOSING = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
@@ -18,7 +18,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** ` (ECONNREFUSED)`, for the end of a message; nothing where there is no code. */
+/** ` (ECONNREFUSED)`, for the end of a message; empty without a code. */
 export function causeOf(error: unknown): string {
   const code = codeOf(error);
   return code === undefined ? '' : ` (${code})`;
@@ -29,13 +29,13 @@ export function isConnectionClosed(error: unknown): boolean {
   return code !== undefined && CLOSED.has(code);
 }
 
-/** Undefined: the connection failed for another reason. */
+/** The error where the gateway's host has run out of sockets; undefined for any other error. */
 export function outOfSockets(error: unknown, host: string): UpstreamError | undefined {
   const code = codeOf(error);
   if (code === undefined || !LOCAL.has(code)) return undefined;
   return new UpstreamError(
     'sockets_exhausted',
-    `The gateway's host has no socket for a connection to ${host} (${code}).`,
+    `The gateway's host has no free socket for a connection to ${host} (${code}).`,
     {
       cause: error,
       retryAfterMs: RETRY_AFTER_MS,
@@ -43,10 +43,10 @@ export function outOfSockets(error: unknown, host: string): UpstreamError | unde
   );
 }
 
-/** An error of undici or of a socket, in the gateway's words. `headersSeen`: the reply had begun. */
+/** Turns an error of undici or of a socket into a gateway error. @param headersSeen the reply had begun */
 export function toTransportError(error: unknown, host: string, headersSeen: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
-  // undici leaves the code of its parser's errors empty where its table lacks the number.
+  // undici leaves the code of parser errors empty where its table has no entry for the number.
   const code = codeOf(error) ?? (error instanceof errors.HTTPParserError ? 'HPE' : undefined);
   if (code === undefined || UNSENDABLE.has(code)) {
     return new GatewayError('internal_error', 'The gateway failed to send this request.', { cause: error });

@@ -1,11 +1,11 @@
-/** Held pieces that are joined into one: a small Buffer weighs more than the ping it holds. */
+/** Number of held pieces that are joined into one, because a small Buffer takes more memory than the ping in it. */
 const JOINED = 64;
 
-/** What a reply has brought before it may leave, and how much of memory that is said to be. */
+/** The bytes of a reply before commit, and the memory reported for them. */
 export class ReplyBuffer {
   readonly #onHold: ((bytes: number) => boolean) | undefined;
   #pieces: Buffer[] = [];
-  /** Of those, the last ones that are still as they came. */
+  /** Number of pieces at the end that are not joined yet. */
   #loose = 0;
   #counted = 0;
 
@@ -22,21 +22,21 @@ export class ReplyBuffer {
     this.#loose = 0;
   }
 
-  /** They belong to somebody else now; they count on until `release`. */
+  /** Hands the pieces over. They remain counted until `release`. */
   take(): Buffer[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces;
   }
 
-  /** So many bytes are held by now, here or in the reader. False: all replies together hold too much. */
+  /** Updates the number of bytes held here or in the reader. False: all replies together hold too much. */
   count(bytes: number): boolean {
     const more = bytes - this.#counted;
     this.#counted = bytes;
     return this.#onHold?.(more) ?? true;
   }
 
-  /** They have left, or never will. */
+  /** Releases the counted bytes: they have been sent, or never will be. */
   release(): void {
     if (this.#counted === 0) return;
     const counted = this.#counted;

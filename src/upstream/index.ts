@@ -25,24 +25,24 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup;
-  /** Certificate authorities to trust beside the usual ones, PEM. */
+  /** Additional trusted certificate authorities, PEM. */
   readonly ca?: readonly string[];
   /** Default: the network. */
   readonly wire?: Wire;
-  /** So many more, or with a negative number fewer, requests wait in line for a connection. */
+  /** Called with the change in the number of requests that wait in line for a connection. */
   readonly onWaiting?: (change: number) => void;
 }
 
-/** Token endpoints are asked once an hour; more at a time than this means that many entries refresh together. */
+/** Token endpoints are called about once an hour; more concurrent calls mean that many entries refresh together. */
 const SMALL_CONNECTIONS = 4;
 
-/** Hosts that callers name, at once; beyond it those without work give up their connections. */
+/** Maximum number of pools for hosts that callers name; beyond it idle ones are closed. */
 const MAX_CALLERS_POOLS = 64;
 
-/** No UpstreamError: no other target is tried, and the breaker of this one ignores it. */
+/** Not an UpstreamError, so that no other target is tried and the target's breaker ignores it. */
 const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its connections.');
 
-/** Everything that leaves the gateway for an upstream goes through one of these. */
+/** The only way out of the gateway: every request to an upstream passes through it. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { clock, lookup = systemLookup, ca, wire, onWaiting } = options;
   const context = { clock, lookup, ca, wire, onWaiting };
@@ -52,7 +52,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
     return new Promise<CommittedReply | RefusedReply>((resolve, reject) => {
-      // undici takes an absolute URL here and would name another host to the upstream (RFC 9112, 3.2.2).
+      // undici accepts an absolute URL here and would send another host name to the upstream (RFC 9112, 3.2.2).
       if (!request.path.startsWith('/'))
         throw new GatewayError('internal_error', `The outbound path ${request.path} has no leading slash.`);
       const directory = request.origin.chosenByCaller ? callersPools : pools;
@@ -64,7 +64,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return new Promise((resolve, reject) => {
       const url = URL.parse(request.url);
       if (!url || url.username || url.password) {
-        throw new UpstreamError('egress_refused', 'The address of this request is not a URL, or it holds credentials.');
+        throw new UpstreamError(
+          'egress_refused',
+          'The address of this request is not a URL, or it contains credentials.',
+        );
       }
       const { allowInsecure, metadataServer = false } = request;
       const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections: SMALL_CONNECTIONS });
@@ -73,8 +76,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   /**
-   * A connection of its own, closed behind it: callers name these hosts, and would crowd the upstreams' out of the directory. So
-   * every download is looked up and checked anew, whatever the name has answered before.
+   * Opens a separate connection and closes it afterwards: callers name these hosts, which would displace the upstreams' pools in the
+   * directory. So every download resolves and checks its host again.
    */
   async function download(request: DownloadRequest): Promise<Download> {
     const { url, allowInsecure } = request;

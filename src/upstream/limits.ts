@@ -12,7 +12,7 @@ export type LimitName =
   | 'request'
   | 'hold';
 
-/** The next moment something is due. */
+/** The limit that is due next. */
 export interface DueLimit {
   readonly name: LimitName;
   /** Monotonic milliseconds. */
@@ -20,34 +20,34 @@ export interface DueLimit {
 }
 
 /**
- * An error reply is complete within milliseconds of its headers. One that dribbles is not worth the wait: its status is known, and
- * with it which target comes next.
+ * The time to read the body of an error reply, which is normally complete milliseconds after its headers. A slower body is cut off:
+ * the status alone decides about the next target.
  */
 export const REFUSAL_MS = 3_000;
 
-/** What a caller should wait before it tries again where the gateway itself has no connection left. */
+/** The `retry-after` for callers where the gateway itself has no free connection. */
 export const RETRY_AFTER_MS = 1_000;
 
 /**
- * `waiting`: in line for a connection. `connecting`: it has one of the pool's places. `sent`: waiting for headers. `held`: a 2xx before its commit gate. `flowing`: past it.
- * `refused`: the body of another status is being read. `over`: settled.
+ * `waiting`: in line for a connection. `connecting`: it has a slot of the pool. `sent`: waiting for headers. `held`: a 2xx before
+ * commit. `flowing`: after commit. `refused`: the body of another status is being read. `over`: settled.
  */
 export type Phase = 'waiting' | 'connecting' | 'sent' | 'held' | 'refused' | 'flowing' | 'over';
 
-/** What the limits of a try depend on. Monotonic milliseconds. */
+/** The progress of a try, on which its limits depend. Monotonic milliseconds. */
 export interface Progress {
   readonly phase: Phase;
   readonly stream: boolean;
-  /** Since when the upstream can be at work on it: not while it waits in line. */
+  /** The start of the upstream's time, which excludes the wait in line. */
   readonly startedAt: number;
   readonly headersAt: number;
-  /** Real content was seen. */
+  /** Content has been received. */
   readonly content: boolean;
-  /** Last sign of life that is not a ping, or the moment reading went on after a pause. */
+  /** Time of the last progress other than a ping, or of the end of a pause. */
   readonly progressAt: number;
-  /** Whoever takes the reply has asked us to stop reading. */
+  /** The consumer of the reply has paused reading. */
   readonly paused: boolean;
-  /** How long that has been so before, in all: time in which no content could be seen. */
+  /** Total time of earlier pauses, in which no content could be received. */
   readonly pausedFor: number;
 }
 
@@ -59,10 +59,9 @@ export interface LimitSettings {
 }
 
 /**
- * The limit that is due first. While we are paused only the deadline counts: a client that reads slowly must not get its
- * upstream killed for a silence of its own making.
+ * The limit that is due first. During a pause only the deadline counts: a slow client must not cause a timeout of its upstream.
  *
- * A plain reply has no pings, so bytes are its progress, and no first content apart from its first byte.
+ * A plain reply has no pings, so every byte is progress, and its first byte is its first content.
  */
 export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
   let nearest: DueLimit = { name: deadlineOf, at: deadline };
@@ -94,11 +93,11 @@ export function formatDuration(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
 }
 
-/** @param why no connection became free */
-export const poolExhausted = (host: string, why: string): UpstreamError =>
+/** @param reason why no connection became free */
+export const poolExhausted = (host: string, reason: string): UpstreamError =>
   new UpstreamError(
     'pool_exhausted',
-    `No free connection to ${host}: all connections (\`connections\`) are in use, and ${why}.`,
+    `No free connection to ${host}: all connections (\`connections\`) are in use, and ${reason}.`,
     {
       retryAfterMs: RETRY_AFTER_MS,
     },
@@ -109,14 +108,14 @@ interface TimeoutTimes {
   readonly requestMs: number;
 }
 
-/** What is overdue, and where the request stands. */
+/** The limit that has passed, and the phase of the request. */
 interface Overdue {
   readonly name: Exclude<LimitName, 'hold' | 'refusal'>;
   readonly phase: Phase;
   readonly host: string;
 }
 
-/** A request that has had no connection yet says nothing of its upstream. */
+/** The error of a limit that has passed. Without a connection it is not a failure of the upstream. */
 export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes): GatewayError {
   if (name === 'line')
     return poolExhausted(host, `none became free within ${formatDuration(times.timeouts.connect)} (timeouts.connect)`);
@@ -125,7 +124,7 @@ export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes
   return poolExhausted(host, "none became free before the target's time was over (timeouts.total)");
 }
 
-/** The time was over before anything was sent: a token fetch, a wait between tries or a plugin has used it up. */
+/** The error where the time passed before the request was sent: a token fetch, a retry delay or a plugin has used it up. */
 export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string): GatewayError {
   if (settings.deadlineOf === 'request') return deadlineOver(settings, `before the request was sent to ${host}`);
   const within = formatDuration(settings.timeouts.total);
@@ -138,11 +137,11 @@ export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string):
   );
 }
 
-/** No UpstreamError: it is the request's own time that is over. */
+/** Not an UpstreamError: the deadline of the whole request has passed. */
 const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =>
   new GatewayError('timeout_request', `The request's deadline of ${formatDuration(requestMs)} passed ${when}.`);
 
-/** A timeout in words: which one, and how long it is. */
+/** The error of a timeout, which names the timeout and its length. */
 export function timeoutError(
   name: Exclude<Overdue['name'], 'line'>,
   { timeouts, requestMs }: TimeoutTimes,

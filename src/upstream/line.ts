@@ -1,9 +1,9 @@
 /**
- * Those that wait for a connection of one pool, each caller in turn: a caller with a thousand requests in the line delays another
- * one's by a single request. Entering, leaving and taking cost the same however long the line is.
+ * The requests that wait for a connection of one pool. Callers take turns: a caller with a thousand waiting requests delays another
+ * caller's by one request only. Entering, leaving and taking have constant cost.
  */
 export class WaitingLine<T> {
-  /** In the order in which the callers have their turn. */
+  /** The waiting requests by caller, in the order of the callers' turns. */
   readonly #lanes = new Map<string, Set<T>>();
   #size = 0;
 
@@ -18,7 +18,7 @@ export class WaitingLine<T> {
     this.#size += 1;
   }
 
-  /** @returns whether it was in the line */
+  /** @returns true if it was in the line */
   leave(caller: string, one: T): boolean {
     const lane = this.#lanes.get(caller);
     if (!lane?.delete(one)) return false;
@@ -27,7 +27,7 @@ export class WaitingLine<T> {
     return true;
   }
 
-  /** The one that has waited longest of the caller whose turn it is; that caller is behind all others then. */
+  /** Takes the oldest request of the caller whose turn it is, and moves that caller to the end. */
   take(): T | undefined {
     for (const [caller, lane] of this.#lanes) {
       this.#lanes.delete(caller);

@@ -10,8 +10,8 @@ interface DownloadSettle {
 }
 
 /**
- * One GET of media that a caller names. Every status is an answer and redirects are not followed: whoever asked decides where to
- * go. Only the body of a 200 is read, and of that no more than `admit` lets in.
+ * One GET of media that a caller names. Every status resolves, and redirects are not followed: the calling code decides about them.
+ * Only the body of a 200 is read, and only as much as `admit` allows.
  */
 export class MediaExchange extends Dispatch {
   readonly #request: DownloadRequest;
@@ -45,7 +45,7 @@ export class MediaExchange extends Dispatch {
       this.#settle.resolve({ status, headers, body: Buffer.alloc(0) });
       return;
     }
-    // Said to be too large already: nothing of it need be read. A length that is not a number is undici's to refuse.
+    // A body with a content-length above the limit is not read. undici refuses a length that is not a number.
     const announced = Number(headers['content-length'] ?? 0);
     if (announced > this.#request.room()) this.onFault(this.#tooLarge());
   }
@@ -72,11 +72,11 @@ export class MediaExchange extends Dispatch {
   }
 
   #tooLarge(): UpstreamError {
-    return new UpstreamError('reply_too_large', `The media at ${this.pool.host} is larger than may be fetched.`);
+    return new UpstreamError('reply_too_large', `The media at ${this.pool.host} is larger than the limit.`);
   }
 
   #timeoutError(): UpstreamError {
     const within = formatDuration(this.#request.timeoutMs);
-    return new UpstreamError('timeout_total', `The media at ${this.pool.host} was not there within ${within}.`);
+    return new UpstreamError('timeout_total', `The media at ${this.pool.host} did not arrive within ${within}.`);
   }
 }

@@ -9,32 +9,32 @@ import { WaitingLine } from './line.ts';
 import { poolExhausted } from './limits.ts';
 import type { Origin } from './types.ts';
 
-/** What all pools share. */
+/** The context that all pools share. */
 export interface PoolContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
-  /** Certificate authorities to trust beside the usual ones, PEM. */
+  /** Additional trusted certificate authorities, PEM. */
   readonly ca?: readonly string[] | undefined;
   /** Default: the network. */
   readonly wire?: Wire | undefined;
-  /** So many more, or with a negative number fewer, requests wait in line for a connection. */
+  /** Called with the change in the number of requests that wait in line for a connection. */
   readonly onWaiting?: ((change: number) => void) | undefined;
 }
 
-/** A request as the pool sees it: it waits in line, and undici drives it once it has a connection. */
+/** A request in the pool: it waits in line, and undici drives it once it has a connection. */
 export interface PooledRequest extends Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
-  /** Callers take turns for connections that come free. */
+  /** The caller, by which the waiting line takes turns. */
   readonly caller: string;
-  /** All connections are in use: it waits in line for one. */
+  /** Called when all connections are in use and the request waits in line. */
   onWaiting(): void;
-  /** It has left the line: a connection is its own. */
+  /** Called when the request has left the line and has a connection. */
   onTurn(): void;
-  /** It ends without a reply. */
+  /** Called when the request ends without a reply. */
   onFault(error: GatewayError): void;
 }
 
-/** TCP, and TLS by undici's connector with its session cache. */
+/** The network: TCP, and TLS by undici's connector with its session cache. */
 const network = (ca: PoolContext['ca']): Wire => ({
   connect: ({ host, port }) => connect({ host, port }),
   secure: buildConnector({
@@ -45,35 +45,35 @@ const network = (ca: PoolContext['ca']): Wire => ({
 });
 
 /**
- * Idle connections close after this unless the upstream's `keep-alive: timeout` says otherwise: below the 60 s after which
- * common load balancers drop them, so that few requests meet a dead one.
+ * Idle connections close after this time unless the upstream sends its own `keep-alive: timeout`. It is below the 60 s after which
+ * common load balancers drop connections, so that few requests use a dead one.
  */
 const KEEP_ALIVE_MS = 55_000;
 const KEEP_ALIVE_MAX_MS = 600_000;
 
-/** More origins than a catalog has. Past it, reloads have left pools behind that nobody asks for. */
+/** More than the origins of a catalog. Beyond it, reloads have left unused pools behind. */
 const MAX_POOLS = 1024;
-/** Requests that may wait for a connection of one origin: far more than `limits.in_flight` admits by default. */
+/** Maximum number of requests that wait for a connection of one origin: far more than the default of `limits.in_flight`. */
 const MAX_WAITING = 10_000;
 
 const EVICTED = new UpstreamError('connection_failed', 'The connections to this upstream were closed.');
 
 /**
- * The connections to one origin. Requests wait here for a free one, not in undici's queue: a request that is given up can
- * leave this line at once, while undici would keep it, body and all, until a connection came free. Its time in the line is bounded by
- * the request (`timeouts.connect`), its length here.
+ * The connections to one origin. Requests wait for a free one here and not in undici's queue: an abandoned request leaves this line
+ * immediately, while undici would keep it and its body until a connection became free. The request limits its time in the line
+ * (`timeouts.connect`); the pool limits the length of the line.
  */
 export class OriginPool {
   readonly url: string;
-  /** Name and port, for messages. */
+  /** Host name and port, for messages. */
   readonly host: string;
   readonly #pool: Pool;
   readonly #connections: number;
   readonly #running = new Set<PooledRequest>();
   readonly #waiting = new WaitingLine<PooledRequest>();
   readonly #onWaiting: (change: number) => void;
-  /** Monotonic moment of the last request for it. */
-  askedAt = 0;
+  /** Monotonic time of the last request for the pool. */
+  requestedAt = 0;
   #startScheduled = false;
 
   constructor(origin: Origin, context: PoolContext) {
@@ -89,7 +89,7 @@ export class OriginPool {
       connections: origin.connections,
       pipelining: 1,
       allowH2: false,
-      // Ours rule: they know phases, pings and backpressure.
+      // Disabled: the gateway's own limits consider phases, pings and backpressure.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -111,7 +111,7 @@ export class OriginPool {
     this.#onWaiting(1);
   }
 
-  /** Once more, in the place it still holds. */
+  /** Dispatches the request again, in the slot that it still holds. */
   reenter(dispatch: PooledRequest): void {
     this.#pool.dispatch(dispatch.options, dispatch);
   }
@@ -121,7 +121,7 @@ export class OriginPool {
     if (!this.#running.delete(dispatch)) return;
     if (this.#waiting.size === 0 || this.#startScheduled) return;
     this.#startScheduled = true;
-    // Not from within a call of undici: its parser may be running, and starting a request can make it read.
+    // Deferred, because this may run inside a call of undici's parser, and starting a request can re-enter it.
     queueMicrotask(() => this.#startWaiting());
   }
 
@@ -156,7 +156,7 @@ export class OriginPool {
   }
 }
 
-/** Pools by what defines them. They outlive the snapshot that first asked for them. */
+/** Pools by origin and options. They outlive the snapshot that created them. */
 export class PoolDirectory {
   readonly #pools = new Map<string, OriginPool>();
   readonly #context: PoolContext;
@@ -170,7 +170,7 @@ export class PoolDirectory {
   }
 
   get(origin: Origin): OriginPool {
-    // A pool's connections have passed its guard: no request may share them that its own guard would refuse.
+    // The key includes the guard's options: a request must not share connections that its own guard would refuse.
     const key = `${origin.url} ${origin.allowInsecure} ${origin.metadataServer ?? false} ${origin.connections}`;
     let pool = this.#pools.get(key);
     if (!pool) {
@@ -178,7 +178,7 @@ export class PoolDirectory {
       this.#makeRoom();
       this.#pools.set(key, pool);
     }
-    pool.askedAt = this.#context.clock.now();
+    pool.requestedAt = this.#context.clock.now();
     return pool;
   }
 
@@ -187,8 +187,8 @@ export class PoolDirectory {
   }
 
   /**
-   * The settings have changed. Which origins they still name shows in what is asked for: a pool that nobody has asked for since
-   * is closed when it has been idle for as long as its connections are kept anyway. So no pool in use loses a connection.
+   * Called after a change of the settings. A pool without requests since then is closed once it has been idle for as long as its
+   * connections are kept alive. So no pool in use loses a connection.
    */
   settingsChanged(): void {
     this.#changedAt = this.#context.clock.now();
@@ -208,17 +208,19 @@ export class PoolDirectory {
     this.#stopSweep = undefined;
     const idleSince = this.#context.clock.now() - KEEP_ALIVE_MS;
     for (const [key, pool] of this.#pools) {
-      if (pool.askedAt > this.#changedAt) continue;
-      if (pool.busy || pool.askedAt > idleSince) this.#sweepLater();
+      if (pool.requestedAt > this.#changedAt) continue;
+      if (pool.busy || pool.requestedAt > idleSince) this.#sweepLater();
       else this.#drop(key, pool);
     }
   }
 
-  /** Pools at work stay and may be more for a while; once they are done, all that is too much goes, the longest unasked first. */
+  /** Closes idle pools above the maximum, least recently used first. Busy pools stay, so the maximum may be exceeded for a while. */
   #makeRoom(): void {
     const excess = this.#pools.size - this.#max + 1;
     if (excess <= 0) return;
-    const idle = [...this.#pools].filter(([, pool]) => !pool.busy).toSorted(([, a], [, b]) => a.askedAt - b.askedAt);
+    const idle = [...this.#pools]
+      .filter(([, pool]) => !pool.busy)
+      .toSorted(([, a], [, b]) => a.requestedAt - b.requestedAt);
     for (const [key, pool] of idle.slice(0, excess)) this.#drop(key, pool);
   }
 

@@ -1,7 +1,7 @@
 import { Queue } from '../formats/streams/queue.ts';
 import type { GatewayError, Sink, Source } from '../plugin/index.ts';
 
-/** The upstream end of a flow. */
+/** The upstream's side of a flow. */
 export interface Tap {
   pauseFlow(): void;
   resumeFlow(): void;
@@ -9,15 +9,15 @@ export interface Tap {
 }
 
 /**
- * The body of a committed reply. Bytes that come before it is opened, or while its sink is full, wait here: that is what was
- * held, and no more than one network read on top, since the tap is closed meanwhile.
+ * The body of a committed reply. Bytes that arrive before it is opened, or while its sink is full, are buffered: the held bytes and
+ * at most one network read more, because the tap is paused meanwhile.
  */
 export class ReplyFlow implements Source {
   readonly #tap: Tap;
   #backlog: Queue<Buffer>;
   #sink: Sink | undefined;
   #paused = false;
-  /** How the upstream's side ended, once it has. */
+  /** The end of the upstream's side, once it has ended. */
   #ending: 'complete' | GatewayError | undefined;
   #over = false;
 
@@ -26,7 +26,7 @@ export class ReplyFlow implements Source {
     this.#backlog = new Queue(held);
   }
 
-  /** Nobody takes from it at the moment: not opened yet, or its sink is full. */
+  /** The flow has no consumer at the moment: it is not opened yet, or its sink is full. */
   get paused(): boolean {
     return this.#paused || !this.#sink;
   }
@@ -58,7 +58,7 @@ export class ReplyFlow implements Source {
     this.#tap.cancelFlow();
   }
 
-  /** From the upstream. */
+  /** Receives bytes from the upstream. */
   push(bytes: Buffer): void {
     if (this.#over) return;
     if (this.#sink && !this.#paused && this.#backlog.length === 0) this.#sink.push(bytes);
@@ -71,14 +71,14 @@ export class ReplyFlow implements Source {
     this.#drain();
   }
 
-  /** Reaches a sink that is full too: what waits for it is little, and nothing else will tell it. */
+  /** Also reaches a sink that is full: little is buffered for it, and there is no other way to report the failure. */
   fail(error: GatewayError): void {
     if (this.#ending !== undefined) return;
     this.#ending = error;
     this.#drain();
   }
 
-  /** No sink call from here on. */
+  /** Makes no further calls to the sink. */
   drop(): void {
     this.#over = true;
     this.#backlog = new Queue();

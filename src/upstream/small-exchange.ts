@@ -5,7 +5,7 @@ import { formatDuration } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import type { SmallReply, SmallRequest } from './types.ts';
 
-/** A token reply is 2 KiB at most; a set of signing keys some ten. */
+/** A token reply has at most 2 KiB, a set of signing keys about ten. */
 const MAX_SMALL_REPLY = 64 * 1024;
 
 interface SmallSettle {
@@ -13,7 +13,7 @@ interface SmallSettle {
   reject(error: GatewayError): void;
 }
 
-/** A small request of the gateway's own. Every status is an answer, redirects too: they are not followed. */
+/** A small request of the gateway itself. Every status resolves, and redirects are not followed. */
 export class SmallExchange extends Dispatch {
   readonly #timeoutMs: number;
   readonly #settle: SmallSettle;

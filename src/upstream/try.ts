@@ -11,12 +11,12 @@ import { ReplyFlow, type Tap } from './reply-flow.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, ReplyReader, TryTimings } from './types.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
-/** Error bodies are a few hundred bytes of JSON or a page of HTML. */
+/** Limit for error bodies, which are a few hundred bytes of JSON or a page of HTML. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const CUT_OFF = ' [the body was cut off]';
 
-/** Where the outcome goes: a promise's two ends. */
+/** The two functions that settle the promise of the outcome. */
 export interface TrySettle {
   resolve(reply: CommittedReply | RefusedReply): void;
   reject(error: GatewayError): void;
@@ -29,7 +29,7 @@ export interface TryContext {
 }
 
 /**
- * One try at an upstream: sends, waits, and keeps the commit gate. Until the gate opens the reply is held and every failure
+ * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and every failure
  * rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
  */
 export class Try extends Dispatch implements Tap, Progress, HeldReply {
@@ -72,7 +72,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { cancellation } = this.#request;
     if (cancellation.reason) return this.#onCancelled(cancellation.reason);
     this.#stopListening = cancellation.onCancel((reason) => this.#onCancelled(reason));
-    // A token fetch, a wait or a plugin may have used up the time.
+    // A token fetch, a retry delay or a plugin may have used up the time.
     if (this.startedAt >= this.#request.deadline) return this.#failWith(outOfTime(this.#request, this.pool.host));
     this.#enter('connecting');
     this.start();
@@ -104,7 +104,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#enter('waiting');
   }
 
-  /** The upstream's time begins here: what was spent in the gateway's own line is not its. */
+  /** The upstream's time begins here, without the wait in the gateway's own line. */
   override onTurn(): void {
     this.startedAt = this.#timings.waitedUntil = this.#clock.now();
     this.#enter('connecting');
@@ -150,11 +150,11 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#observe(reader.signals);
     this.#deliver(out);
     if (this.#settled) return;
-    // Past the gate the sink renders the failure: a reader gives the provider's error event no bytes of its own.
+    // After commit the sink renders the failure: a reader writes no bytes for the provider's error event.
     if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
     this.#checkSize();
     if (this.phase !== 'held') return;
-    // In this order: what may leave with the bytes that have just come is not counted.
+    // In this order, so that a reply that commits with these bytes is not counted as held.
     if (!mayCommit(this, this.#request) && !this.#isCrowdedOut()) return;
     if (!this.#isBlocked()) this.#commit();
   }
@@ -172,7 +172,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#deliver(out);
     if (this.#settled) return;
     const { failure, ended } = reader.signals;
-    // Without a word of its own, a failure that shows only at the end of a stream is the cut itself.
+    // A failure without a kind, found only at the end of a stream, means that the stream was cut.
     if (failure && this.stream && failure.kind === undefined) return this.#fail('stream_interrupted', failure.message);
     if (failure) return this.#failWith(this.#toError(failure));
     if (this.stream && !ended) {
@@ -182,7 +182,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   }
 
   override onFault(error: GatewayError): void {
-    // What the provider has declared complete stays complete, however its connection ends.
+    // A reply that the provider has declared complete stays complete, however its connection ends.
     if (this.#reader?.signals.ended && this.#flow) return this.#finish();
     this.#failWith(error);
   }
@@ -196,7 +196,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   resumeFlow(): void {
     if (this.#settled) return;
-    // Asked for more, so what was held has left.
+    // The sink requests more, so the held bytes have been sent.
     this.#held.release();
     const now = this.#clock.now();
     if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
@@ -220,11 +220,11 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     }
     if (!content || this.content) return;
     this.#timings.firstContentAt = this.progressAt;
-    // From now on `idle` counts, which may be due before what the timer waits for.
+    // From now on `idle` applies, which may be due before the timer.
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
-  /** Nothing but a filter's stop came, and there is somebody else to ask: then it is a failure like any other. */
+  /** A reply that consists only of a content filter's stop is a failure where another target can be tried. */
   #isBlocked(): boolean {
     const error = this.signals.blocked ? this.#request.onBlocked?.() : undefined;
     if (error) this.#failWith(error);
@@ -238,20 +238,20 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     else this.#held.keep(out);
   }
 
-  /** Held replies have no more room, and this one only waits to be complete. */
+  /** There is no more memory for held replies, and this one has content and only waits for its end. */
   #isCrowdedOut(): boolean {
     if (this.#settled) return false;
     const hasRoom = this.#held.count(Math.max(this.bytesIn, this.bytesOut));
     return !hasRoom && this.stream && this.content;
   }
 
-  /** Nothing of the reply will leave. */
+  /** Rejects: no part of the reply will be sent. */
   #reject(error: GatewayError): void {
     this.#held.release();
     this.#settle.reject(error);
   }
 
-  /** A reader of a plain reply that gives nothing until its end holds everything. Readers of streams bound themselves. */
+  /** Limits plain replies, which a translating reader holds in memory until their end. Readers of streams have limits of their own. */
   #checkSize(): void {
     const { maxReplyBytes } = this.#request;
     if (this.stream || this.#timings.bytesIn - this.bytesOut <= maxReplyBytes) return;
@@ -284,7 +284,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     });
   }
 
-  /** @param remark said after a body that is not whole */
+  /** @param remark appended to an incomplete body */
   #settleRefused(remark: string): void {
     const text = readText(this.#refusal!.bytes(), this.#headers, MAX_REFUSAL_BYTES) + remark;
     this.#close();
@@ -330,16 +330,16 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   #failWith(error: GatewayError): void {
     if (this.#settled) return;
-    // The status of a refusal says more than the end of its body.
+    // The status of a refusal is more important than the end of its body.
     if (this.#refusal) return this.#settleRefused(CUT_OFF);
     const flow = this.#flow;
     this.#close();
-    // A reply that breaks after commit ends here; going on with another model's continuation of it would begin here.
+    // A reply that fails after commit ends here. A continuation by another model would have to start here.
     if (flow) flow.fail(error);
     else this.#reject(error);
   }
 
-  /** Whoever cancels knows: the promise is rejected if it is still open, but a sink is not called any more. */
+  /** Rejects the promise if it is still open. A sink is not called, because the consumer itself has cancelled. */
   #onCancelled(reason: GatewayError): void {
     if (this.#settled) return;
     const flow = this.#flow;

@@ -2,16 +2,16 @@ import type { Signals } from '../formats/events.ts';
 import type { Cancellation, CommitMode, GatewayError, Source } from '../plugin/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
 
-/** Where connections go and how many: what a pool is made for. Pools are shared by equal origins and outlive a snapshot. */
+/** The destination and number of connections of a pool. Equal origins share a pool, which outlives a snapshot. */
 export interface Origin {
   /** `https://host[:port]`, no path. */
   readonly url: string;
-  /** Plain http and special-purpose addresses are allowed: operators say so per catalog entry. */
+  /** Plain http and special-purpose addresses are allowed, as operators set per catalog entry. */
   readonly allowInsecure: boolean;
-  /** This is the cloud's metadata server, asked for the gateway's own token: see `permittedAddresses`. */
+  /** The cloud's metadata server, for the gateway's own token: see `permittedAddresses`. */
   readonly metadataServer?: boolean;
   readonly connections: number;
-  /** A caller has named it: kept apart, so that no number of such hosts takes connections from the catalog's. */
+  /** A caller has named it. Kept in a separate directory, so that such hosts never displace the catalog's connections. */
   readonly chosenByCaller?: boolean;
 }
 
@@ -24,18 +24,18 @@ export interface Timeouts {
   readonly total: number;
 }
 
-/** While nothing worth keeping has arrived, so much is held back that another attempt stays possible. */
+/** The limits up to which a reply without content is held back, so that another attempt stays possible. */
 export interface Hold {
   readonly bytes: number;
-  /** From the reply's headers. */
+  /** Time from the reply's headers. */
   readonly ms: number;
-  /** Without content the time does not end it: `timeouts.firstContent` does, so that a silent upstream can still be left for another. */
+  /** Without content `ms` does not end the hold, but `timeouts.firstContent` does, so that a silent upstream can still fall through. */
   readonly outlastsSilence?: boolean;
 }
 
 /**
- * Turns an upstream's bytes into the client's and watches them. One per try; `PassThrough` of a format is one, translation
- * (decode, encode) is another.
+ * Turns an upstream's bytes into the client's and observes them. One per try; `PassThrough` of a format is one implementation,
+ * translation (decode, encode) another.
  */
 export interface ReplyReader {
   readonly signals: Signals;
@@ -48,69 +48,69 @@ export interface OutboundRequest {
   readonly method: 'POST' | 'GET';
   /** Path and query, encoded. */
   readonly path: string;
-  /** Requests that wait for a connection have their turns by it: the id of the caller's key. */
+  /** The id of the caller's key, by which waiting requests take turns. */
   readonly caller?: string;
-  /** All headers that go out, built from nothing. */
+  /** The complete set of headers to send. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string | undefined;
   /** A stream of wire events is expected; otherwise one JSON document. */
   readonly stream: boolean;
   readonly timeouts: Timeouts;
-  /** Monotonic moment (`clock.now()`) the total timeout ends at: it spans the retries of a target. */
+  /** Monotonic time (`clock.now()`) at which the total timeout ends, which spans the retries of a target. */
   readonly deadline: number;
-  /** What ends then: the target's total timeout, or the whole request. */
+  /** The owner of the deadline: the target's total timeout, or the whole request. */
   readonly deadlineOf: 'total' | 'request';
-  /** How long the whole request may take, for the error that says so. */
+  /** Time limit of the whole request, for its error message. */
   readonly requestMs: number;
-  /** When a stream may begin to leave; `hold` is what bounds it either way. */
+  /** When a stream may start to be sent; `hold` limits it in either mode. */
   readonly commit: CommitMode;
   readonly hold: Hold;
-  /** Largest plain reply that is held to be read whole. */
+  /** Largest plain reply that is held in memory to be translated. */
   readonly maxReplyBytes: number;
   /**
-   * Told how many more bytes of the reply are held before it may leave, and (below 0) that those of a lost one are not any more.
-   * False: all replies together hold too much, and one that has content to show should begin to leave.
+   * Called with the change in the number of bytes held before commit (negative when they are released). False: all replies together
+   * hold too much, and a reply with content should commit.
    */
   readonly onHold?: (bytes: number) => boolean;
   readonly cancellation: Cancellation;
-  /** The reply is nothing but a content filter's stop: the failure that makes of it, where somebody else would be asked. */
+  /** For a reply that is only a content filter's stop: returns the failure where another target can be tried. */
   readonly onBlocked?: () => GatewayError | undefined;
-  /** What errors of this request should tell, and must not. */
+  /** Context of this request's errors, such as the entry's name and the secrets to remove. */
   readonly errors?: UpstreamErrorContext;
-  /** Called when the reply's headers are there, to make the reader of its body. */
+  /** Called after the reply's headers to create the reader of its body. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReader;
 }
 
-/** Moments and counts of one try, for telemetry. Monotonic milliseconds; undefined where it did not come to that. */
+/** Times and counts of one try, for telemetry. Monotonic milliseconds; undefined for a phase that was not reached. */
 export interface TryTimings {
   startedAt: number;
-  /** It waited in line for a free connection until then; undefined where it did not wait. */
+  /** End of the wait in line for a free connection; undefined where it did not wait. */
   waitedUntil?: number | undefined;
-  /** A connection stood, and the request left on it. */
+  /** The request was written on an open connection. */
   sentAt: number | undefined;
   firstByteAt: number | undefined;
   firstContentAt: number | undefined;
   endedAt: number | undefined;
   bytesIn: number;
-  /** Sent a second time because a kept-alive connection had died unnoticed. */
+  /** The request was sent a second time because a kept-alive connection had been closed unnoticed. */
   resent: boolean;
 }
 
 /**
- * A reply past its commit gate: a 2xx that has shown content (or is complete, or has outgrown the hold). What was held is
- * the first thing the source pushes. A failure before that is thrown as UpstreamError.
+ * A reply after commit: a 2xx with content, or complete, or larger than the hold. The source pushes the held bytes first. A failure
+ * before commit is thrown as UpstreamError.
  */
 export interface CommittedReply {
   readonly ok: true;
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** A Buffer when all of it is there already. */
+  /** A Buffer when the body is already complete. */
   readonly body: Buffer | Source;
   readonly signals: Signals;
   readonly timings: TryTimings;
 }
 
-/** A reply that is not 2xx, read whole (bounded): its format says what it means. */
+/** A reply other than 2xx, with its (bounded) body, which its format decodes. */
 export interface RefusedReply {
   readonly ok: false;
   readonly status: number;
@@ -119,7 +119,7 @@ export interface RefusedReply {
   readonly timings: TryTimings;
 }
 
-/** A small exchange of the gateway's own (tokens): everything in memory, bounded. */
+/** A small exchange of the gateway itself (tokens), held in memory and bounded. */
 export interface SmallRequest {
   readonly url: string;
   readonly method: 'POST' | 'GET';
@@ -136,7 +136,7 @@ export interface SmallReply {
   readonly text: string;
 }
 
-/** Media of a request that the gateway gets for a target which does not. */
+/** Media of a request that the gateway fetches for a target that does not fetch media itself. */
 export interface DownloadRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -144,15 +144,15 @@ export interface DownloadRequest {
   readonly allowInsecure: boolean;
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
-  /** Bytes that would be let in now. */
+  /** Number of bytes that would be admitted now. */
   readonly room: () => number;
-  /** Lets bytes in, or says that they are too many. */
+  /** Admits bytes; false if they exceed the limit. */
   readonly admit: (bytes: number) => boolean;
 }
 export interface Download {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a 200; of any other status it is not read. */
+  /** The body of a 200; empty for any other status. */
   readonly body: Buffer;
 }
 
@@ -162,14 +162,14 @@ export interface Upstream {
   exchange(request: SmallRequest): Promise<SmallReply>;
   /** Throws UpstreamError, and the cancellation's reason. */
   download(request: DownloadRequest): Promise<Download>;
-  /** Connections and requests under way, per origin URL: for tests, drain and metrics. Downloads, whose hosts callers name, are not told. */
+  /** Connections and running requests per origin URL, for tests, drain and metrics. Excludes downloads, whose hosts callers name. */
   stats(): readonly {
     readonly origin: string;
     readonly running: number;
     readonly connected: number;
     readonly queued: number;
   }[];
-  /** Connections to upstreams that nobody asks for any more are let go, in time; all others stay as they are. */
+  /** Closes, after a while, connections to upstreams that are no longer used; all others stay open. */
   settingsChanged(): void;
   close(): Promise<void>;
 }

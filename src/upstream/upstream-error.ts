@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
 
 /**
- * Codes of upstream statuses (docs/protocols/errors.md#status-for-the-client). Statuses that are not listed fall into their class, see
+ * Codes for upstream statuses (docs/protocols/errors.md#status-for-the-client). Other statuses get the code of their class, see
  * `codeOfStatus`.
  */
 const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
@@ -19,7 +19,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 ]);
 
 /**
- * The status that the provider's word stands for, for a failure without an error status of its own
+ * The status for the provider's error kind, for a failure without an error status
  * (docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors).
  */
 const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
@@ -54,14 +54,14 @@ const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ]);
 
-/** What our own readers say of a reply, rather than the provider. */
+/** Codes for the kinds that the gateway's own readers report. */
 const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
   ['stream_interrupted', 'stream_interrupted'],
   ['reply_too_large', 'reply_too_large'],
   ['unreadable_reply', 'upstream_error'],
 ]);
 
-/** What providers say of a prompt that is too long, where they have no code for it; upstream-error.test.ts has whose each is. */
+/** Messages of providers without a code for a prompt that is too long; upstream-error.test.ts names the provider of each. */
 const TOO_LONG = new RegExp(
   [
     'prompt is too long',
@@ -80,10 +80,10 @@ const TOO_LONG = new RegExp(
   'i',
 );
 
-/** Statuses by which a prompt is refused: 422 is what servers that check requests by a schema answer. */
+/** Statuses that refuse a prompt; servers that validate requests against a schema use 422. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Codes for a prompt or an answer that is refused for what it says: OpenAI's, and Azure's for chat and for images. */
+/** Codes of a content filter: OpenAI's, and Azure's for chat and for images. */
 const FILTERED: ReadonlySet<string> = new Set([
   'content_filter',
   'contentFilter',
@@ -92,36 +92,36 @@ const FILTERED: ReadonlySet<string> = new Set([
   'ResponsibleAIPolicyViolation',
 ]);
 
-/** The same in words: Anthropic's and Azure's, OpenAI's reasoning models (`invalid_prompt`), Google's for images. */
+/** Messages of a content filter: Anthropic's, Azure's, those of OpenAI's reasoning models (`invalid_prompt`), Google's for images. */
 const REFUSED_FOR_CONTENT =
   /content (?:filtering|management) policy|violat(?:e|es|ing) (?:our|\S+) (?:usage polic|Responsible AI)|rejected as a result of our safety system/i;
 
-/** So much of a message is searched: an upstream may send a megabyte, and these patterns take the square of it. */
+/** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
 const SEARCHED = 2048;
 
-/** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's own word. */
+/** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's equivalent. */
 const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** The longest path into a body that anybody writes. */
+/** Maximum length of a `param`. */
 const MAX_PARAM = 256;
 
 export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
-  /** What `readRetryAfter` found; without it the failure's own wait holds. */
+  /** The result of `readRetryAfter`. Default: the wait in the failure itself. */
   readonly retryAfterMs?: number | undefined;
-  /** It came inside a stream of events. */
+  /** The failure occurred inside a stream of events. */
   readonly inStream?: boolean | undefined;
-  /** What `readShouldRetry` found. */
+  /** The result of `readShouldRetry`. */
   readonly shouldRetry?: boolean | undefined;
-  /** Whose credentials the upstream was sent: the caller's own token, or those of the catalog entry. */
+  /** The owner of the credentials that were sent: the caller's own token, or those of the catalog entry. */
   readonly credentials?: 'caller' | 'entry' | undefined;
-  /** Credentials the upstream was sent: a message that quotes one back is told without it. */
+  /** The credentials that were sent, which are removed from messages that quote them. */
   readonly secrets?: readonly string[] | undefined;
 }
 
 /**
- * A failure that the provider reported, as the gateway's own error. The upstream's status is kept, so that `on_status_codes` matches the
- * provider's answer: a 529 stays a 529. The client's format chooses the status for its clients when it renders the error
+ * Turns a failure reported by the provider into a gateway error. It keeps the upstream's status, so that `on_status_codes` matches
+ * the provider's reply: a 529 stays a 529. The client's format chooses the status for its clients when it renders the error
  * (docs/protocols/errors.md#overload).
  */
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
@@ -146,8 +146,8 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
 }
 
 /**
- * The upstream's words are left out: providers quote the key they refuse, or its ends (`sk-proj-********abcd`), and the caller
- * cannot mend what they say.
+ * The error omits the upstream's message: providers quote the key that they refuse, or its ends (`sk-proj-********abcd`), and the
+ * caller cannot fix the problem.
  */
 function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorContext): UpstreamError {
   const { provider, inStream, shouldRetry, secrets = [] } = context;
@@ -160,7 +160,7 @@ function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorCont
   });
 }
 
-/** Nobody waits for longer; what an upstream may write beyond it is no number that a header can say. */
+/** Upper limit for waits: a larger value of an upstream would not fit into a header. */
 const MAX_WAIT_MS = 366 * 24 * 3600 * 1000;
 
 const bounded = (ms: number | undefined): number | undefined =>
@@ -176,28 +176,28 @@ function errorStatusOf({ status, kind }: UpstreamFailure): number {
 }
 
 function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
-  // OpenAI answers an empty account with 429; another try there cannot help.
+  // OpenAI answers 429 for an account without credit, where a retry cannot help.
   if (failure.kind === 'insufficient_quota' || failure.code === 'insufficient_quota') return 'insufficient_quota';
   if (failure.kind === 'billing_error') return 'insufficient_quota';
   if (failure.kind !== undefined && FILTERED.has(failure.kind)) return 'content_filter';
   if (failure.code !== undefined && FILTERED.has(failure.code)) return 'content_filter';
   if (REFUSALS.has(status)) {
-    const said = failure.message.slice(0, SEARCHED);
-    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(said)) return 'context_length_exceeded';
-    if (REFUSED_FOR_CONTENT.test(said)) return 'content_filter';
+    const text = failure.message.slice(0, SEARCHED);
+    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(text)) return 'context_length_exceeded';
+    if (REFUSED_FOR_CONTENT.test(text)) return 'content_filter';
   }
   return CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
 }
 
-/** 408 and 499 are the upstream's side giving up, not a fault of the request: another try may do. */
+/** 408 and 499 mean that the upstream's side gave up, not that the request is wrong: a retry may succeed. */
 function codeOfStatus(status: number): ErrorCode {
   return status >= 500 || status === 408 || status === 499 ? 'upstream_error' : 'upstream_rejected';
 }
 
 /**
- * The wait an upstream asks for, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110, 10.2.3),
- * else the wait in the body (Google sends RetryInfo and rarely a header, docs/protocols/errors.md#retry-info). A value that cannot be
- * read counts as absent.
+ * The wait that an upstream requests, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110,
+ * 10.2.3), else the wait in the body (Google sends RetryInfo and rarely a header, docs/protocols/errors.md#retry-info). An invalid
+ * value counts as absent.
  * @param nowWall milliseconds since 1970, for dates
  */
 export function readRetryAfter(
@@ -212,16 +212,16 @@ export function readRetryAfter(
   );
 }
 
-/** The header by which OpenAI and Anthropic overrule what their SDKs make of a status. */
+/** The header by which OpenAI and Anthropic override their SDKs' retry rules for statuses. */
 export function readShouldRetry(headers: Readonly<Record<string, string>>): boolean | undefined {
-  const said = headers['x-should-retry'];
-  return said === 'true' || said === 'false' ? said === 'true' : undefined;
+  const value = headers['x-should-retry'];
+  return value === 'true' || value === 'false' ? value === 'true' : undefined;
 }
 
 function readSecondsOrDate(value: string | undefined, nowWall: number): number | undefined {
   const seconds = readNumber(value, 1000);
   if (seconds !== undefined || value === undefined) return seconds;
-  // `Date.parse` also takes what is no HTTP date (`5`, `-3`); all three forms of RFC 9110 begin with a day's name.
+  // `Date.parse` also accepts other text (`5`, `-3`); all three date forms of RFC 9110 begin with the name of a day.
   const at = /^[A-Z][a-z]{2}/.test(value.trim()) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowWall);
 }

@@ -212,7 +212,7 @@ describe('the host of one caller', () => {
       502,
       {
         code: 'egress_refused',
-        message: `${hostname}:443 cannot be reached: it has no address, or only such as callers may not choose (custom_hosts.allow_insecure).`,
+        message: `${hostname}:443 cannot be reached: it has no address, or only addresses that callers may not choose (custom_hosts.allow_insecure).`,
       },
     ]);
   });

@@ -197,7 +197,7 @@ describe('GET /v1/models/{id}', () => {
     ['of an entry of others', '@claude/claude-opus-4-1', 'narrow'],
     ['of others', '@sim/sim-b', 'narrow'],
     ['without a place', 'sim-echo', 'all'],
-    ['that is no name', '@open/..', 'all'],
+    ['that is not a valid name', '@open/..', 'all'],
     ['no provider would take', '@vertex/gemini-2.5-a b?c', 'all'],
     ['without a slug', '@/x', 'all'],
   ])('answers 404 for a model %s', async (_, id, key) => {

@@ -151,16 +151,16 @@ describe('gatehouse validate', () => {
     externalAccountJson('/var/run/token', changes);
 
   it.each<[string, string, string]>([
-    ['no JSON', 'canary', 'is not a JSON object, as Google writes credentials'],
+    ['no JSON', 'canary', 'is not a JSON object in the form of Google credentials'],
     [
       'another type',
       '{"type":"canary"}',
-      'is of a type that is not supported; there are service_account, authorized_user, external_account, impersonated_service_account',
+      'has a type that is not supported; supported are service_account, authorized_user, external_account, impersonated_service_account',
     ],
     [
       'an executable',
       external({ credential_source: { executable: { command: '/bin/canary' } } }),
-      'credential_source.executable: an executable would have the gateway run a program that stands in a credentials file; only `file` is supported',
+      'credential_source.executable: with an executable, a credentials file could make the gateway run any program; only `file` is supported',
     ],
     [
       'a foreign token_url',

@@ -387,7 +387,7 @@ it('refuses a compressed 2xx with a clear message', async () => {
   const error = await rejection(upstream.send(outbound(server.url)));
   expect([error.code, error.message]).toEqual([
     'upstream_error',
-    `127.0.0.1:${server.port} answered with content-encoding gzip, which was not asked for.`,
+    `127.0.0.1:${server.port} answered with content-encoding gzip, which the gateway did not request.`,
   ]);
 });
 

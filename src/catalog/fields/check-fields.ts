@@ -2,12 +2,12 @@ import { GatewayError, type Exchange, type RequestBody, type Target } from '../.
 import type { FieldRules } from './field-rules.ts';
 import { findViolation, type FieldViolation } from './rule-walk.ts';
 
-/** Rules that a body, or the parameters of a target, have passed: both are checked for every attempt and for the cache. */
+/** Rules that a body or a target's parameters have passed, so that repeated checks (every attempt, the cache) are skipped. */
 const passed = new WeakMap<object, FieldRules[]>();
 
 /**
- * Holds a request to rules for its fields. They are for what the caller writes: its body, and the parameters of a config that came
- * with the request. Throws GatewayError `field_not_allowed`.
+ * Applies rules to the fields that the caller sends: its body, and the parameters of a config sent with the request. Throws
+ * GatewayError `field_not_allowed`.
  */
 export function checkFields(exchange: Exchange, target: Target, rules: FieldRules | undefined): void {
   if (!rules) return;
@@ -41,6 +41,6 @@ function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where
   const message =
     bucket === undefined
       ? `${owner} does not allow the field \`${param}\`${where}.`
-      : `${owner} allows no media of the bucket ${JSON.stringify(bucket.slice(0, 100))}: \`${param}\`${where} is outside \`media_buckets\`.`;
+      : `${owner} does not allow media in the bucket ${JSON.stringify(bucket.slice(0, 100))}: \`${param}\`${where} is outside \`media_buckets\`.`;
   return new GatewayError('field_not_allowed', message, { param });
 }

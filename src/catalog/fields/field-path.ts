@@ -2,7 +2,7 @@ import { nearest } from '../../plugin/index.ts';
 import { FIELD_TABLES } from '../../formats/fields/index.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
-/** `[]` as a key stands for every item of a list. */
+/** The key `[]` stands for every item of a list. */
 export const ITEM = '[]';
 
 /** A path of a rule: keys, and `[]` for every item of a list. */
@@ -22,7 +22,7 @@ const KEY = /^([^.[\]]+)((?:\[\])*)$/;
 
 /** Reads `store`, `tools[].container` or `**.file_id`. */
 export function readFieldPath(text: string): FieldPath | PathMistake {
-  if (text.startsWith('$.')) return { message: 'a path begins with the name of a field', suggestion: text.slice(2) };
+  if (text.startsWith('$.')) return { message: 'a path must begin with a field name', suggestion: text.slice(2) };
   const indexed = text.replaceAll(/\[(?:\d+|\*)\]/g, ITEM).replaceAll(/\.\*(?=\.|$)/g, ITEM);
   if (indexed !== text)
     return { message: 'a path cannot name a single item; write `[]` for every item', suggestion: indexed };
@@ -33,13 +33,13 @@ export function readFieldPath(text: string): FieldPath | PathMistake {
     const [, key, items = ''] = KEY.exec(part) ?? [];
     if (key === undefined || key === '**')
       return {
-        message: 'write names separated by dots, such as `tools[].container`; `**.` may stand before a single name',
+        message: 'write names separated by dots, such as `tools[].container`; `**.` may precede a single name',
       };
     keys.push(key, ...Array.from({ length: items.length / ITEM.length }, () => ITEM));
   }
   if (anywhere && keys.length > 1)
     return {
-      message: '`**.` takes one name',
+      message: '`**.` must be followed by a single name',
       suggestion: `${ANYWHERE}${keys.findLast((key) => key !== ITEM) ?? ''}`,
     };
   return { keys, anywhere };
@@ -50,7 +50,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...SHARED_CREDENTIALS.flatMap((path) => (path.startsWith(ANYWHERE) ? path.slice(ANYWHERE.length) : [])),
 ]);
 
-/** The field that a name was probably meant for. Upstreams have fields of their own, so an unknown name alone is no mistake. */
+/** The known field that a name probably misspells. Upstreams have fields of their own, so an unknown name alone is not an error. */
 export function meantField({ keys: [name = '', ...rest], anywhere }: FieldPath): string | undefined {
   if (KNOWN.has(name)) return undefined;
   const meant = nearest(name, KNOWN);

@@ -38,7 +38,7 @@ describe('the path of a rule', () => {
     ['[]', undefined],
     ['a[', undefined],
     ['a.**.b', undefined],
-  ])('%s is a mistake', (text, suggestion) => {
+  ])('%j is reported as a mistake', (text, suggestion) => {
     const read = readFieldPath(text);
     expect(read).toMatchObject({ message: expect.any(String) as string });
     expect('suggestion' in read ? read.suggestion : undefined).toBe(suggestion);
@@ -50,7 +50,7 @@ describe('the path of a rule', () => {
     ['**.fileid', '**.file_id'],
     ['store', undefined],
     ['x_vendor_extension', undefined],
-  ])('%s was meant for %s', (text, meant) => {
+  ])('%s gets the suggestion %s', (text, meant) => {
     const read = readFieldPath(text);
     expect('keys' in read && meantField(read)).toBe(meant);
   });
@@ -61,12 +61,12 @@ describe('fields that are denied', () => {
     ['a field', { model: 'm', store: true }, ['store'], 'store'],
     ['a field in capitals', { model: 'm', STORE: true }, ['store'], 'STORE'],
     ['a field with an escape', '{"\\u0073tore":true}', ['store'], 'store'],
-    ['a field by its other name', { max_completion_tokens: 9 }, ['max_tokens'], 'max_completion_tokens'],
+    ['a field by a synonym', { max_completion_tokens: 9 }, ['max_tokens'], 'max_completion_tokens'],
     ['a field in `extra_body`', { extra_body: { store: true } }, ['store'], 'extra_body.store'],
     ['a field that is false', { store: false }, ['store'], 'store'],
-    ['no field that is null', { store: null }, ['store'], undefined],
-    ['a field of the same beginning', { stored: 1 }, ['store'], undefined],
-    ['a field inside another one only', { x: { store: 1 } }, ['store'], undefined],
+    ['not a field that is null', { store: null }, ['store'], undefined],
+    ['not a field that only begins with the name', { stored: 1 }, ['store'], undefined],
+    ['not a field of that name inside another one', { x: { store: 1 } }, ['store'], undefined],
     ['a field of an item', { tools: [{}, { container: {} }] }, ['tools[].container'], 'tools[1].container'],
     [
       'a field of an item of the older list',
@@ -77,11 +77,11 @@ describe('fields that are denied', () => {
     ['a field of the only item', { tools: { container: 1 } }, ['tools[].container'], 'tools.container'],
     ['a field of an object in a list', { a: [{ b: 1 }] }, ['a.b'], 'a[0].b'],
     ['items of a list', { tools: [1] }, ['tools[]'], 'tools[0]'],
-    ['no items of an empty list', { tools: [] }, ['tools[]'], undefined],
+    ['not an empty list', { tools: [] }, ['tools[]'], undefined],
     ['a field at any depth', { a: [{ b: [[{ file_id: 'x' }]] }] }, ['**.file_id'], 'a[0].b[0][0].file_id'],
-    ['the first of a key that stands twice', '{"a":{"file_id":"x","file_id":null}}', ['**.file_id'], 'a.file_id'],
+    ['the first of a duplicate key', '{"a":{"file_id":"x","file_id":null}}', ['**.file_id'], 'a.file_id'],
     ['a field in a map where the rule names it', { metadata: { team: 1 } }, ['metadata.team'], 'metadata.team'],
-    ['no field that the caller invents', { metadata: { file_id: 'x' } }, ['**.file_id'], undefined],
+    ['not a key in a map of the caller', { metadata: { file_id: 'x' } }, ['**.file_id'], undefined],
   ])('%s', (_, body, deny, param) => {
     expect(offenceOf(body, { deny })).toBe(param);
   });
@@ -103,13 +103,13 @@ describe('fields that are allowed', () => {
     ['another field that is null', { store: null }, undefined],
     ['another field beside one inside', { tools: [{ function: {}, type: 'function' }] }, 'tools[0].type'],
     ['one inside', { stream_options: { include_usage: true } }, undefined],
-    ['a text where fields inside are named', { stream_options: 'x' }, 'stream_options'],
+    ['a text in place of an object with allowed fields', { stream_options: 'x' }, 'stream_options'],
     ['an item that is a text', { tools: ['x'] }, 'tools[0]'],
   ])('%s', (_, body, param) => {
     expect(offenceOf(body, { allow })).toBe(param);
   });
 
-  it('are less those that are denied', () => {
+  it('exclude those that are denied', () => {
     expect(offenceOf({ tools: [{ container: 1 }] }, { allow: ['tools'], deny: ['tools[].container'] })).toBe(
       'tools[0].container',
     );
@@ -165,11 +165,11 @@ describe('the preset shared_credentials', () => {
       chatFields,
       'tools[0].server_url',
     ],
-    ['an answer that was spoken', { messages: [{ audio: { id: 'audio_1' } }] }, chatFields, 'messages[0].audio.id'],
+    ['an audio answer', { messages: [{ audio: { id: 'audio_1' } }] }, chatFields, 'messages[0].audio.id'],
     ['a voice', { audio: { voice: { id: 'voice_1' } } }, chatFields, undefined],
-    ['a kept response', { previous_response_id: 'resp_1' }, chatFields, 'previous_response_id'],
-    ['a kept conversation', { conversation: 'conv_1' }, chatFields, 'conversation'],
-    ['a kept prompt', { prompt: { id: 'pmpt_1' } }, chatFields, 'prompt.id'],
+    ['a stored response', { previous_response_id: 'resp_1' }, chatFields, 'previous_response_id'],
+    ['a stored conversation', { conversation: 'conv_1' }, chatFields, 'conversation'],
+    ['a stored prompt', { prompt: { id: 'pmpt_1' } }, chatFields, 'prompt.id'],
     ['vector stores', { tools: [{ vector_store_ids: ['vs'] }] }, chatFields, 'tools[0].vector_store_ids'],
     [
       'vector stores in `extra_body`',
@@ -206,8 +206,8 @@ describe('the preset shared_credentials', () => {
       'messages[0].content[0].image_url',
     ],
     ['a foreign bucket with escapes', '{"x":"\\u0067s:\\/\\/theirs/a"}', chatFields, 'x'],
-    ['a bucket that begins as ours', { x: 'gs://ours-not/a' }, chatFields, 'x'],
-    ['a place outside the prefix', { x: 'gs://shared/publicity/a' }, chatFields, 'x'],
+    ['a bucket whose name begins like ours', { x: 'gs://ours-not/a' }, chatFields, 'x'],
+    ['a path outside the prefix', { x: 'gs://shared/publicity/a' }, chatFields, 'x'],
     ['our bucket', { x: 'gs://ours/a', y: 'gs://shared/public/a' }, chatFields, undefined],
     [
       'a foreign bucket of Gemini',
@@ -250,12 +250,12 @@ describe('the preset shared_credentials', () => {
     expect(offenceOf(body, preset, table)).toBe(param);
   });
 
-  it('is not needed to limit the buckets', () => {
+  it('is not required for `media_buckets`', () => {
     const settings = { mediaBuckets: ['ours'] };
     expect(offenceOf({ x: 'gs://ours/a', y: 'gs://theirs/a', store: true }, settings)).toBe('y');
   });
 
-  it('finds a denied name wherever any JSON has it, and nothing in what does not have it', () => {
+  it('finds a denied name anywhere in any JSON, and nothing in JSON without it', () => {
     const has = (value: unknown): boolean =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).some(

@@ -8,12 +8,12 @@ import { exactName, looseName, treeOf, withSynonyms, type FieldNode } from './fi
 /** Rules for the bodies of one API. */
 export interface CompiledRules {
   readonly denied: FieldNode;
-  /** Names that are refused at any depth, as `loose` gives them. */
+  /** Names that are refused at any depth, in the form of `looseName`. */
   readonly deniedAnywhere: ReadonlySet<string>;
-  /** Undefined: everything else passes. */
+  /** Undefined: every field that is not denied passes. */
   readonly allowed: FieldNode | undefined;
   readonly allowedAnywhere: ReadonlySet<string>;
-  /** Places of keys that the caller invents. */
+  /** Objects with arbitrary keys of the caller. */
   readonly freeMaps: FieldNode;
   /** How a key is compared with names that pass, and with names that are refused. One that is longer than every name stays as it is. */
   readonly exact: (key: string) => string;
@@ -22,9 +22,9 @@ export interface CompiledRules {
   readonly buckets: readonly string[] | undefined;
 }
 
-/** Fields of requests that pass or not, as one key or one catalog entry says it. Read once, when the settings are loaded. */
+/** The field rules of one key or one catalog entry. Compiled once for each operation's fields. */
 export class FieldRules {
-  /** Who says so, to begin a sentence with: `This key`, `@openai`. */
+  /** The owner of the rules, as the subject of a message: `This key`, `@openai`. */
   readonly owner: string;
   readonly #settings: FieldSettings;
   readonly #compiled = new Map<FieldTable, CompiledRules>();
@@ -34,7 +34,7 @@ export class FieldRules {
     this.owner = owner;
   }
 
-  /** @param table of the operation; without one, names are those of chat completions */
+  /** @param table the fields of the operation. Default: those of chat completions. */
   for(table: FieldTable = chatFields): CompiledRules {
     let compiled = this.#compiled.get(table);
     if (!compiled) this.#compiled.set(table, (compiled = compile(this.#settings, table)));
@@ -77,7 +77,7 @@ function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, tabl
   };
 }
 
-/** Mistakes are reported when the settings are checked; a path that cannot be read names nothing. */
+/** Ignores invalid paths: they are reported when the settings are checked. */
 const read = (texts: readonly string[]): FieldPath[] =>
   texts.flatMap((text) => {
     const path = readFieldPath(text);

@@ -2,12 +2,12 @@ import { foldCase } from '../../plugin/index.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { ITEM } from './field-path.ts';
 
-/** Fields below an object or a list, by their names. */
+/** The fields of an object or of a list's items, by name. */
 export interface FieldNode {
   readonly fields: ReadonlyMap<string, FieldNode>;
   /** Items of a list. */
   readonly item: FieldNode | undefined;
-  /** A path ends here: it means everything inside. */
+  /** A path ends here, so it covers everything inside. */
   readonly whole: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Growing {
 
 const newNode = (): Growing => ({ fields: new Map(), item: undefined, whole: false });
 
-/** @param nameOf under what name a key is found */
+/** @param nameOf the form under which a key is stored */
 export function treeOf(paths: Iterable<readonly string[]>, nameOf: (key: string) => string): FieldNode {
   const root = newNode();
   for (const path of paths) {
@@ -37,29 +37,29 @@ export function treeOf(paths: Iterable<readonly string[]>, nameOf: (key: string)
   return root;
 }
 
-/** The node of a key. Protobuf's JSON takes one object for a list of it, so the items' fields count too. */
+/** The node of a key. Protobuf's JSON accepts one object in place of a list, so the items' fields count too. */
 export const fieldOf = (node: FieldNode | undefined, name: string): FieldNode | undefined =>
   node && (node.fields.get(name) ?? node.item?.fields.get(name));
 
-/** The node of a list's items. A list where a rule names an object is looked into as if it were one. */
+/** The node of a list's items. Where a rule names an object and the body has a list, the rule applies to each item. */
 export const itemOf = (node: FieldNode | undefined): FieldNode | undefined => node && (node.item ?? node);
 
 /**
- * How a name is compared that is refused: in any case and with or without underscores. A key of a megabyte takes 100 ms to fold
- * (measured), so one that is longer than the `longest` name stays as it is.
+ * The form in which denied names are compared: without case and underscores. Folding a key of 1 MB takes 100 ms
+ * (measured), so a key longer than `longest` is not folded.
  */
 export function looseName(key: string, longest = Infinity): string {
   const letters = key.replaceAll('_', '');
   return letters.length > longest ? letters : foldCase(letters);
 }
 
-/** How a name is compared that passes: exactly, or in either case where the API takes both. */
+/** The form in which allowed names are compared: exact, or snake_case where the API accepts both cases. */
 export const exactName =
   ({ bothCases }: Pick<FieldTable, 'bothCases'>) =>
   (key: string): string =>
     bothCases ? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
 
-/** The path, and the same in every other name that the API has for the field at its beginning, in lifted objects too. */
+/** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects. */
 export function withSynonyms(
   path: readonly string[],
   { synonyms, lifted }: Pick<FieldTable, 'synonyms' | 'lifted'>,

@@ -2,29 +2,29 @@ import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
 import type { CompiledRules } from './field-rules.ts';
 import { fieldOf, itemOf, type FieldNode } from './field-tree.ts';
 
-/** A place that the rules refuse. */
+/** A field that the rules refuse. */
 export interface FieldViolation {
   readonly param: string;
-  /** Not the field itself: the bucket that its address names. */
+  /** Set where the rules refuse the bucket in the field's `gs://` address rather than the field. */
   readonly bucket?: string;
 }
 
-/** Where the walk stands in the trees of the rules. */
+/** The current position in the trees of the rules. */
 interface RulePlace {
   readonly denied: FieldNode | undefined;
   /** Undefined: everything inside passes. */
   readonly allowed: FieldNode | undefined;
-  /** Undefined: no map of the caller's own keys is inside. */
+  /** Undefined: there is no object with the caller's own keys inside. */
   readonly free: FieldNode | undefined;
-  /** Inside such a map. */
+  /** The position is inside such an object. */
   readonly inFree: boolean;
-  /** The key that the value, or the list around it, stands at. */
+  /** The key of the value, or of the list around it. */
   readonly key: string;
 }
 
 /**
- * Finds the first field of a body that rules refuse. It reads the bytes and not the parsed body: of a key that stands twice in an
- * object JSON.parse shows the last, and an upstream may read the first.
+ * Finds the first field of a body that the rules refuse. It reads the bytes rather than the parsed body: of a duplicate key
+ * JSON.parse keeps the last value, but an upstream may use the first.
  * @param bytes well-formed JSON
  */
 export function findViolation(bytes: Buffer, rules: CompiledRules): FieldViolation | undefined {
@@ -49,7 +49,7 @@ class ViolationFound extends Error {
 class RuleChecker {
   readonly #bytes: Buffer;
   readonly #rules: CompiledRules;
-  /** Keys, and numbers of items. */
+  /** Keys and list indices. */
   readonly #path: (string | number)[] = [];
   #at = 0;
 
@@ -69,7 +69,7 @@ class RuleChecker {
     if (byte === OPEN_OBJECT) this.#members(place);
     else if (byte === OPEN_ARRAY) this.#items(place);
     else {
-      // A rule that lets single fields of an object pass says nothing of a text in its place.
+      // A rule that allows single fields of an object does not allow a scalar in place of the object.
       if (place.allowed && byte !== LETTER_N && !place.inFree) this.#refuse();
       if (byte === QUOTE) this.#text(place);
       else while (this.#at < this.#bytes.length && !ENDS_SCALAR.has(this.#bytes[this.#at]!)) this.#at += 1;
@@ -105,7 +105,7 @@ class RuleChecker {
     this.#at += 1;
   }
 
-  /** Throws Found where the key itself is refused. null is a way of leaving a field out. */
+  /** Throws ViolationFound where the key itself is refused. A null counts as an omitted field. */
   #inside({ denied, allowed, free, inFree }: RulePlace, key: string): RulePlace {
     const { deniedAnywhere, allowedAnywhere, exact, loose: looseOf } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
@@ -159,7 +159,7 @@ class RuleChecker {
     this.#space();
   }
 
-  /** Behind a value: past the comma, or at the closing bracket. */
+  /** Moves from the end of a value past the comma, or to the closing bracket. */
   #next(): void {
     this.#space();
     if (this.#bytes[this.#at] !== COMMA) return;
@@ -186,7 +186,7 @@ class RuleChecker {
   }
 }
 
-/** What passes of a list's items: where `tools[]` is named as a whole, all of them. */
+/** The allowed fields of a list's items: undefined, all of them, where a rule names `tools[]` as a whole. */
 function allowedItem(allowed: FieldNode | undefined): FieldNode | undefined {
   const item = itemOf(allowed);
   return item !== allowed && item?.whole ? undefined : item;
@@ -208,12 +208,12 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-/** Of `null`. */
+/** The first letter of `null`. */
 const LETTER_N = 0x6e;
 
 const bytesOf = (text: string): ReadonlySet<number> => new Set(Buffer.from(text));
 const ENDS_SCALAR = bytesOf(' \t\n\r,]}');
-/** `gs:` in any case, perhaps behind a space or written with escapes; a byte beyond ASCII may begin a space, too. */
+/** First bytes of an address: `gs:` in any case, a space, an escape, or a byte beyond ASCII, which may begin a Unicode space. */
 const MAY_BEGIN_ADDRESS: ReadonlySet<number> = new Set([
   ...bytesOf('gG\\ '),
   ...Array.from({ length: 128 }, (_, index) => 128 + index),

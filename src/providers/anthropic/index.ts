@@ -8,7 +8,7 @@ import type { ModelCall, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 
 /**
- * Both live versions have the same stream, blocks and events; this one still takes sampling parameters
+ * Both live versions have the same stream, blocks and events; this one still accepts sampling parameters
  * (docs/protocols/anthropic-messages.md#versions).
  */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
@@ -21,8 +21,9 @@ const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
 const TASKS: ReadonlySet<ModelCall['task']> = new Set(['generate', 'count_tokens']);
 
 /**
- * "32 MB" of a Messages request (docs/protocols/anthropic-messages.md#limits), counted as the API counts: its own refusals give 5 MB as
- * 5242880 bytes. Other rules about PDFs (pages, a password, the model) depend on the content of the file; the API checks them.
+ * "32 MB" of a Messages request (docs/protocols/anthropic-messages.md#limits) in binary units, as the API counts: its own refusals
+ * give 5 MB as 5242880 bytes. Other rules about PDFs (pages, a password, the model) depend on the content of the file; the API
+ * checks them.
  */
 const QUIRKS: Quirks = { bodyLimit: { bytes: 32 * 1024 * 1024, words: 'the Anthropic API (32 MB)' } };
 
@@ -43,7 +44,7 @@ class AnthropicEntry implements OpenableEntry {
     this.#credentials = Object.freeze({ 'x-api-key': apiKey });
   }
 
-  /** The name goes into the body, not into the path; the same names are refused, for no model here has such a one. */
+  /** The name goes into the body, not into the path. Names that are unsafe in a path are refused too: no model here has one. */
   locate(model: string, { task }: ModelCall): Location {
     checkModelName(model);
     const path = PATHS[task];
@@ -64,7 +65,7 @@ class AnthropicEntry implements OpenableEntry {
   }
 }
 
-/** What Anthropic's documents show is the address of an endpoint, and other SDKs are given the version. */
+/** Endings that operators copy by mistake: Anthropic's documents show endpoints, and other SDKs expect the version. */
 const ENDPOINT = /\/v1(?:\/messages(?:\/count_tokens)?)?$/;
 
 function readApiBase(entry: AnthropicSettings, report: Report): Base | undefined {
@@ -77,12 +78,12 @@ function readApiBase(entry: AnthropicSettings, report: Report): Base | undefined
   return undefined;
 }
 
-/** Names as Vertex has them, and those of others. Behind a `base_url` any name may be meant. */
+/** Warns of names in Vertex AI's form and of other vendors. With a `base_url` any name may be valid. */
 function checkParams({ base_url: url }: AnthropicSettings, { model }: AnthropicParams, report: Report): void {
   if (typeof model !== 'string' || url !== undefined) return;
   if (/^(?:claude[-*]|\*)/.test(model) && !VERTEX_DATE.test(model)) return;
   const suggestion = model.replace(VERTEX_PREFIX, '').replace(VERTEX_DATE, '-');
-  const message = "this is no name of Anthropic's: they begin with claude- and end with their date after a -";
+  const message = "this is not a model name of Anthropic's API: names begin with claude- and end with a date after a -";
   const problem = { path: ['model'], severity: 'warning', message } as const;
   report(suggestion === model ? problem : { ...problem, suggestion });
 }

@@ -8,8 +8,8 @@ import { OpenAiApiEntry, type EntryParts } from './entry.ts';
 import { readHeaders } from './headers.ts';
 
 /**
- * Azure OpenAI: the same API at a resource of one's own, for the deployments made there. The v1 API has the deployment's name in the
- * body; dated versions have it in the path (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
+ * Azure OpenAI: OpenAI's API at the operator's own resource, for the deployments in it. The v1 API has the deployment's name in
+ * the body; dated versions have it in the path (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
  */
 export const azureOpenAi = defineProvider<AzureSettings>({
   name: 'azure-openai',
@@ -48,7 +48,7 @@ function createPlace({ deployments = {}, api_version: version }: AzureSettings, 
   };
 }
 
-/** The resource, whether its address was copied from the portal or, with `/openai` or `/openai/v1`, from an SDK's settings. */
+/** The base of the resource. Accepts the address from the portal and, with `/openai` or `/openai/v1`, from an SDK's settings. */
 function readResource(entry: AzureSettings, report: Report): Base | undefined {
   const base = readBase(entry, '', report);
   if (!base) return undefined;
@@ -61,7 +61,7 @@ function readResource(entry: AzureSettings, report: Report): Base | undefined {
 }
 
 function mistakeIn(prefix: string, dated: boolean): string | undefined {
-  if (/\/openai\/(?!v1$)/.test(prefix)) return 'goes further than the resource: leave out all after /openai';
+  if (/\/openai\/(?!v1$)/.test(prefix)) return 'goes further than the resource: remove everything after /openai';
   const isV1 = prefix.endsWith('/openai/v1');
-  return isV1 && dated ? 'is of the v1 API, which has no api_version: leave one of them out' : undefined;
+  return isV1 && dated ? 'is of the v1 API, which has no api_version: remove one of the two' : undefined;
 }

@@ -5,15 +5,15 @@ import { readBase, type Base } from '../base-url.ts';
 const OWN_ORIGIN = 'https://api.openai.com';
 const OWN_PREFIX = '/v1';
 
-/** `/v1`, `/v4`, `/v1beta`: anywhere in the path, for Google's is `/v1beta/openai`. */
+/** `/v1`, `/v4`, `/v1beta`, anywhere in the path: Google's is `/v1beta/openai`. */
 const VERSION = /\/v\d+[a-z0-9]*(?=\/|$)/;
 const VERSION_TWICE = /(\/v\d+[a-z0-9]*)\1$/;
-/** What vendors' documents show as the address is often the whole endpoint. */
+/** Vendors' documents often show the full endpoint as the address. */
 const ENDPOINT = /\/(?:(?:chat\/)?completions|messages|embeddings|images\/generations|responses)$/;
 
 /**
- * The base an OpenAI SDK would be given: with the version, without the endpoint. A base without a version is nearly always one
- * whose `/v1` was forgotten; the few APIs that have none say so (`unversioned`).
+ * The base URL as for an OpenAI SDK: with the version, without the endpoint. In a base without a version the `/v1` was nearly
+ * always forgotten; entries for the few APIs without one set `unversioned`.
  */
 export function readApiBase(entry: OpenAiSettings, report: Report): Base | undefined {
   const base = readBase(entry, OWN_ORIGIN, report);
@@ -30,7 +30,7 @@ export function readApiBase(entry: OpenAiSettings, report: Report): Base | undef
     report({
       path: ['base_url'],
       severity: 'warning',
-      message: `base_url has no version in its path, so ${OWN_PREFIX} is put after it: write it out, or set unversioned: true`,
+      message: `base_url has no version in its path, so ${OWN_PREFIX} is appended: add it to base_url, or set unversioned: true`,
     });
     return { origin, prefix: `${prefix}${OWN_PREFIX}` };
   }
@@ -45,10 +45,10 @@ export function readApiBase(entry: OpenAiSettings, report: Report): Base | undef
 
 function mistakeIn({ origin, prefix }: Base, hasKey: boolean): string | undefined {
   const { hostname } = new URL(origin);
-  if (!hasKey && /(?:^|\.)api\.openai\.com$/.test(hostname)) return "is OpenAI's own, which needs an api_key";
-  if (hostname.endsWith('.openai.azure.com')) return "is Azure's: write provider: azure-openai";
+  if (!hasKey && /(?:^|\.)api\.openai\.com$/.test(hostname)) return "is OpenAI's own address, which needs an api_key";
+  if (hostname.endsWith('.openai.azure.com')) return 'is an address of Azure: write provider: azure-openai';
   const endpoint = ENDPOINT.exec(prefix)?.[0];
-  if (endpoint !== undefined) return `ends with ${endpoint}, which is added to it for each request: leave it out`;
+  if (endpoint !== undefined) return `ends with ${endpoint}, which is added for each request: remove it`;
   const version = VERSION_TWICE.exec(prefix)?.[1];
   return version === undefined ? undefined : `ends with ${version} twice`;
 }

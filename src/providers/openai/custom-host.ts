@@ -3,9 +3,9 @@ import type { ProviderEntry } from '../provider.ts';
 import { OpenAiApiEntry } from './entry.ts';
 
 /**
- * An OpenAI-compatible server that the request itself names. It is given the caller's own token or none: a credential of the
- * catalog must not follow a caller to a host of its choice.
- * @param base the address an OpenAI SDK would be given; whether the caller may name it has been decided
+ * An OpenAI-compatible server that the request itself names. It receives the caller's own token or none: a credential of the
+ * catalog must not be sent to a host that the caller chose.
+ * @param base the base URL as for an OpenAI SDK, already checked against the allowed hosts
  */
 export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEntry {
   const prefix = base.pathname.replace(/\/+$/, '');

@@ -7,8 +7,8 @@ import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 
 /**
- * OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name; the reply is
- * read for its usage.
+ * OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name. The
+ * reply is decoded for its usage.
  */
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
@@ -24,12 +24,12 @@ export const openAiEmbeddings: PassThroughCodec = {
   },
 };
 
-/** A 200 that holds an error is that error, as with chat completions. */
+/** A 200 that contains an error counts as that error, as with chat completions. */
 function readReply(reply: unknown): readonly GenerationEvent[] {
   const failure = failureOfEvent(undefined, reply);
   if (failure) return [{ type: 'error', failure }];
   const { data, model, usage } = Object(reply) as { data?: unknown; model?: unknown; usage?: unknown };
-  if (!Array.isArray(data) || data.length === 0) throw new ReplyFault('it holds no embeddings');
+  if (!Array.isArray(data) || data.length === 0) throw new ReplyFault('it contains no embeddings');
   const missing = data.findIndex((entry: unknown) => !hasVector(entry));
   if (missing >= 0) throw new ReplyFault(`data[${missing}] has no embedding`);
   const counted = usageEvent(usage);
@@ -40,7 +40,7 @@ function readReply(reply: unknown): readonly GenerationEvent[] {
   ];
 }
 
-/** A list of numbers, base64, or what other servers have in their place (`{embedding: {int8: […]}}`): never nothing. */
+/** True for a list of numbers, base64, or the objects of other servers (`{embedding: {int8: […]}}`), if not empty. */
 function hasVector(entry: unknown): boolean {
   const { embedding } = Object(entry) as { embedding?: unknown };
   if (Array.isArray(embedding) || typeof embedding === 'string') return embedding.length > 0;

@@ -5,21 +5,21 @@ import { OPERATIONS, type OpenAiOperation } from './operations.ts';
 
 type EntryHeaders = Readonly<Record<string, string>>;
 
-/** Where one request goes at the entry's origin. */
+/** The path of a request at the entry's origin. */
 export interface ApiPath {
   readonly path: string;
-  /** Name for the body. */
+  /** The model name for the body. */
   readonly model: string;
 }
 
-/** What OpenAI, the servers compatible with it and Azure have each in their own way. */
+/** The parts that differ between OpenAI, compatible servers and Azure. */
 export interface EntryParts extends Pick<
   ProviderEntry,
   'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller'
 > {
   readonly origin: string;
   readonly headers: EntryHeaders;
-  /** `caller`: what the request brings, where it brings something. */
+  /** `caller`: the caller's own token, if the request has one. */
   readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
   /** Throws GatewayError `invalid_model`. */
@@ -68,7 +68,7 @@ export class OpenAiApiEntry implements OpenableEntry {
   }
 }
 
-/** Servers without keys get no header rather than an empty bearer. */
+/** Without a key there is no header rather than an empty bearer. */
 function bearerOf({ upstreamToken }: UpstreamCaller): EntryHeaders {
   const token = upstreamToken?.reveal() ?? '';
   return /^[\x21-\x7e]+$/.test(token) ? { authorization: `Bearer ${token}` } : {};

@@ -1,10 +1,10 @@
 import { Secret, type Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../connection-headers.ts';
 
-/** Credentials go by many names. */
+/** Names of headers that may hold credentials. */
 const CREDENTIAL = /authori[sz]ation|cookie|api-?key|subscription-key|token|secret|passw|credential|signature/;
 
-/** RFC 9110, sections 5.6.2 and 5.5, without the line folding and the bytes beyond ASCII that only old servers took. */
+/** RFC 9110, sections 5.6.2 and 5.5, without line folding and non-ASCII bytes, which only old servers accept. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -20,9 +20,8 @@ interface ReadHeaders {
 }
 
 /**
- * An entry's headers with those its provider writes.
- * @param own what the provider writes; the settings cannot say anything else there
- * Undefined when a problem was reported.
+ * An entry's headers together with those of its provider. Undefined when a problem was reported.
+ * @param own the provider's headers, which the settings cannot change
  */
 export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Report): ReadHeaders | undefined {
   const taken = new Set([...Object.keys(own.headers), ...Object.keys(own.credentials)]);
@@ -36,7 +35,7 @@ export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Repor
 }
 
 interface HeaderReading {
-  /** Names that are there already; grows. */
+  /** Names already in use; readMap adds to it. */
   readonly taken: Set<string>;
   readonly report: Report;
 }
@@ -67,7 +66,7 @@ function readMap(
 function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name)) return 'has a name that no header can have';
   if (CONNECTION_HEADERS.has(name)) return 'belongs to the connection or is written by the gateway';
-  return taken.has(name) ? 'is written already, by another setting of this entry' : undefined;
+  return taken.has(name) ? 'is already set by another setting of this entry' : undefined;
 }
 
 const openCredential = (name: string): string | undefined =>

@@ -15,15 +15,16 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * A stream of images: drafts, then each image complete (docs/protocols/images.md#openai-stream). Whole events leave as the bytes they
- * came in; nothing marks the end of the stream, so a cut stream shows as a draft without its image, or as no image at all.
+ * A stream of images: drafts, then each complete image (docs/protocols/images.md#openai-stream). Complete events pass through as
+ * the received bytes. Nothing marks the end of the stream, so a stream counts as cut if it has no image, or a draft without its
+ * image.
  */
 export class ImageStream implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #model: string;
   readonly #decodeImages: DecodeImages;
   readonly #cutter = new SseCutter();
-  /** For a server that answers whole although a stream was asked for. */
+  /** For a server that sends a plain reply to a request for a stream. */
   #whole: PlainPassThrough | undefined;
   readonly #start = new StreamStart();
   #begun = false;
@@ -70,12 +71,12 @@ export class ImageStream implements PassThrough {
     return bytes.subarray(first);
   }
 
-  /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */
+  /** Adds the blank line that the last event may lack, because the client would wait for it. A cut event does not parse. */
   #passRest(rest: Buffer): Buffer | undefined {
     return rest.length === 0 ? undefined : this.#pass(Buffer.concat([rest, Buffer.from('\n\n')]), CUT_SHORT);
   }
 
-  /** What leaves of whole events: all of them, or those before the one that is a failure. */
+  /** The events to forward: all of them, or those before an event that is a failure. */
   #pass(events: Buffer, garbled = GARBLED): Buffer | undefined {
     let from = 0;
     for (const to of eventEnds(events)) {
@@ -91,7 +92,7 @@ export class ImageStream implements PassThrough {
 
   #inspect(bytes: Buffer, garbled: string): UpstreamFailure | undefined {
     for (const { event, data } of readSse(bytes)) {
-      // Some servers end every stream with OpenAI's mark of a chat's end.
+      // Some servers end every stream with the end marker of chat completions.
       if (data.trim() === '' || data.startsWith('[DONE]')) continue;
       const payload = parse(data);
       if (payload === undefined) return streamInterrupted(garbled);

@@ -4,7 +4,7 @@ import { compact, isObject } from '../../formats/openai-chat/read.ts';
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** Usage of images, for which OpenAI has names of its own (docs/protocols/images.md#image-usage). Undefined where it counts nothing. */
+/** Usage of images, which has names of its own (docs/protocols/images.md#image-usage). Undefined without token counts. */
 export function decodeImageUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined;
   const input = count(raw.input_tokens);
@@ -19,7 +19,7 @@ export function decodeImageUsage(raw: unknown): Usage | undefined {
   });
 }
 
-/** Each image of a stream tells its own. */
+/** Adds the usage of one image of a stream: each image reports its own. */
 export function addImageUsage(sum: Usage | undefined, more: Usage): Usage {
   if (!sum) return more;
   const cacheRead = (sum.cacheRead ?? 0) + (more.cacheRead ?? 0);

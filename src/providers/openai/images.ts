@@ -7,7 +7,7 @@ import type { PassThroughCodec } from '../codec.ts';
 import { ImageStream } from './image-stream.ts';
 import { decodeImageUsage } from './image-usage.ts';
 
-/** OpenAI's images, and those of Azure and of servers like it: the caller's bytes but for the model's name, the reply as it came. */
+/** Images of OpenAI, Azure and compatible servers: bytes pass through, except for the model's name in the request. */
 export const openAiImages: PassThroughCodec = {
   mode: 'pass-through',
   edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),
@@ -15,16 +15,16 @@ export const openAiImages: PassThroughCodec = {
     stream ? new ImageStream(model, decodeImages) : new PlainPassThrough(decodeImages, model),
 };
 
-/** What a whole reply tells the gateway. A 2xx without an image is of no use to anyone: another attempt may help. */
+/** Decodes a plain reply. A 2xx without an image is a fault: another attempt may return one. */
 function decodeImages(body: unknown): GenerationEvent[] {
   const failure = failureOfEvent(undefined, body);
   if (failure) return [{ type: 'error', failure }];
   if (!isObject(body) || !Array.isArray(body.data) || !body.data.some(hasImage))
-    throw new ReplyFault('there are no images in it');
+    throw new ReplyFault('it contains no images');
   const usage = decodeImageUsage(body.usage);
   return [...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'end' }];
 }
 
-/** Its bytes or its address. */
+/** True for an image given as bytes or as a URL. */
 const hasImage = (entry: unknown): boolean =>
   isObject(entry) && [entry.b64_json, entry.url].some((value) => typeof value === 'string' && value !== '');

@@ -7,7 +7,7 @@ import { OpenAiApiEntry, type ApiPath } from './entry.ts';
 import { readHeaders } from './headers.ts';
 import type { OpenAiOperation } from './operations.ts';
 
-/** OpenAI, and every server that speaks its API. */
+/** OpenAI, and every server with a compatible API. */
 export const openai = defineProvider<OpenAiSettings>({
   name: 'openai',
   create(entry, { report }) {
@@ -18,7 +18,7 @@ export const openai = defineProvider<OpenAiSettings>({
         ...(entry.organization !== undefined && { 'openai-organization': entry.organization }),
         ...(entry.project !== undefined && { 'openai-project': entry.project }),
       },
-      // Servers without keys get no header rather than an empty bearer.
+      // Without a key there is no header rather than an empty bearer.
       credentials: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
     };
     const headers = readHeaders(entry, own, report);
@@ -26,7 +26,7 @@ export const openai = defineProvider<OpenAiSettings>({
     return new OpenAiApiEntry({
       slug: entry.slug,
       provider: 'openai',
-      // OpenTelemetry has names for some of the vendors, but an address does not tell which of them answers.
+      // OpenTelemetry has names for some of the vendors, but the base URL does not tell which vendor it is.
       semconvName: 'openai',
       allowInsecure: entry.allow_insecure ?? false,
       origin: base.origin,

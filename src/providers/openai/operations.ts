@@ -4,14 +4,15 @@ import { openAiEmbeddings } from './embeddings.ts';
 import { openAiImages } from './images.ts';
 
 /**
- * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the name of the task where it is no generation.
+ * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the codec of a task that is not a
+ * conversation.
  */
 export interface OpenAiOperation {
   readonly path: string;
   readonly codec?: Codec;
 }
 
-/** To serve another task: its line here. */
+/** The tasks of the API. To serve another task, add a line here. */
 export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
   generate: { path: '/chat/completions' },
   embeddings: { path: '/embeddings', codec: openAiEmbeddings },

@@ -19,10 +19,10 @@ export interface Completion {
   readonly completionTokens: number;
 }
 
-/** What models charge for the frame of a message, about. */
+/** The approximate number of tokens that models count for the frame of a message. */
 const TOKENS_PER_MESSAGE = 4;
 
-/** The same request always gets the same answer. */
+/** Deterministic: equal requests get equal answers. */
 export function answer(request: ChatRequest): Completion {
   const calls = callsFor(request);
   const choices = Array.from({ length: request.n }, (_, index) => choiceFor(request, calls, index));
@@ -48,14 +48,14 @@ function textFor(request: ChatRequest, index: number): string {
   return `${label} to: ${lastUserText}`;
 }
 
-/** At the first stop sequence, which is not part of the text (as OpenAI does it). */
+/** Cuts the text before the first stop sequence, as OpenAI does. */
 function stopAt(text: string, stops: readonly string[]): string {
   const ends = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
   const first = Math.min(...ends.filter((end) => end >= 0), text.length);
   return text.slice(0, first);
 }
 
-/** A word with the space before it counts as one token. */
+/** Splits text into tokens: each word with the space before it. */
 function cut(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+/g) ?? [];
 }
@@ -74,18 +74,18 @@ function inputFor(tool: SimulatedTool): string {
 }
 
 /**
- * The tools the last user message names; the first one when it only speaks of tools or one is forced; all of them (or one
- * twice) when it says `parallel`.
+ * The tools that the last user message names; the first tool when it only mentions tools or a call is forced; all of them (or
+ * one twice) when it contains `parallel`.
  */
 function wantedTools(request: ChatRequest): readonly SimulatedTool[] {
   const { tools, toolChoice, lastRole, lastUserText } = request;
   const first = tools[0];
   if (!first || toolChoice === 'none') return [];
-  const asking = lastRole === 'user' ? lastUserText.toLowerCase() : '';
-  const named = tools.filter(({ name }) => mentions(asking, name.toLowerCase()));
-  const asked = named.length > 0 || /\b(?:tools?|functions?)\b/.test(asking);
-  if (!asked && toolChoice !== 'any') return [];
-  if (/\bparallel\b/.test(asking)) {
+  const prompt = lastRole === 'user' ? lastUserText.toLowerCase() : '';
+  const named = tools.filter(({ name }) => mentions(prompt, name.toLowerCase()));
+  const requested = named.length > 0 || /\b(?:tools?|functions?)\b/.test(prompt);
+  if (!requested && toolChoice !== 'any') return [];
+  if (/\bparallel\b/.test(prompt)) {
     const all = named.length > 0 ? named : tools;
     const [only = first] = all;
     return all.length > 1 ? all : [only, only];

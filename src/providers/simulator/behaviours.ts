@@ -1,4 +1,4 @@
-/** What a model name asks of the simulator besides an answer. */
+/** The behaviour that a model name selects. */
 export type Behaviour =
   | { readonly kind: 'answer' }
   | { readonly kind: 'fast'; readonly writes: 'one' | 'each' }
@@ -12,7 +12,7 @@ export type Behaviour =
   | { readonly kind: 'error-midstream' };
 
 interface Rule {
-  /** As the README's table writes it. */
+  /** The notation in the README's table. */
   readonly name: string;
   readonly pattern: RegExp;
   readonly read: (numbers: readonly (number | undefined)[]) => Behaviour;
@@ -21,7 +21,7 @@ interface Rule {
 const DEFAULT_RETRY_AFTER_MS: Readonly<Record<number, number>> = { 429: 1_000 };
 const DEFAULT_CUT = 2;
 
-/** All names that mean something; every other name just answers. Numbers are short: no wait is longer than 1,000 s. */
+/** All names with a special behaviour; every other name answers normally. Numbers are short, so no delay exceeds 1,000 s. */
 export const RULES: readonly Rule[] = [
   { name: 'sim-fast', pattern: /^sim-fast$/, read: () => ({ kind: 'fast', writes: 'one' }) },
   { name: 'sim-fast-each', pattern: /^sim-fast-each$/, read: () => ({ kind: 'fast', writes: 'each' }) },

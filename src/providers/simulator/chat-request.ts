@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../formats/conversation.ts';
 import { isObject } from '../../plugin/index.ts';
 
-/** A request the simulator refuses, as OpenAI would. */
+/** The simulator refuses a request, as OpenAI would. */
 export class SimulatorRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -19,10 +19,10 @@ export interface SimulatedTool {
   readonly schema: unknown;
 }
 
-/** `any`: some tool must be called; `named`: these, and only these, exist for this turn. */
+/** `any`: a tool must be called. */
 type ToolChoice = 'auto' | 'none' | 'any';
 
-/** What the simulator reads of a chat request; other fields are accepted and change nothing, as the README says. */
+/** The fields of a chat request that the simulator reads. Other fields are accepted and ignored, as the README documents. */
 export interface ChatRequest {
   readonly model: string;
   readonly stream: boolean;
@@ -48,7 +48,7 @@ const objectAt = (json: JsonObject, key: string): JsonObject => {
   return isObject(value) ? value : {};
 };
 
-/** Throws Refusal. */
+/** Throws SimulatorRefusal. */
 export function readChatRequest(body: unknown): ChatRequest {
   if (!isObject(body)) throw new SimulatorRefusal('The body is not a JSON object.', null);
   const { model } = body;
@@ -133,7 +133,7 @@ function readTools(value: unknown): readonly SimulatedTool[] {
 
 interface ReadChoice {
   readonly mode: ToolChoice;
-  /** The tools that are left to choose from. */
+  /** The tools that may be called. */
   readonly tools: readonly SimulatedTool[];
 }
 

@@ -1,9 +1,9 @@
 import { SimulatorRefusal } from './chat-request.ts';
 
-/** What the simulator reads of a request for embeddings; other fields are accepted and change nothing. */
+/** The fields of an embedding request that the simulator reads. Other fields are accepted and ignored. */
 export interface EmbeddingRequest {
   readonly model: string;
-  /** Tokens are told apart by their numbers. */
+  /** The input texts; a list of tokens becomes the text of its numbers. */
   readonly texts: readonly string[];
   readonly dimensions: number;
   readonly base64: boolean;
@@ -14,7 +14,7 @@ const MAX_DIMENSIONS = 4_096;
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request). */
 const MAX_INPUTS = 2_048;
 
-/** Throws Refusal. */
+/** Throws SimulatorRefusal. */
 export function readEmbeddingRequest(body: unknown): EmbeddingRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new SimulatorRefusal('The body is not a JSON object.', null);

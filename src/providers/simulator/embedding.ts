@@ -19,7 +19,7 @@ export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRe
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];
 
-/** Each word has a direction of its own, and a text goes where its words do: texts that share words are near each other. */
+/** The sum of one pseudo-random direction per word, so that texts with common words are near each other. */
 function vectorOf(text: string, dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions);
   for (const word of wordsOf(text)) {
@@ -27,13 +27,13 @@ function vectorOf(text: string, dimensions: number): Float32Array {
     for (let at = 0; at < dimensions; at += 1) sum[at]! += next();
   }
   const length = Math.hypot(...sum);
-  // Of unit length, as OpenAI's are.
+  // Normalized to unit length, as OpenAI's vectors are.
   return sum.map((value) => value / length);
 }
 
-/** The same numbers between -1 and 1 for the same word: xorshift32, https://www.jstatsoft.org/article/view/v008i14. */
+/** Pseudo-random numbers between -1 and 1, seeded by the word: xorshift32, https://www.jstatsoft.org/article/view/v008i14. */
 function noise(word: string): () => number {
-  // Zero would stay zero.
+  // xorshift never leaves a zero state.
   let state = createHash('sha256').update(word).digest().readInt32LE() || 1;
   return () => {
     state ^= state << 13;

@@ -3,11 +3,11 @@ import type { Completion } from './answer.ts';
 import { STREAM_HEADERS, type ScriptStep } from './script.ts';
 import { plainReply, streamEvents, type ReplyHead } from './wire.ts';
 
-// Replies made once, for benchmarks: what is measured should be the gateway, not its upstream.
+// Prebuilt replies for benchmarks, so that they measure the gateway rather than its upstream.
 
 /** Events of the stream, `[DONE]` included. */
 export const FAST_EVENTS = 200;
-/** Makes the plain reply about 1 KB. */
+/** The number of words for a plain reply of about 1 KB. */
 const FAST_WORDS = 110;
 
 const HEAD: ReplyHead = { id: 'chatcmpl-sim-fast', created: 1_795_132_800, callId: () => '' };
@@ -23,11 +23,11 @@ function completionOf(words: number): Completion {
   return { choices: [{ pieces, calls: [], finish: 'stop' }], promptTokens: 9, completionTokens: words };
 }
 
-/** All the writes of one reply in one step, or one step each with a turn of the event loop between them. */
+/** Builds the plain reply, the stream in one write, and the stream in one write per event with an event loop turn between them. */
 function build(includeUsage: boolean): Prebuilt {
   const request = { model: 'sim-fast', includeUsage };
   const body = Buffer.from(JSON.stringify(plainReply(fastRequest(request), completionOf(FAST_WORDS), HEAD)));
-  // Role, finish, [DONE], and usage when it is asked for, are events too.
+  // Role, finish, [DONE] and requested usage are events too.
   const words = FAST_EVENTS - (includeUsage ? 4 : 3);
   const events = streamEvents(fastRequest(request), completionOf(words), HEAD);
   const head = (headers: Readonly<Record<string, string>>): ScriptStep => ({ kind: 'head', status: 200, headers });

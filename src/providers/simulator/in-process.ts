@@ -21,5 +21,5 @@ export async function closeInProcess(): Promise<void> {
   await simulator?.close();
 }
 
-/** Port 0 stands for "a free one": what explain prints of a simulator that has not been started. */
+/** Before the simulator has started, the URL has port 0, which explain shows. */
 export const inProcessUrl = (): string => running?.url ?? 'http://127.0.0.1:0';

@@ -21,7 +21,7 @@ class SimulatorEntry implements OpenableEntry {
   readonly allowInsecure: boolean;
   readonly #base: Base | undefined;
 
-  /** @param base of a simulator elsewhere; undefined for the one in this process */
+  /** @param base the base of a separate simulator; undefined for the one in this process */
   constructor(slug: string, allowInsecure: boolean, base: Base | undefined) {
     this.slug = slug;
     this.allowInsecure = allowInsecure;
@@ -55,7 +55,7 @@ class SimulatorEntry implements OpenableEntry {
 export const simulator = defineProvider<SimulatorSettings>({
   name: 'simulator',
   create(entry, { report }) {
-    // Plain http on loopback is what the simulator in this process is; elsewhere the operator says so.
+    // The simulator in this process is plain http on loopback; for a separate one the operator must set allow_insecure.
     if (entry.base_url === undefined) return new SimulatorEntry(entry.slug, true, undefined);
     const base = readBase(entry, '', report);
     return base && new SimulatorEntry(entry.slug, entry.allow_insecure ?? false, base);

@@ -5,7 +5,7 @@ import type { ScriptStep } from './script.ts';
 const PING_MS = 100;
 const PING = ': ping\n\n';
 
-/** Does the steps on the socket, at the reader's pace, until they are done or the client has left. */
+/** Performs the steps on the socket, with backpressure, until they are done or the client has disconnected. */
 export async function play(
   steps: readonly ScriptStep[],
   response: ServerResponse,
@@ -14,17 +14,17 @@ export async function play(
   const departure = new Departure(response);
   for (const step of steps) {
     if (departure.happened) break;
-    // The common steps finish at once: no promise for them.
+    // The common steps finish synchronously and need no promise.
     const waiting = perform(step, response, departure, clock);
     if (waiting) await waiting;
   }
   return departure.happened && !departure.ownDoing ? 'aborted' : 'done';
 }
 
-/** The end of the connection, from either side. */
+/** Tracks the end of the connection, by either side. */
 class Departure {
   happened = false;
-  /** This side ended or broke it. */
+  /** This side ended or destroyed the connection. */
   ownDoing = false;
   #wake: (() => void) | undefined;
 
@@ -36,7 +36,7 @@ class Departure {
     });
   }
 
-  /** Resolves when `start` calls back, or when the client leaves; what `start` returns is then called to clean up. */
+  /** Resolves when `start` calls back or the client disconnects, then calls the function that `start` returned to clean up. */
   race(start: (done: () => void) => () => void): Promise<void> {
     if (this.happened) return Promise.resolve();
     return new Promise((resolve) => {
@@ -112,12 +112,12 @@ function pingEvery(response: ServerResponse, clock: Clock): () => void {
   return () => stop();
 }
 
-/** Headers wait for the first write; a client that is to be kept waiting must have them first. */
+/** Sends the headers, which node:http holds back until the first write, before a delay. */
 function flush(response: ServerResponse): void {
   if (response.headersSent) response.flushHeaders();
 }
 
-/** After what was written has left: a broken connection is to be seen after those bytes, not instead of them. */
+/** Destroys the socket after the written bytes are sent, so that the client sees the break after those bytes. */
 function breakOff(response: ServerResponse, departure: Departure): Promise<void> | undefined {
   departure.ownDoing = true;
   const { socket } = response;

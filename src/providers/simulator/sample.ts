@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../formats/conversation.ts';
 import { isObject } from '../../plugin/index.ts';
 
-/** Recursive schemas end here: what nests deeper is null. */
+/** Limit for recursive schemas: deeper values are null. */
 const MAX_DEPTH = 12;
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -16,8 +16,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value that fits a JSON Schema as tools use it: required properties only, the first choice wherever there is one.
- * `pattern`, `not`, `if` and `multipleOf` are not looked at.
+ * A value that is valid for a tool's JSON Schema: required properties only, and the first of several choices. Ignores `pattern`,
+ * `not`, `if` and `multipleOf`.
  */
 export function sampleFor(schema: unknown): unknown {
   return sample(schema, isObject(schema) ? schema : {}, 0);
@@ -40,7 +40,7 @@ function sample(given: unknown, root: JsonObject, depth: number): unknown {
   return sampleOfType(schema, root, depth);
 }
 
-/** References followed, `allOf` merged into one schema. */
+/** The schema with references resolved and `allOf` merged. */
 function flatten(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) return {};
   const { $ref: reference, allOf, ...own } = schema;
@@ -63,7 +63,7 @@ function merge(base: JsonObject, more: unknown): JsonObject {
   return merged;
 }
 
-/** `#/$defs/name`; a reference that leads nowhere allows anything. */
+/** Resolves `#/$defs/name`; an unresolvable reference allows any value. */
 function resolve(reference: string, root: JsonObject): JsonObject {
   let at: unknown = reference.startsWith('#') ? root : undefined;
   for (const step of reference.split('/').slice(1)) {
@@ -105,7 +105,7 @@ function sampleObject(schema: JsonObject, root: JsonObject, depth: number): Json
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const entries = required
     .filter((key) => typeof key === 'string')
-    // `hasOwn`: a property named `constructor` is the schema's only if the schema has it.
+    // `hasOwn`, because `constructor` is also an inherited member of the object.
     .map(
       (key) => [key, sample(Object.hasOwn(properties, key) ? properties[key] : undefined, root, depth + 1)] as const,
     );
@@ -132,7 +132,7 @@ function sampleNumber(schema: JsonObject, step: number): number {
   return 1;
 }
 
-/** Just above `low`, halfway to a bound that is nearer than a step. */
+/** A value above `low`: the next integer, or halfway to an upper bound. */
 function middle(low: number, high: unknown, step: number): number {
   if (step === 1) return Math.floor(low) + 1;
   return typeof high === 'number' ? (low + high) / 2 : low + step;

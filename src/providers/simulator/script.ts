@@ -1,17 +1,17 @@
 import type { Behaviour } from './behaviours.ts';
 import { event } from './wire.ts';
 
-/** What the server does on the socket, one after the other. A reply without `end`, `cut` or `hold` does not exist. */
+/** One action of the server on the socket. Every reply ends with `end`, `cut` or `hold`. */
 export type ScriptStep =
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Waits, and shows that it lives by comment lines. */
+  /** Waits and sends comment lines meanwhile. */
   | { readonly kind: 'ping'; readonly ms: number }
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'send'; readonly bytes: string | Buffer }
   | { readonly kind: 'end' }
-  /** The connection breaks. */
+  /** Breaks the connection. */
   | { readonly kind: 'cut' }
-  /** Silence until the client leaves. */
+  /** Stays silent until the client disconnects. */
   | { readonly kind: 'hold' };
 
 export const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } as const;
@@ -21,7 +21,7 @@ const jsonHeaders = (body: string): Record<string, string> => ({
   'content-length': String(Buffer.byteLength(body)),
 });
 
-/** A plain JSON document, all at once. */
+/** A plain JSON reply, in one write. */
 export function plainScript(
   status: number,
   json: object,
@@ -32,7 +32,7 @@ export function plainScript(
   return [head, { kind: 'send', bytes: body }, { kind: 'end' }];
 }
 
-/** A good plain reply, spoilt as the behaviour asks. */
+/** A plain reply, changed by the behaviour. */
 export function replyScript(json: object, behaviour: Behaviour): ScriptStep[] {
   const whole = plainScript(200, json);
   const [head] = whole;
@@ -53,7 +53,7 @@ export function replyScript(json: object, behaviour: Behaviour): ScriptStep[] {
   }
 }
 
-/** A good stream, spoilt as the behaviour asks. Each event is a send of its own. */
+/** A stream, changed by the behaviour. Each event is a separate write. */
 export function streamScript(events: readonly string[], behaviour: Behaviour): ScriptStep[] {
   const head: ScriptStep = { kind: 'head', status: 200, headers: STREAM_HEADERS };
   const sends = events.map((bytes): ScriptStep => ({ kind: 'send', bytes }));
@@ -62,7 +62,7 @@ export function streamScript(events: readonly string[], behaviour: Behaviour): S
     case 'slow':
       return [{ kind: 'wait', ms: behaviour.ms }, head, ...sends, end];
     case 'slow-content':
-      // The role chunk is no content: whoever waits for content must not take it for some.
+      // The role chunk is not content, so it may precede the delay.
       return [head, ...sends.slice(0, 1), { kind: 'ping', ms: behaviour.ms }, ...sends.slice(1), end];
     case 'drip':
       return [
@@ -90,7 +90,7 @@ const MIDSTREAM_ERROR = event({
   },
 });
 
-/** `after` whole events and half of the next one; of a shorter stream, all but half of `[DONE]`. */
+/** `after` complete events and half of the next one; for a shorter stream, everything except half of `[DONE]`. */
 function cutStream(head: ScriptStep, events: readonly string[], after: number): ScriptStep[] {
   if (after === 0) return [{ kind: 'cut' }];
   const whole = Math.min(after, events.length - 1);

@@ -9,23 +9,23 @@ import { errorBody } from './wire.ts';
 export const CHAT_PATH = '/v1/chat/completions';
 export const EMBEDDINGS_PATH = '/v1/embeddings';
 const MAX_BODY = 64 * 1024 * 1024;
-/** Longer than any pool of ours keeps a connection, so that reuse never meets a socket this side has just closed. */
+/** Longer than the gateway's pools keep a connection, so that a reused socket is never one that this side has just closed. */
 const KEEP_ALIVE_MS = 120_000;
 
 export interface SimulatorOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
   /** Default: loopback. */
   readonly host?: string;
   readonly clock?: Clock;
-  /** Does not keep the process alive. */
+  /** The server does not keep the process alive. */
   readonly background?: boolean;
 }
 
 interface SimulatorStats {
   readonly requests: number;
   readonly running: number;
-  /** Replies whose client left before their end. */
+  /** Replies whose client disconnected before the end. */
   readonly aborted: number;
   readonly connections: number;
 }
@@ -33,7 +33,7 @@ interface SimulatorStats {
 export interface Simulator {
   readonly url: string;
   stats(): SimulatorStats;
-  /** Breaks what is still running. */
+  /** Closes the server and breaks running replies. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const counts = { requests: 0, running: 0, aborted: 0, connections: 0 };
   const server = createServer((request, response) => {
     serve(request, response, { simulation, clock, counts }).catch((error: unknown) => {
-      // A fault of the simulator itself.
+      // A bug in the simulator itself.
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end(`The simulator failed: ${String(error)}`);
     });
@@ -63,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Exclusive: cluster workers would otherwise share one port, and a worker's simulator would answer for another's.
+    // Exclusive: cluster workers would otherwise share one port, and requests of one worker could reach another's simulator.
     server.listen({ port, host, exclusive: true }, () => {
       server.off('error', reject);
       resolve();
@@ -99,7 +99,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, room: R
     if ((await play(steps, response, room.clock)) === 'aborted') counts.aborted += 1;
   } catch (error) {
     if (request.complete) throw error;
-    // The client broke off while it was sending: there is nobody to answer.
+    // The client disconnected while sending, so no answer is possible.
     counts.aborted += 1;
     response.destroy();
   } finally {
@@ -110,10 +110,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, room: R
 async function stepsFor(request: IncomingMessage, simulation: Simulation): Promise<readonly ScriptStep[]> {
   const path = (request.url ?? '').replace(/\?.*$/s, '');
   if (path !== CHAT_PATH && path !== EMBEDDINGS_PATH) {
-    const here = `POST ${CHAT_PATH} and POST ${EMBEDDINGS_PATH}`;
-    return refusal(404, `There is no ${request.method} ${path} here, only ${here}.`);
+    const served = `POST ${CHAT_PATH} and POST ${EMBEDDINGS_PATH}`;
+    return refusal(404, `The simulator does not serve ${request.method} ${path}, only ${served}.`);
   }
-  if (request.method !== 'POST') return refusal(405, `${path} takes POST only.`);
+  if (request.method !== 'POST') return refusal(405, `${path} accepts POST only.`);
   const body = await readBody(request);
   if (!body) return refusal(413, `The body exceeds ${MAX_BODY} bytes.`);
   return path === CHAT_PATH ? simulation.run(body) : simulation.embed(body);
@@ -122,7 +122,7 @@ async function stepsFor(request: IncomingMessage, simulation: Simulation): Promi
 const refusal = (status: number, message: string): ScriptStep[] =>
   plainScript(status, errorBody(status, message), { connection: 'close' });
 
-/** By events, with which a `sim-fast` reply costs what one of bare node:http does (measured). Undefined: too large. */
+/** Reads by events, so that a `sim-fast` reply costs the same as one of bare node:http (measured). Undefined: too large. */
 function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -134,6 +134,6 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     });
     request.on('end', () => resolve(Buffer.concat(pieces)));
     request.on('error', reject);
-    request.on('close', () => reject(new Error('the client left while it was sending')));
+    request.on('close', () => reject(new Error('the client disconnected while sending')));
   });
 }

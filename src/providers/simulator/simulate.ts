@@ -9,10 +9,10 @@ import { fastScript } from './fast.ts';
 import { plainScript, replyScript, streamScript, type ScriptStep } from './script.ts';
 import { errorBody, plainReply, streamEvents, type ReplyHead } from './wire.ts';
 
-/** The bodies whose failures are being counted. */
+/** Maximum number of bodies whose failures are counted. */
 const MAX_FLAKY = 1_000;
 
-/** Turns a request body into what happens on the socket. Holds the counts of `sim-flaky-<n>` and nothing else. */
+/** Turns a request body into a script for the socket. Its only state is the counts of `sim-flaky-<n>`. */
 export class Simulation {
   readonly #wall: () => number;
   readonly #failures = new LRUCache<string, number>({ max: MAX_FLAKY });
@@ -21,12 +21,12 @@ export class Simulation {
     this.#wall = wall;
   }
 
-  /** A request for chat completions. */
+  /** Handles a request for chat completions. */
   run(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => this.#chat(body));
   }
 
-  /** A request for embeddings. */
+  /** Handles a request for embeddings. */
   embed(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => {
       const request = readEmbeddingRequest(parse(body));
@@ -47,7 +47,7 @@ export class Simulation {
     return replyScript(plainReply(request, completion, head), behaviour);
   }
 
-  /** Undefined: it answers, now. */
+  /** The script of a simulated failure; undefined where the request succeeds. */
   #failure(behaviour: Behaviour, body: Buffer, stream: boolean): readonly ScriptStep[] | undefined {
     switch (behaviour.kind) {
       case 'error':
@@ -61,7 +61,7 @@ export class Simulation {
     }
   }
 
-  /** Counted by body: a retry sends the same bytes. Starts anew after the success. */
+  /** Counts failures by body, because a retry sends the same bytes. The count restarts after a success. */
   #failsAgain(body: Buffer, failures: number): boolean {
     const key = hash(body);
     const failed = this.#failures.get(key) ?? 0;
@@ -108,7 +108,7 @@ function errorScript(status: number, retryAfterMs: number | undefined): ScriptSt
   return plainScript(status, errorBody(status, `Simulated error ${status}.`), headers);
 }
 
-/** `retry-after` knows whole seconds only; OpenAI's SDK reads the finer one first. */
+/** `retry-after` has whole seconds only; OpenAI's SDK prefers `retry-after-ms`. */
 function retryHeaders(ms: number): Record<string, string> {
   return { 'retry-after': String(Math.ceil(ms / 1_000)), 'retry-after-ms': String(ms) };
 }

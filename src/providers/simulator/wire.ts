@@ -2,12 +2,12 @@ import type { JsonObject } from '../../formats/conversation.ts';
 import type { SimulatedChoice, Completion, SimulatedCall } from './answer.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-/** What all parts of one reply share. */
+/** The values that all parts of one reply share. */
 export interface ReplyHead {
   readonly id: string;
   /** Unix seconds. */
   readonly created: number;
-  /** 24 of `[a-z0-9]` for the call at this place. */
+  /** The id of a call: 24 characters of `[a-z0-9]`. */
   readonly callId: (choice: number, call: number) => string;
 }
 
@@ -48,7 +48,7 @@ function usageOf({ promptTokens, completionTokens }: Completion): JsonObject {
   };
 }
 
-/** The events of a stream, in order (docs/protocols/openai-chat.md#stream): each element is one whole event, `[DONE]` the last. */
+/** The events of a stream, in order (docs/protocols/openai-chat.md#stream): one element for each event, `[DONE]` last. */
 export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
   const chunk = (choices: readonly JsonObject[], usage: JsonObject | null): string =>
     event({
@@ -81,7 +81,7 @@ function deltasOf(choice: SimulatedChoice, index: number, head: ReplyHead): Delt
   return [...parts.map((delta) => ({ delta, finish: null })), { delta: {}, finish: choice.finish }];
 }
 
-/** The name first, then the input in pieces that split it anywhere, as OpenAI sends it. */
+/** The name first, then the input split at arbitrary points, as OpenAI sends it. */
 function callDeltas({ tool, input }: SimulatedCall, id: string): JsonObject[] {
   const key = tool.kind === 'custom' ? 'input' : 'arguments';
   const start = { id, type: tool.kind, [tool.kind]: { name: tool.name, [key]: '' } };

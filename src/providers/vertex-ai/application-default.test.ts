@@ -184,9 +184,9 @@ describe('application default credentials that are missing or wrong', () => {
     [
       'nothing at all',
       () => ({ HOME: home }),
-      /GOOGLE_APPLICATION_CREDENTIALS is not set, there is no file \S+application_default_credentials\.json, and the metadata server gives no token: metadata\.google\.internal cannot be resolved/,
+      /GOOGLE_APPLICATION_CREDENTIALS is not set, there is no file \S+application_default_credentials\.json, and the metadata server returned no token: metadata\.google\.internal cannot be resolved/,
     ],
-    ['nothing and no home', () => ({}), /HOME is not set either, and the metadata server gives no token/],
+    ['nothing and no home', () => ({}), /HOME is not set either, and the metadata server returned no token/],
     ['a metadata host that is none', () => ({ GCE_METADATA_HOST: 'x/y' }), /GCE_METADATA_HOST is not host\[:port\]/],
   ])('%s is told at the start, at its place', async (_, env, words) => {
     const { entry, problems } = create(env(), refused);

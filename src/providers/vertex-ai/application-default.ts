@@ -10,13 +10,13 @@ type Setup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris' | 't
 
 const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS';
 const WELL_KNOWN = 'application_default_credentials.json';
-/** GKE's metadata server takes a few seconds to answer a new pod; Google's libraries, too, ask three times. */
+/** GKE's metadata server takes a few seconds to answer a new pod. Google's libraries also make three attempts. */
 const WAITS_MS = [1_500, 3_000];
 
 /**
- * Application default credentials in Google's order: the file the environment names, the file `gcloud auth
- * application-default login` leaves, the metadata server. A file that is named or there is meant: what is wrong with it is
- * told, and nothing further is tried. Throws TokenFault.
+ * Application default credentials in Google's order: the file that the environment names, the file written by `gcloud auth
+ * application-default login`, the metadata server. An invalid file is reported, and the search does not continue. Throws
+ * TokenFault.
  */
 export async function findApplicationDefault(setup: Setup): Promise<TokenSource> {
   const named = textOf(setup.env[VARIABLE]);
@@ -36,7 +36,7 @@ function wellKnownFile(env: Setup['env']): string | undefined {
   return folder && join(folder, WELL_KNOWN);
 }
 
-/** Undefined where there is no such file. */
+/** Undefined where the file does not exist. */
 async function readSource(path: string, setup: Setup): Promise<TokenSource | undefined> {
   const file = await readTextFile(path);
   if ('missing' in file) return undefined;
@@ -47,7 +47,7 @@ async function readSource(path: string, setup: Setup): Promise<TokenSource | und
   throw new TokenFault(`the file ${path}: ${problems.join('; ')}`);
 }
 
-/** The last resort is tried out: on a machine without any credentials this is where that shows. */
+/** Fetches a first token from the metadata server: without any credentials the search fails here rather than at a request. */
 async function findMetadataServer(setup: Setup, wellKnown: string | undefined): Promise<TokenSource> {
   const problems: string[] = [];
   const source = metadataServerSource(setup.env, { setup, refuse: collect(problems) });
@@ -57,8 +57,8 @@ async function findMetadataServer(setup: Setup, wellKnown: string | undefined): 
     return source;
   } catch (error) {
     const missing = wellKnown === undefined ? 'HOME is not set either' : `there is no file ${wellKnown}`;
-    const reason = error instanceof TokenFault ? error.message : 'it could not be asked';
-    throw new TokenFault(`${VARIABLE} is not set, ${missing}, and the metadata server gives no token: ${reason}`, {
+    const reason = error instanceof TokenFault ? error.message : 'the call failed';
+    throw new TokenFault(`${VARIABLE} is not set, ${missing}, and the metadata server returned no token: ${reason}`, {
       cause: error,
     });
   }

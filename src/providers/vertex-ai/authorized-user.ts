@@ -10,10 +10,10 @@ import {
   type TokenSource,
 } from './token-source.ts';
 
-const NEEDED = ['client_id', 'client_secret', 'refresh_token'] as const;
+const REQUIRED = ['client_id', 'client_secret', 'refresh_token'] as const;
 
 /**
- * Tokens for a person, by the refresh token that `gcloud auth application-default login` stores
+ * Tokens for a user account, from the refresh token that `gcloud auth application-default login` stores
  * (docs/protocols/vertex-ai.md#authorized-user).
  */
 export function authorizedUserSource(
@@ -21,9 +21,9 @@ export function authorizedUserSource(
   { setup, refuse }: SourceContext,
 ): TokenSource | undefined {
   if (isUnusable(fields, refuse)) return undefined;
-  const [clientId, clientSecret, refreshToken] = NEEDED.map((name) => textOf(fields[name]));
+  const [clientId, clientSecret, refreshToken] = REQUIRED.map((name) => textOf(fields[name]));
   if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) {
-    const missing = NEEDED.find((name) => textOf(fields[name]) === undefined);
+    const missing = REQUIRED.find((name) => textOf(fields[name]) === undefined);
     return refuse(missing, `${missing} is missing`);
   }
   const endpoint = tokenEndpoint(fields['token_uri'], setup.tokenUris);

@@ -2,10 +2,11 @@ import type { VertexEntry as VertexSettings } from '../../../schemas/types.gener
 import type { Report } from '../../plugin/index.ts';
 
 /**
- * Betas that Claude accepts on Vertex AI. There an unknown one is a 400 ("Unexpected value(s) … for the `anthropic-beta` header",
- * docs/protocols/vertex-ai.md#claude-betas), and clients such as Claude Code send every new one: so only these are let through. They are
- * those that clients use there successfully, without those for features that Vertex AI does not have (files, skills, MCP, fast mode,
- * docs/protocols/vertex-ai.md#claude-features-not-served) or refuses by name (structured outputs, effort, caching scope).
+ * Betas that Claude accepts on Vertex AI. Vertex AI answers 400 to an unknown one ("Unexpected value(s) … for the
+ * `anthropic-beta` header", docs/protocols/vertex-ai.md#claude-betas), and clients such as Claude Code send every new one, so only
+ * these are forwarded. Clients use them there successfully. The list excludes betas for features that Vertex AI does not have
+ * (files, skills, MCP, fast mode, docs/protocols/vertex-ai.md#claude-features-not-served) or refuses by name (structured outputs,
+ * effort, caching scope).
  */
 const SERVED: readonly string[] = [
   'claude-code-20250219',
@@ -19,7 +20,7 @@ const SERVED: readonly string[] = [
   'web-search-2025-03-05',
 ];
 
-/** Either list is the whole rule: what `allow` leaves out is not sent, what `deny` leaves out is. */
+/** Each list is complete by itself: only names in `allow` are sent, or all names that are not in `deny`. */
 export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropic_betas']> = {}): (
   name: string,
 ) => boolean {
@@ -31,11 +32,11 @@ export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropi
   return (name) => allowed.has(name);
 }
 
-/** A `*` is a letter like any other in the name of a header's value, and no beta has one. */
+/** Warns of `*` in a name: it is compared literally, and no beta contains one. */
 export function checkBetas(betas: VertexSettings['anthropic_betas'], report: Report): void {
   for (const [list, names] of Object.entries(betas ?? {})) {
     const index = names.findIndex((name) => name.includes('*'));
-    const message = 'names are compared whole, and `*` stands for nothing here; `deny: []` sends every beta';
+    const message = 'names are compared exactly, and `*` is not a pattern here; `deny: []` sends every beta';
     if (index >= 0) report({ path: ['anthropic_betas', list, index], severity: 'warning', message });
   }
 }

@@ -11,7 +11,7 @@ import { forgottenPrefix } from './forgotten-prefix.ts';
  */
 const ANTHROPICS_DATE = /-(?=[0-9]{8}$)/;
 
-/** What a gateway config says to an entry. */
+/** Checks the parameters that a gateway config sends to the entry. */
 export function checkParams(
   entry: VertexSettings,
   { model, labels }: Readonly<Record<string, unknown>>,
@@ -38,37 +38,37 @@ function problemOf(name: string, entry: VertexSettings): Omit<Problem, 'path'> |
 }
 
 const NOT_EXPRESS: Omit<Problem, 'path'> = {
-  message: "an API key (express mode) reaches Google's own models only; this one needs a project",
+  message: "an API key (express mode) works for Google's own models only; this model needs a project",
 };
 
 function withoutPrefix(model: string): Omit<Problem, 'path'> | undefined {
   const prefix = forgottenPrefix(model);
   if (prefix === undefined) return undefined;
-  const message = `a name without a prefix is taken for a model of Google's own`;
+  const message = `a name without a prefix is treated as one of Google's own models`;
   return { severity: 'warning', message, suggestion: prefix + model };
 }
 
 function withOtherDate(name: string): Omit<Problem, 'path'> | undefined {
   if (!ANTHROPICS_DATE.test(name)) return undefined;
-  const message = 'Vertex AI writes the version of a Claude model after an @';
+  const message = 'on Vertex AI, the version of a Claude model follows an @';
   return { severity: 'warning', message, suggestion: name.replace(ANTHROPICS_DATE, '@') };
 }
 
-/** A name of its owner's may be an endpoint's id as well; one that is nearly a name of the settings is hardly meant so. */
+/** Warns of a name that is similar to one in the settings: it is probably a typo, although an endpoint's id may be any name. */
 function misspeltEndpoint(name: string, { endpoints = {} }: VertexSettings): Omit<Problem, 'path'> | undefined {
   const word = name.slice(ENDPOINT_PREFIX.length);
   if (Object.hasOwn(endpoints, word) || /^[0-9]*$/.test(word) || word.includes('*')) return undefined;
   const meant = nearest(word, Object.keys(endpoints));
   if (meant === undefined) return undefined;
-  const message = `\`endpoints\` of the catalog entry has no ${word}, so it is taken for an endpoint's id`;
+  const message = `\`endpoints\` of the catalog entry has no ${word}, so it is used as an endpoint's id`;
   return { severity: 'warning', message, suggestion: ENDPOINT_PREFIX + meant };
 }
 
-/** By the rules of a request's labels; null takes a label away. */
+/** Checks labels by the rules for requests; null removes a label. */
 function checkOwnLabels(labels: unknown, report: Report): void {
   const given: [string, unknown][] = Object.entries(Object(labels));
   if (typeof labels !== 'object' || Array.isArray(labels)) {
-    report({ path: ['labels'], message: '`labels` must be an object of texts, as {team: search}' });
+    report({ path: ['labels'], message: '`labels` must be an object with text values, such as {team: search}' });
     return;
   }
   for (const [key, value] of given) {

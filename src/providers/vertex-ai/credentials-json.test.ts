@@ -52,7 +52,7 @@ describe('a credentials JSON that cannot be used', () => {
     ['text that is not JSON', `{"client_secret": ${CANARY}`, 'is not a JSON object'],
     ['JSON that is no object', `["${CANARY}"]`, 'is not a JSON object'],
     ['no type', JSON.stringify({ client_secret: CANARY }), 'has no type'],
-    ['an unknown type', JSON.stringify({ type: CANARY }), 'not supported; there are service_account'],
+    ['an unknown type', JSON.stringify({ type: CANARY }), 'not supported; supported are service_account'],
     ['a type that JavaScript knows', JSON.stringify({ type: 'constructor' }), 'not supported'],
     ['a service account without a key', serviceAccountJson({ private_key: undefined }), 'private_key is missing'],
     ['a user without client_id', user({ client_id: undefined }), 'client_id is missing'],

@@ -11,7 +11,7 @@ import {
   type TokenSource,
 } from './token-source.ts';
 
-/** Kinds of credentials JSON, by Google's word for them. */
+/** The readers by Google's `type` of a credentials JSON. */
 const READERS: ReadonlyMap<string, ReadTokenSource> = new Map<string, ReadTokenSource>([
   ['service_account', serviceAccountSource],
   ['authorized_user', authorizedUserSource],
@@ -19,11 +19,11 @@ const READERS: ReadonlyMap<string, ReadTokenSource> = new Map<string, ReadTokenS
   ['impersonated_service_account', (fields, context) => impersonatedAccountSource(fields, context, readFields)],
 ]);
 
-/** Reads any credentials JSON of Google's. Messages never quote it: JSON.parse would show a piece of it. */
+/** Reads a Google credentials JSON of any type. Messages never quote it, nor the error of JSON.parse, which contains a part of it. */
 export function readCredentialsJson(text: string, context: SourceContext): TokenSource | undefined {
   const fields = parseObject(text);
   if (fields) return readFields(fields, context);
-  return context.refuse(undefined, 'is not a JSON object, as Google writes credentials');
+  return context.refuse(undefined, 'is not a JSON object in the form of Google credentials');
 }
 
 function readFields(fields: CredentialFields, context: SourceContext): TokenSource | undefined {
@@ -31,7 +31,7 @@ function readFields(fields: CredentialFields, context: SourceContext): TokenSour
   const read = type === undefined ? undefined : READERS.get(type);
   if (read) return read(fields, context);
   const known = [...READERS.keys()].join(', ');
-  // Not even the type is quoted: a file that is no credentials file may hold anything there.
-  const what = type === undefined ? 'has no type' : 'is of a type that is not supported';
-  return context.refuse('type', `${what}; there are ${known}`);
+  // Not even the type is quoted: another kind of file may have a secret there.
+  const problem = type === undefined ? 'has no type' : 'has a type that is not supported';
+  return context.refuse('type', `${problem}; supported are ${known}`);
 }

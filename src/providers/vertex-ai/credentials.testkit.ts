@@ -1,4 +1,4 @@
-/** Credentials files as Google's tools write them, with names and secrets that are made up. */
+/** Credentials files in the form of Google's tools, with invented names and secrets. */
 
 export const STS_URL = 'https://sts.googleapis.com/v1/token';
 export const IMPERSONATION_URL =
@@ -14,12 +14,12 @@ const authorizedUser = {
   quota_project_id: 'quota-project',
 };
 
-/** What `gcloud auth application-default login` leaves. */
+/** The file of `gcloud auth application-default login`. */
 export function authorizedUserJson(changes: Changes = {}): string {
   return JSON.stringify({ ...authorizedUser, ...changes });
 }
 
-/** What `gcloud iam workload-identity-pools create-cred-config` writes for a token in a file. */
+/** The file of `gcloud iam workload-identity-pools create-cred-config` for a token in a file. */
 export function externalAccountJson(subjectFile: string, changes: Changes = {}): string {
   return JSON.stringify({
     type: 'external_account',
@@ -32,7 +32,7 @@ export function externalAccountJson(subjectFile: string, changes: Changes = {}):
   });
 }
 
-/** What `gcloud auth application-default login --impersonate-service-account` leaves. */
+/** The file of `gcloud auth application-default login --impersonate-service-account`. */
 export function impersonatedJson(changes: Changes = {}): string {
   return JSON.stringify({
     type: 'impersonated_service_account',

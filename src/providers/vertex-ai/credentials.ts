@@ -10,24 +10,24 @@ const BEARER = 'Bearer ';
 
 const NO_HEADERS: AuthHeaders = Object.freeze({});
 
-/** How an entry proves itself to Vertex. */
+/** The authentication of an entry at Vertex AI. */
 export interface Credentials {
   authorize(caller: UpstreamCaller): AuthHeaders | Promise<AuthHeaders>;
-  /** @param refused headers that `authorize` gave. True: it gives others from now on */
+  /** @param refused headers that `authorize` returned. True: it returns different ones from now on. */
   forget?(refused: AuthHeaders): boolean;
-  /** It sends the caller's own token. */
+  /** `authorize` returns the caller's own token. */
   readonly ofCaller?: boolean;
-  /** Under which its tokens are kept. */
+  /** The key of its tokens in the token store. */
   readonly tokenKey?: string | undefined;
-  /** Headers beside the proof that are no secrets. */
+  /** Additional headers without secrets. */
   readonly headers?: AuthHeaders;
-  /** To be awaited before the first request. Throws TokenFault. */
+  /** Awaited before the first request. Throws TokenFault. */
   open?(): Promise<void>;
 }
 
-/** Tokens of one source, kept and renewed by the token store. */
+/** Credentials with the tokens of one source, cached and renewed by the token store. */
 export function tokenCredentials(slug: string, source: TokenSource, setup: ProviderSetup): Credentials {
-  // A refresh in the background has no caller who would see it fail.
+  // Reported here, because a refresh in the background has no caller who would see the error.
   const mint = async () => {
     try {
       const minted = await source.mint();
@@ -56,13 +56,13 @@ export function tokenCredentials(slug: string, source: TokenSource, setup: Provi
       return setup.tokens.refuse(source.key, authorization.slice(BEARER.length));
     },
     tokenKey: source.key,
-    // Google's libraries say with every call whose quota it is, where the credential names a project for that.
+    // Google's libraries also send the quota project with every call, where the credential names one.
     ...(quotaProjectId !== undefined && { headers: Object.freeze({ 'x-goog-user-project': quotaProjectId }) }),
     ...(source.check && { open: () => source.check!() }),
   };
 }
 
-/** Tokens of a source that is yet to be found. */
+/** Credentials whose source is found by `open`. */
 export function foundCredentials(slug: string, find: () => Promise<TokenSource>, setup: ProviderSetup): Credentials {
   let found: Credentials | undefined;
   const opened = (): Credentials => {
@@ -86,27 +86,27 @@ export function foundCredentials(slug: string, find: () => Promise<TokenSource>,
   };
 }
 
-/** An API key of express mode. */
+/** Credentials with an API key of express mode. */
 export function keyCredentials(apiKey: string): Credentials {
   const headers = Object.freeze({ 'x-goog-api-key': apiKey });
   return { authorize: () => headers };
 }
 
-/** The failure is shared by all who waited; each learns which entry it was for. */
+/** The error of a failed token call, with the entry's slug: entries may share the call. */
 export function tokenError(slug: string, error: unknown): UpstreamError {
-  const reason = error instanceof TokenFault ? error.message : 'the token could not be made';
+  const reason = error instanceof TokenFault ? error.message : 'the token could not be created';
   return new UpstreamError('credentials_failed', `No Google token for the catalog entry @${slug}: ${reason}`, {
     provider: slug,
     cause: error,
   });
 }
 
-/** The caller's own OAuth token, with or without `Bearer`. @param name how errors name the place: `The catalog entry @x` */
+/** The caller's own OAuth token, with or without `Bearer`. @param name the subject of error messages: `The catalog entry @x` */
 export function callerCredentials(name: string, slug: string): Credentials {
-  const required = (what: string) =>
+  const required = (problem: string) =>
     new GatewayError(
       'upstream_credentials_required',
-      `${name} needs your own Google OAuth token in \`Authorization\`: ${what}.`,
+      `${name} needs your own Google OAuth token in \`Authorization\`: ${problem}.`,
       {
         provider: slug,
       },
@@ -116,8 +116,8 @@ export function callerCredentials(name: string, slug: string): Credentials {
     authorize({ upstreamToken }) {
       const token = upstreamToken?.reveal().replace(/^bearer(?: +|$)/i, '') ?? '';
       if (token === '') throw required('there is none');
-      // A space means another scheme (`Basic …`), anything else cannot stand in a header.
-      if (!/^[\x21-\x7e]+$/.test(token)) throw required('what is there is not a bearer token');
+      // A space means another scheme (`Basic …`); other characters are not allowed in a header.
+      if (!/^[\x21-\x7e]+$/.test(token)) throw required('its value is not a bearer token');
       return { authorization: BEARER + token };
     },
   };

@@ -9,11 +9,11 @@ import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './permission.ts';
 import { predictEnvelope } from './predict.ts';
 
-/** An endpoint of the settings, ready for use. */
+/** An endpoint of the settings, compiled. */
 export interface DeployedModel {
   readonly locate: (call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
   readonly quirks: (call: ModelCall) => Quirks;
-  /** `https://{dedicated host}`; undefined: where the entry's other models are. */
+  /** `https://{dedicated host}`; undefined for the host of the entry's other models. */
   readonly origin: string | undefined;
 }
 
@@ -44,13 +44,13 @@ export function readEndpoints(
 const NO_STREAM = {
   on: 'key',
   severity: 'warning',
-  message: 'stream_usage has no effect: `predict` answers at once',
+  message: 'stream_usage has no effect: `predict` does not stream',
 } as const;
 
-/** What a request would have to write for it is `endpoints.endpoints.NAME`, or nothing that can be written. */
+/** Refuses an empty name, and a name with the prefix, which requests would have to write as `endpoints.endpoints.NAME`. */
 function checkName(name: string, path: readonly string[], report: Report): boolean {
   if (name !== '' && !name.startsWith(ENDPOINT_PREFIX)) return true;
-  const message = `the name of an endpoint is what requests write after \`${ENDPOINT_PREFIX}\``;
+  const message = `an endpoint needs a name without \`${ENDPOINT_PREFIX}\`: requests write that prefix before it`;
   const bare = name.slice(ENDPOINT_PREFIX.length);
   report({ path, on: 'key', message, ...(bare !== '' && { suggestion: bare }) });
   return false;
@@ -58,11 +58,11 @@ function checkName(name: string, path: readonly string[], report: Report): boole
 
 interface Surroundings {
   readonly region: string | undefined;
-  /** The entry has a `base_url`, to which everything goes. */
+  /** The entry has a `base_url`, to which all its requests are sent. */
   readonly proxied: boolean;
 }
 
-/** Calls of a dedicated endpoint fail at any other host, and the other way round. */
+/** Checks the dedicated host: an endpoint's calls fail at any other host, and other endpoints' calls fail at this one. */
 function checkDedicatedHost(settings: VertexEndpoint, { region, proxied }: Surroundings, report: Report): boolean {
   const { dedicated_dns: dns, id } = settings;
   if (dns === undefined) return true;
@@ -73,11 +73,12 @@ function checkDedicatedHost(settings: VertexEndpoint, { region, proxied }: Surro
     return false;
   };
   if (!host) return refuse('is not of the form ENDPOINT_ID.REGION-PROJECT_NUMBER.prediction.vertexai.goog');
-  if (host.endpoint !== id.toLowerCase()) return refuse(`is that of another endpoint: id is ${JSON.stringify(id)}`);
+  if (host.endpoint !== id.toLowerCase()) return refuse(`belongs to another endpoint: id is ${JSON.stringify(id)}`);
   if (host.region !== region) return refuse(`is in another region: region is ${JSON.stringify(region)}`);
-  if (settings.method === 'gemini') return refuse('is for other models: tuned Gemini models have no such host');
+  if (settings.method === 'gemini')
+    return refuse('cannot be used with `method: gemini`: tuned Gemini models have no dedicated host');
   if (proxied)
-    report({ path, severity: 'warning', message: 'dedicated_dns has no effect: everything goes to base_url' });
+    report({ path, severity: 'warning', message: 'dedicated_dns has no effect: all requests are sent to base_url' });
   return true;
 }
 
@@ -86,7 +87,7 @@ function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedMode
   const family = ENDPOINT_METHODS[method];
   const changes = { ...(model !== undefined && { model }), ...(streamUsage === false && { streamUsage }) };
   const quirks: Quirks = { explain: explainPermission };
-  // Other tasks have instances of their own.
+  // Only chat is wrapped: other tasks encode their own instances.
   const ofChat = method === 'predict' ? { ...quirks, envelope: predictEnvelope(model !== undefined) } : quirks;
   return {
     locate: (call, embeddings) => ({ ...family(id, call, embeddings), ...changes }),

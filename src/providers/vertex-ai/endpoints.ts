@@ -1,22 +1,22 @@
 import { GOOGLE_TOKEN_URI } from './google-oauth.ts';
 
-/** Where a credential is sent to be turned into a token. */
+/** An endpoint that exchanges a credential for a token. */
 export interface Endpoint {
   readonly url: string;
-  /** The operator listed it, which is what allows plain http and loopback there. */
+  /** The operator listed it, which also allows plain http and loopback there. */
   readonly listed: boolean;
 }
 
-/** Token endpoints the operator allows besides Google's: `egress.token_uris` of server.yaml. */
+/** Token endpoints that the operator allows besides Google's: `egress.token_uris` of server.yaml. */
 type Listed = ReadonlySet<string>;
 
-// Whoever can swap a credentials file must not be able to have secrets and signed assertions sent elsewhere: each address in
-// such a file is either Google's, to the letter, or one that the operator has listed.
+// A replaced credentials file must not be able to send secrets and signed assertions to another host. So each address in such a
+// file must be exactly Google's, or one that the operator has listed.
 
-/** The address old key files name for the same endpoint. */
+/** The address of the same endpoint in old key files. */
 const OLD_TOKEN_URI = 'https://accounts.google.com/o/oauth2/token';
 
-/** Of service accounts and users. Absent means Google's. */
+/** The token endpoint of service accounts and users. Default: Google's. */
 export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
   if (value === undefined || value === GOOGLE_TOKEN_URI || value === OLD_TOKEN_URI) {
     return { url: GOOGLE_TOKEN_URI, listed: false };
@@ -25,8 +25,8 @@ export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefi
 }
 
 /**
- * A Google API's host: the global one, or one place's (`sts.us-east1.rep.googleapis.com`, and the older form
- * `us-east1-sts.googleapis.com`). Only Google can have names under googleapis.com.
+ * The host of a Google API: the global one, or a regional one (`sts.us-east1.rep.googleapis.com`, and the older form
+ * `us-east1-sts.googleapis.com`). Only Google controls names under googleapis.com.
  */
 const hostOf = (api: string): string =>
   `(?:${api}|${api}\\.[a-z0-9-]{1,40}\\.rep|[a-z0-9-]{1,40}-${api})\\.googleapis\\.com`;
@@ -36,12 +36,12 @@ const IMPERSONATION = new RegExp(
   `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
 );
 
-/** Of the Security Token Service, which takes foreign tokens (RFC 8693). */
+/** The endpoint of the Security Token Service, which exchanges other issuers' tokens (RFC 8693). */
 export function stsEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
   return googleEndpoint(STS, value, listed);
 }
 
-/** Of the IAM Credentials API, for one service account. */
+/** The endpoint of the IAM Credentials API for one service account. */
 export function impersonationEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
   return googleEndpoint(IMPERSONATION, value, listed);
 }

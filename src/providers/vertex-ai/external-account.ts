@@ -16,7 +16,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const WHO = 'the security token service';
 
-/** Fields that change what is asked for: to leave them out in silence would ask for something else. */
+/** Fields that change the requested token: ignoring them would request a different one. */
 const UNSUPPORTED = ['client_id', 'client_secret', 'workforce_pool_user_project'];
 
 /**
@@ -39,7 +39,7 @@ export function externalAccountSource(fields: CredentialFields, context: SourceC
   if (!subject || !account) return undefined;
   const { impersonation } = account;
 
-  /** The subject token goes to the endpoint and nowhere else. */
+  /** Sends the subject token to the endpoint only. */
   const federate = async () => {
     const subjectToken = await subject.read();
     const request = formRequest(endpoint, {
@@ -61,7 +61,7 @@ export function externalAccountSource(fields: CredentialFields, context: SourceC
       JSON.stringify(fields['credential_source']),
       impersonation ? impersonationKey(impersonation) : '',
     ),
-    // The audience names the project of the pool, which need not be the one with the models.
+    // The audience names the project of the pool, which may differ from the project of the models.
     projectId: undefined,
     quotaProjectId: textOf(fields['quota_project_id']),
     async mint() {
@@ -75,7 +75,7 @@ export function externalAccountSource(fields: CredentialFields, context: SourceC
   };
 }
 
-/** The service account to act as, if any; undefined when it was refused. */
+/** The service account to impersonate, if any; undefined when it was refused. */
 function readAccount(
   fields: CredentialFields,
   context: SourceContext,

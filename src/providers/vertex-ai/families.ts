@@ -10,13 +10,13 @@ import { predictedEmbeddings, taskEndpoint } from './task-models.ts';
 /** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */
 export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
 
-/** Verbs behind a model's or an endpoint's path. */
+/** Methods appended to the path of a model or an endpoint. */
 const GENERATE = { plain: ':generateContent', stream: ':streamGenerateContent?alt=sse' } as const;
 const RAW = { plain: ':rawPredict', stream: ':streamRawPredict' } as const;
 
 type Verbs = typeof GENERATE | typeof RAW;
 
-/** Families that do no more than generate. */
+/** For families that support the task `generate` only. */
 function generateOnly(model: string, { task }: ModelCall): void {
   if (task !== 'generate') throw unsupportedTask(model, task);
 }
@@ -56,7 +56,7 @@ export const claude: Family = (model, call) => {
   return { path: published('anthropic', model, verb(RAW, call)), format: 'anthropic-messages', model };
 };
 
-/** The body has the name without its version (Google's documents and Mistral's client). As at Mistral, no stream options. */
+/** The body has the name without its version (Google's documents and Mistral's client). As at Mistral, stream options are not sent. */
 const mistral: Family = (model, call) => {
   generateOnly(model, call);
   return {
@@ -67,7 +67,7 @@ const mistral: Family = (model, call) => {
   };
 };
 
-/** Models as a service: one address for all, their publisher and name in the body. */
+/** Models as a service: one path for all of them, with publisher and name in the body. */
 const openModel: Family = (model, call) => {
   generateOnly(model, call);
   return { path: chatOf('openapi'), format: 'openai-chat', model };
@@ -77,14 +77,14 @@ const meta: Family = (model, call, settings) => openModel(`meta/${model}`, call,
 
 type EndpointMethod = NonNullable<VertexEndpoint['method']>;
 
-/** How an endpoint is spoken to, by the method its settings name. */
+/** Path and format of an endpoint, by the `method` in its settings. */
 export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
   chat: (id, call) => {
     generateOnly(id, call);
     return { path: chatOf(id), format: 'openai-chat', model: id };
   },
   raw_predict: (id, call) => {
-    // Embeddings have no stream, whatever a body says.
+    // Embeddings never stream, even if the body sets `stream`.
     if (call.task === 'embeddings')
       return { path: `endpoints/${id}${RAW.plain}`, format: 'openai-chat', model: id, codec: openAiEmbeddings };
     generateOnly(id, call);
@@ -103,16 +103,17 @@ export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
   },
 };
 
-/** Before the name or the id of an endpoint. */
+/** Precedes the name or the id of an endpoint. */
 export const ENDPOINT_PREFIX = 'endpoints.';
 
-/** A model deployed to an endpoint that the settings say nothing of. */
+/** A model deployed to an endpoint that is not in the settings. */
 const endpoint: Family = (id, call, settings) => {
-  if (!isEndpointId(id)) throw unusable(`endpoints.${id}`, 'names no endpoint: after `endpoints.` comes its id');
+  if (!isEndpointId(id))
+    throw unusable(`endpoints.${id}`, 'names no endpoint: write the id of the endpoint after `endpoints.`');
   return ENDPOINT_METHODS.chat(id, call, settings);
 };
 
-/** The prefixes of a model name that pick a family (docs/protocols/vertex-ai.md#model-prefixes). */
+/** The prefixes of a model name that select a family (docs/protocols/vertex-ai.md#model-prefixes). */
 const PREFIXES: ReadonlyMap<string, Family> = new Map([
   ['google', google],
   ['anthropic', claude],
@@ -123,10 +124,10 @@ const PREFIXES: ReadonlyMap<string, Family> = new Map([
   ['endpoints', endpoint],
 ]);
 
-/** Served as open models too; what the other prefixes stand for is reached in another way. */
+/** Publishers whose models are also served as open models; models with other prefixes have paths of their own. */
 const OPEN_PREFIXES: ReadonlySet<string> = new Set(['google', 'meta']);
 
-/** `deepseek-ai/deepseek-v3.1-maas`, `openai/gpt-oss-120b-maas`: publisher and model, as Google writes them. */
+/** `deepseek-ai/deepseek-v3.1-maas`, `openai/gpt-oss-120b-maas`: publisher and model in Google's notation. */
 const OPEN_MODEL = /^([a-z][a-z0-9-]+)\/[A-Za-z0-9][A-Za-z0-9._@:-]*$/;
 
 export interface Named {
@@ -135,7 +136,7 @@ export interface Named {
   readonly model: string;
 }
 
-/** The first dot-segment when it is a known prefix; otherwise Google and the whole name, so `gemini-2.5-pro` keeps its dot. */
+/** Splits off the part before the first dot if it is a known prefix; otherwise the whole name is Google's: `gemini-2.5-pro`. */
 export function readFamily(name: string): Named {
   const publisher = OPEN_MODEL.exec(name)?.[1];
   if (publisher !== undefined) return readOpenModel(name, publisher);
@@ -145,7 +146,7 @@ export function readFamily(name: string): Named {
   const family = PREFIXES.get(prefix);
   if (!family) return { family: google, model: name };
   const model = name.slice(dot + 1);
-  // Alone it would be the folder itself (RFC 3986, 6.2.2.3).
+  // A path segment `.` would be removed (RFC 3986, 6.2.2.3).
   if (model === '' || model === '.') throw unusable(name, `has no name after \`${prefix}.\``);
   return { family, model };
 }
@@ -153,6 +154,6 @@ export function readFamily(name: string): Named {
 function readOpenModel(name: string, publisher: string): Named {
   checkBodyModelName(name);
   if (PREFIXES.has(publisher) && !OPEN_PREFIXES.has(publisher))
-    throw unusable(name, `has a slash where a dot belongs: write \`${name.replace('/', '.')}\``);
+    throw unusable(name, `has a slash instead of a dot: write \`${name.replace('/', '.')}\``);
   return { family: openModel, model: name };
 }

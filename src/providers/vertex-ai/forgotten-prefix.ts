@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../../formats/events.ts';
 
-/** Names that other vendors' models have, and the prefix without which they are taken for Google's. */
+/** Forms of other vendors' model names, and the prefix without which they are treated as Google's. */
 const FORGOTTEN: readonly (readonly [form: RegExp, prefix: string])[] = [
   [/^claude-/, 'anthropic.'],
   [/^llama-/, 'meta.'],
@@ -9,11 +9,11 @@ const FORGOTTEN: readonly (readonly [form: RegExp, prefix: string])[] = [
 
 export const forgottenPrefix = (model: string): string | undefined => FORGOTTEN.find(([form]) => form.test(model))?.[1];
 
-/** Google does not know the model, and cannot know what was meant. */
+/** Adds a hint to Google's 404 for a model whose prefix is missing. */
 export function explainPrefix(failure: UpstreamFailure, model: string): UpstreamFailure {
   const prefix = failure.status === 404 ? forgottenPrefix(model) : undefined;
   if (prefix === undefined) return failure;
   const message = failure.message.trimEnd();
-  const hint = `A name without a prefix is taken for a model of Google's own: this one is written \`${prefix}${model}\`.`;
+  const hint = `A name without a prefix is treated as one of Google's own models: write \`${prefix}${model}\`.`;
   return { ...failure, message: `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}` };
 }

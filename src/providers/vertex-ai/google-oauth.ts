@@ -3,29 +3,29 @@ import type { MintedToken } from '../../state/memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
 
-// These exchanges are our own because google-auth-library brings an HTTP stack that would go past the egress guard,
-// the pools and the deadlines of src/upstream (and about 20 transitive packages) for a few small calls.
+// These exchanges are implemented here because google-auth-library has its own HTTP stack, which would bypass the egress guard,
+// the pools and the deadlines of src/upstream, and about 20 transitive packages, for a few small calls.
 
 export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const TIMEOUT_MS = 10_000;
 const MAX_REASON = 300;
 
-/** Why there is no token, in words that may be shown: no assertion, no key, no token in it. */
+/** The reason why there is no token. The message may be shown: it contains no assertion, key or token. */
 export class TokenFault extends Error {
   override readonly name = 'TokenFault';
 }
 
-/** One call on the way to a token. */
+/** One call of a token exchange. */
 export interface TokenCall {
-  /** Who is called, as errors name it: `the token endpoint`. */
+  /** The endpoint's name in errors: `the token endpoint`. */
   readonly who: string;
   readonly request: Omit<SmallRequest, 'timeoutMs'>;
-  /** What was sent and must not be shown, should the endpoint repeat it. */
+  /** Secrets in the request, which are removed from error messages that repeat them. */
   readonly secrets: readonly string[];
 }
 
-/** Calls and reads the JSON object of a 2xx. Throws TokenFault. */
+/** Makes the call and returns the JSON object of a 2xx. Throws TokenFault. */
 export async function callForJson(
   call: TokenCall,
   setup: Pick<ProviderSetup, 'upstreamExchange'>,
@@ -33,13 +33,13 @@ export async function callForJson(
   return readJson(await exchange(call, setup), call);
 }
 
-/** Throws TokenFault where there is no reply at all. */
+/** Makes the call. Throws TokenFault where there is no reply. */
 export function exchange(
   { who, request }: TokenCall,
   { upstreamExchange }: Pick<ProviderSetup, 'upstreamExchange'>,
 ): Promise<SmallReply> {
   return upstreamExchange({ ...request, timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
-    // Only the gateway's own errors are known to be fit to show.
+    // Only messages of the gateway's own errors are known to be safe to show.
     const reason = error instanceof GatewayError ? error.message : `the call of ${who} failed`;
     throw new TokenFault(reason, { cause: error });
   });
@@ -55,7 +55,7 @@ export function readJson(reply: SmallReply, { who, secrets }: TokenCall): Record
   return json;
 }
 
-/** A form for a token endpoint. */
+/** A form request for a token endpoint. */
 export function formRequest(
   endpoint: { readonly url: string; readonly listed: boolean },
   fields: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ export function formRequest(
 /** The reply of a token endpoint (RFC 6749 section 5.1). */
 export function readMintedToken(json: Readonly<Record<string, unknown>>, who: string): MintedToken {
   const value = readAccessToken(json, who);
-  // Some servers write the number as text.
+  // Some servers send the number as text.
   const { expires_in: seconds } = json;
   const life = typeof seconds === 'string' ? Number(seconds) : seconds;
   if (typeof life !== 'number' || !Number.isFinite(life) || life <= 0) {
@@ -81,7 +81,7 @@ export function readMintedToken(json: Readonly<Record<string, unknown>>, who: st
   return { value, expiresInMs: life * 1_000 };
 }
 
-/** Its token alone, for a step that uses it at once. */
+/** The access token only, for an intermediate step that uses it immediately. */
 export function readAccessToken(json: Readonly<Record<string, unknown>>, who: string): string {
   const { access_token: value, token_type: type } = json;
   if (!isBearerToken(value)) throw new TokenFault(`${who} answered without a usable access_token`);
@@ -91,7 +91,7 @@ export function readAccessToken(json: Readonly<Record<string, unknown>>, who: st
   return value;
 }
 
-/** RFC 6750 section 2.1: what a bearer token may be made of. Anything else must not become part of a header. */
+/** RFC 6750 section 2.1: the characters of a bearer token. Other values must not become part of a header. */
 export function isBearerToken(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(value);
 }
@@ -104,10 +104,10 @@ function reasonOf({ error, error_description: description }: Readonly<Record<str
   return words.filter((part) => typeof part === 'string' && part !== '').join(': ');
 }
 
-/** Credentials by their looks: JWTs, Google's access and refresh tokens, and anything else that is too long for a word. */
+/** Text that looks like a credential: JWTs, Google's access and refresh tokens, and any text too long for a word. */
 const LOOKS_SECRET = /eyJ[\w-]{8,}[\w.-]*|ya29\.[\w.-]+|1\/\/[\w-]{8,}|[A-Za-z0-9_.-]{80,}/g;
 
-/** What an endpoint said, less what it was told in confidence. */
+/** An endpoint's message without the secrets of the request. */
 function presentable(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret, asInForm(secret)]);
   const shown = forms

@@ -1,13 +1,13 @@
 import type { Report } from '../../plugin/index.ts';
 
-/** Schema pattern of `region` in catalog.json: nothing else may become part of a host name. */
+/** Schema pattern of `region` in catalog.json: no other text may become part of a host name. */
 const REGION = /^[a-z]+(-[a-z]+[0-9]+)?$/;
 /** Longest label of a host name (RFC 1035) less `-aiplatform`. */
 const MAX_REGION = 52;
 /** Schema pattern of `project_id`: a project id, a domain-scoped one, or a project number. */
 const PROJECT = /^([a-z][a-z0-9.-]*\.[a-z]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$|^[0-9]{6,20}$/;
 
-/** Schema pattern of an endpoint's id: digits, or a name of its owner's. Where `openapi` would stand is no endpoint of anybody's. */
+/** Schema pattern of an endpoint's id: digits, or a name that its owner chose. `openapi` is the path of Google's open models. */
 const ENDPOINT_ID = /^(?!openapi$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/;
 
 const MULTI_REGIONS: Readonly<Record<string, string>> = {
@@ -18,14 +18,14 @@ const MULTI_REGIONS: Readonly<Record<string, string>> = {
 
 export const isRegion = (text: string): boolean => text.length <= MAX_REGION && REGION.test(text);
 
-/** One word is the form of a multi-region; what is none leads to a host that is not there, unless Google has a new one. */
+/** Warns of an unknown multi-region (a single word): its host does not exist, unless Google has added one. */
 export function checkLocation(key: string, region: string, report: Report): void {
   const known = Object.keys(MULTI_REGIONS);
   if (region.includes('-') || known.includes(region)) return;
   report({
     path: [key],
     severity: 'warning',
-    message: `${key} is no region, such as us-central1, and no multi-region that is known: ${known.join(', ')}`,
+    message: `${key} is neither a region, such as us-central1, nor a known multi-region: ${known.join(', ')}`,
   });
 }
 
@@ -46,7 +46,7 @@ export function vertexHost(region: string): string {
  */
 const DEDICATED = /^([a-z0-9-]{1,63})\.([a-z]+-[a-z]+[0-9]+)-[0-9]{6,20}\.prediction\.vertexai\.goog$/;
 
-/** Undefined for what is no such name. */
+/** Undefined for any other name. */
 export function readDedicatedHost(dns: string): { readonly endpoint: string; readonly region: string } | undefined {
   const [, endpoint, region] = DEDICATED.exec(dns) ?? [];
   return endpoint === undefined || region === undefined ? undefined : { endpoint, region };

@@ -10,34 +10,34 @@ import { metadataServerSource } from './metadata-server.ts';
 import { serviceAccountSource } from './service-account.ts';
 import type { CredentialFields, Refuse, SourceContext, TokenSource } from './token-source.ts';
 
-/** Whose project, and how it is entered. */
+/** The project of an entry, and its credentials. */
 export interface Identity {
   readonly projectId: string;
   readonly credentials: Credentials;
-  /** To be awaited before the first request. Throws UpstreamError `credentials_failed`. */
+  /** Awaited before the first request. Throws UpstreamError `credentials_failed`. */
   open?(): Promise<void>;
 }
 
-/** What the readers here share. */
+/** The common input of the readers here. */
 interface IdentityInput {
   readonly entry: VertexSettings;
   readonly setup: ProviderSetup;
 }
 
-/** The key of an entry that says where its tokens come from. */
+/** The key in an entry that names the source of its tokens. */
 type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
 
 const sourcesOf = ({ service_account: account, credentials_json: json, credentials }: VertexSettings): unknown[] =>
   [account, json, credentials].filter((value) => value !== undefined);
 
-/** A project alone: whoever calls brings the token. An API key is an identity of its own (express mode). */
+/** True for an entry with a project only: callers send the token. An API key (express mode) needs no token. */
 export const needsCallerToken = (entry: VertexSettings): boolean =>
   entry.api_key === undefined && sourcesOf(entry).length === 0;
 
-/** The identity of an entry: of the one source it names, or of each caller. Undefined when a problem was reported. */
+/** The identity of an entry, from the one source that it names or from each caller. Undefined when a problem was reported. */
 export function readIdentity(entry: VertexSettings, setup: ProviderSetup): Identity | undefined {
   const { slug, project_id: projectId, service_account: account, credentials_json: json, credentials } = entry;
-  // The schema says so too, for files; an entry can also be made in code.
+  // The schema checks this for files; an entry can also be created in code.
   if (sourcesOf(entry).length > 1)
     return refuseEntry(setup, 'give one of service_account, credentials_json and credentials');
   if (account) return fromSource('service_account', readServiceAccount(account, setup), { entry, setup });
@@ -73,16 +73,16 @@ function fromSource(
   if (!source) return undefined;
   const refuse = refuseAt(key, setup, false);
   const projectId = entry.project_id ?? source.projectId;
-  const what = key === 'service_account' ? 'the service account' : 'the credential';
-  if (projectId === undefined) return refuse(undefined, `${what} has no project_id: set project_id`);
+  const subject = key === 'service_account' ? 'the service account' : 'the credential';
+  if (projectId === undefined) return refuse(undefined, `${subject} has no project_id: set project_id`);
   if (!isProjectId(projectId)) {
-    return refuse(undefined, `${what} has a project_id that cannot be used: set project_id`);
+    return refuse(undefined, `${subject} has an invalid project_id: set project_id`);
   }
   const credentials = tokenCredentials(entry.slug, source, setup);
   return { projectId, credentials, open: () => openOrReport(key, credentials, { entry, setup }) };
 }
 
-/** What is missing at the start is told at its place in the file, and thrown: whoever opens the entry must not go on. */
+/** Reports a failure of `open` at its path in the file and throws it, so that the entry is not used. */
 async function openOrReport(key: SourceKey, credentials: Credentials, { entry, setup }: IdentityInput): Promise<void> {
   try {
     await credentials.open?.();
@@ -93,7 +93,7 @@ async function openOrReport(key: SourceKey, credentials: Credentials, { entry, s
   }
 }
 
-/** @param inside whether the value is an object in the YAML, with fields that have places of their own */
+/** @param inside true for a value that is an object in the YAML, so that problems are reported at its fields */
 function refuseAt(key: SourceKey, { report }: ProviderSetup, inside: boolean): Refuse {
   return (field, message) => {
     report({ path: inside && field !== undefined ? [key, field] : [key], message: `${key}: ${message}` });
@@ -101,7 +101,7 @@ function refuseAt(key: SourceKey, { report }: ProviderSetup, inside: boolean): R
   };
 }
 
-/** Messages never quote the key: JSON.parse would show a piece of it. */
+/** Messages never quote the key, nor the error of JSON.parse, which contains a part of it. */
 function readServiceAccount(
   settings: NonNullable<VertexSettings['service_account']>,
   setup: ProviderSetup,
@@ -112,7 +112,10 @@ function readServiceAccount(
     ? parseObject(settings.reveal())
     : { ...settings, private_key: settings.private_key.reveal() };
   if (!fields) {
-    return context.refuse(undefined, 'is not the JSON of a service-account key (the file Google lets you download)');
+    return context.refuse(
+      undefined,
+      'is not the JSON of a service-account key (the file that you download from Google)',
+    );
   }
   const { type = 'service_account' } = fields;
   if (type === 'service_account') return serviceAccountSource(fields, context);

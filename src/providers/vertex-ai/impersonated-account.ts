@@ -11,8 +11,8 @@ import {
 } from './token-source.ts';
 
 /**
- * `impersonated_service_account`: what `gcloud auth application-default login --impersonate-service-account` leaves. Whoever
- * has the source credentials acts as the service account.
+ * `impersonated_service_account`, the file of `gcloud auth application-default login --impersonate-service-account`. The source
+ * credentials act as the service account.
  */
 export function impersonatedAccountSource(
   fields: CredentialFields,
@@ -35,10 +35,10 @@ export function impersonatedAccountSource(
   if (!impersonation || !source) return undefined;
   return {
     key: keyOf('impersonated_service_account', source.key, impersonationKey(impersonation)),
-    // Neither project of the source need be the one with the models.
+    // The source's projects may differ from the project of the models.
     projectId: undefined,
     quotaProjectId: textOf(fields['quota_project_id']),
-    // The source's token serves this one call: kept, it could only grow old.
+    // The source's token is used for this call only, so it is not cached.
     mint: async () => impersonate(impersonation, (await source.mint()).value, setup),
     ...(source.check && { check: () => source.check!() }),
   };

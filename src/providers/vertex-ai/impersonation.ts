@@ -3,17 +3,17 @@ import { impersonationEndpoint, type Endpoint } from './endpoints.ts';
 import { callForJson, isBearerToken, SCOPE, TokenFault } from './google-oauth.ts';
 import { NOT_LISTED, type SourceContext, type TokenSetup } from './token-source.ts';
 
-/** A service account to act as. */
+/** A service account to impersonate. */
 export interface Impersonation {
   readonly endpoint: Endpoint;
   readonly lifetimeSeconds: number;
-  /** Accounts on the way to it, each allowed to act as the next. */
+  /** The chain of accounts before it, each of which may impersonate the next. */
   readonly delegates: readonly string[];
 }
 
 const WHO = 'the impersonation endpoint';
 const DEFAULT_LIFETIME_SECONDS = 3_600;
-/** What Google allows (an hour, unless an organisation policy extends it to twelve). */
+/** Google's limits (an hour, unless an organisation policy extends it to twelve). */
 const LIFETIME_SECONDS = { least: 600, most: 43_200 };
 
 interface ImpersonationSettings {
@@ -42,12 +42,12 @@ const isWholeNumber = (value: unknown): value is number => Number.isInteger(valu
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
 
-/** What of it defines a token. */
+/** The parts that identify a token. */
 export function impersonationKey({ endpoint, lifetimeSeconds, delegates }: Impersonation): string {
   return JSON.stringify([endpoint.url, lifetimeSeconds, delegates]);
 }
 
-/** A token of the service account for a token of whoever may act as it. Throws TokenFault. */
+/** Exchanges the token of an account that may impersonate the service account for a token of the latter. Throws TokenFault. */
 export async function impersonate(
   { endpoint, lifetimeSeconds, delegates }: Impersonation,
   token: string,

@@ -37,7 +37,7 @@ class VertexEntry implements OpenableEntry {
     this.#identity = identity;
   }
 
-  /** Known from the start, or once application default credentials have been found. */
+  /** Undefined until application default credentials have been found. */
   get tokenKey(): string | undefined {
     return this.#identity.credentials.tokenKey;
   }
@@ -69,7 +69,7 @@ export const vertexAi = defineProvider<VertexSettings>({
     if (entry.api_key) return createExpress(entry, entry.api_key, setup);
     const { slug, region, api_version: version = 'v1' } = entry;
     if (region === undefined) {
-      // The schema says so too, for files; an entry can also be made in code.
+      // The schema checks this for files; an entry can also be created in code.
       setup.report({ path: [], message: 'give a region, or an api_key for express mode' });
       return undefined;
     }
@@ -99,14 +99,14 @@ export const vertexAi = defineProvider<VertexSettings>({
 });
 
 /**
- * Not every region that serves Claude counts its tokens (docs/protocols/vertex-ai.md#claude-token-count). An entry's own address stays:
- * only its paths change.
+ * The location for counting Claude's tokens: not every region that serves Claude does so
+ * (docs/protocols/vertex-ai.md#claude-token-count). An entry with a `base_url` keeps it, and only the paths change.
  */
 function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): RegionalProject['claudeCounts'] | 'refused' {
   const { count_tokens_region: region } = entry;
   if (region === undefined) return undefined;
   if (!isRegion(region)) {
-    report({ path: ['count_tokens_region'], message: 'count_tokens_region is no location of Google Cloud' });
+    report({ path: ['count_tokens_region'], message: 'count_tokens_region is not a location of Google Cloud' });
     return 'refused';
   }
   checkLocation('count_tokens_region', region, report);
@@ -132,8 +132,8 @@ function createExpress(
 }
 
 /**
- * Vertex AI without a catalog entry: project and region come with the request, and so does the token. The caller chooses
- * nothing else: the host is always Google's.
+ * Vertex AI without a catalog entry: the request has the project, the region and the token. The caller controls nothing else:
+ * the host is always Google's.
  */
 export function createAdHocVertex(
   { projectId, region }: { projectId: string; region: string },
@@ -156,7 +156,7 @@ export function createAdHocVertex(
   });
 }
 
-function unusablePlace(code: 'invalid_header' | 'invalid_request', what: string, value: string): GatewayError {
+function unusablePlace(code: 'invalid_header' | 'invalid_request', subject: string, value: string): GatewayError {
   const where = code === 'invalid_header' ? 'header' : 'in the path';
-  return new GatewayError(code, `The Vertex ${what} ${where} has a value that cannot be used: ${quote(value)}.`);
+  return new GatewayError(code, `The Vertex ${subject} ${where} has an invalid value: ${quote(value)}.`);
 }

@@ -10,13 +10,13 @@ import { explainPermission } from './permission.ts';
 
 export type ApiVersion = 'v1' | 'v1beta1';
 
-/** A project in a location, and what an entry says of the models there. */
+/** A project in a location, with the entry's settings for the models there. */
 export interface RegionalProject {
   readonly base: Base;
   readonly version: ApiVersion;
   readonly projectId: string;
   readonly region: string;
-  /** Where the tokens of Claude are counted when that is elsewhere. */
+  /** The location for counting Claude's tokens, if it is another one. */
   readonly claudeCounts?: Pick<RegionalProject, 'base' | 'region'> | undefined;
   readonly takesFeature: (name: string) => boolean;
   /** By the name after `endpoints.`. */
@@ -24,7 +24,7 @@ export interface RegionalProject {
   readonly embeddings: EmbeddingSettings;
 }
 
-/** Where an entry's models live. */
+/** The addresses of an entry's models. */
 export interface Locations {
   locate(name: string, call: ModelCall, headers?: Location['headers']): Location;
 }
@@ -36,10 +36,10 @@ interface Parent {
 
 const NO_HEADERS = Object.freeze({});
 
-/** Where the models of one project and location live. */
+/** The addresses of the models in one project and location. */
 export class VertexLocations implements Locations {
   readonly #base: Base;
-  /** From the version to the location. */
+  /** The path from the version to the location. */
   readonly #parent: string;
   readonly #claudeCounts: Parent;
   readonly #endpoints: RegionalProject['endpoints'];
@@ -111,7 +111,7 @@ export class ExpressLocations implements Locations {
     if (family !== google) {
       throw unusable(
         name,
-        "is not one of Google's own models, and an API key (express mode) reaches no others: they need a project",
+        "is not one of Google's own models: an API key (express mode) works for those only, other models need a project",
       );
     }
     const { path, ...endpoint } = family(model, call, this.#embeddings);

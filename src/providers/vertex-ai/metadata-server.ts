@@ -6,8 +6,9 @@ const HOST = 'metadata.google.internal';
 const PATH = '/computeMetadata/v1/instance/service-accounts/default/token';
 
 /**
- * Tokens for the service account of the machine, pod or container this runs in: Compute Engine, GKE (also with workload identity), Cloud
- * Run (docs/protocols/vertex-ai.md#metadata-server). `GCE_METADATA_HOST` names another host, as in Google's own libraries.
+ * Tokens for the service account of the machine, pod or container in which the gateway runs: Compute Engine, GKE (also with workload
+ * identity), Cloud Run (docs/protocols/vertex-ai.md#metadata-server). `GCE_METADATA_HOST` names another host, as in Google's own
+ * libraries.
  */
 export function metadataServerSource(
   env: ProviderSetup['env'],
@@ -23,7 +24,7 @@ export function metadataServerSource(
       url,
       method: 'GET',
       headers: { 'metadata-flavor': 'Google', accept: 'application/json' },
-      // Plain http to an address inside is what a metadata server is.
+      // The metadata server uses plain http at an internal address.
       allowInsecure: true,
       metadataServer: true,
     },
@@ -35,7 +36,7 @@ export function metadataServerSource(
     quotaProjectId: undefined,
     async mint() {
       const reply = await exchange(call, setup);
-      // Whoever answers in its place (a captive portal, a proxy) does not know to say this.
+      // Another server in its place (a captive portal, a proxy) does not send this header.
       if (reply.headers['metadata-flavor'] !== 'Google') {
         throw new TokenFault(`${call.who} answered ${reply.status} without Metadata-Flavor: Google`);
       }
@@ -44,7 +45,7 @@ export function metadataServerSource(
   };
 }
 
-/** Only a host and a port: the rest of the address is not the environment's to choose. */
+/** Accepts a host and a port only: the environment must not change the rest of the address. */
 function readOrigin(host: string): string | undefined {
   const url = URL.parse(host.startsWith('http://') ? host : `http://${host}`);
   return url && url.hostname !== '' && url.href === `${url.origin}/` ? url.origin : undefined;

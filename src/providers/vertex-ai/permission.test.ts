@@ -14,7 +14,7 @@ test.each([
   const reported = explainPermission({ status: 403, message, ...(kind !== undefined && { kind }) });
   expect(reported.message.startsWith(message)).toBe(true);
   expect(reported.message.slice(message.length)).toContain(HINT);
-  expect(reported.message.slice(message.length)).toMatch(/^(?<!\.)\.? Whoever /);
+  expect(reported.message.slice(message.length)).toMatch(/^(?<!\.)\.? The account /);
   expect(reported).toMatchObject({ status: 403, ...(kind !== undefined && { kind }) });
 });
 

@@ -9,21 +9,21 @@ const AFTER = Buffer.from('],"parameters":{}}');
 
 const source = 'gateway';
 
-/** Without this, containers of Google's Model Garden look for a `prompt`. */
+/** Without this, containers of Google's Model Garden expect a `prompt`. */
 const CHAT: Edit = { path: ['@requestFormat'], value: 'chatCompletions', source };
-/** `:predict` answers at once. */
+/** `:predict` does not stream. */
 const NO_STREAM: readonly Edit[] = ['stream', 'stream_options'].map((key) => ({
   path: [key],
   value: undefined,
   source,
 }));
-/** The endpoint says which model it is. */
+/** The endpoint determines the model. */
 const NO_MODEL: Edit = { path: ['model'], value: undefined, source };
 
 const STREAM_LOSS: Loss = {
   param: 'stream',
   action: 'downgraded',
-  reason: 'This endpoint answers at once: the answer comes in one piece',
+  reason: 'This endpoint does not stream: the answer arrives in one piece',
 };
 
 /**
@@ -32,7 +32,7 @@ const STREAM_LOSS: Loss = {
 export function predictEnvelope(keepModel: boolean): BodyEnvelope {
   return {
     wrap(body, stream) {
-      // Under the limits it was read with before.
+      // Without limits: the body was checked against them before.
       const view = RequestBody.read(body, Number.POSITIVE_INFINITY);
       const dropped = (keepModel ? NO_STREAM : [...NO_STREAM, NO_MODEL]).filter(({ path }) => view.has(path[0]!));
       const instance = view.edit([CHAT, ...dropped]).encode();
@@ -52,7 +52,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** One instance has one prediction: containers give it as a list of one, Google's own for chat as the object itself. */
+/** The prediction for the one instance: containers return a list of one, Google's own containers for chat the object itself. */
 function predictionIn(reply: unknown): object {
   const { predictions } = Object(reply) as { predictions?: unknown };
   const prediction: unknown = Array.isArray(predictions) ? predictions[0] : predictions;

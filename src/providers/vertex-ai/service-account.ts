@@ -13,10 +13,10 @@ import {
 } from './token-source.ts';
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The most Google allows. */
+/** Google's maximum. */
 const ASSERTION_LIFE_SECONDS = 3_600;
 
-/** What signs an assertion. Holds the private key: never print it. */
+/** The data to sign an assertion. Contains the private key: never print it. */
 interface Signer {
   readonly clientEmail: string;
   readonly privateKeyId: string | undefined;
@@ -25,8 +25,8 @@ interface Signer {
 }
 
 /**
- * Tokens for a service account by its key (RFC 7523, docs/protocols/vertex-ai.md#service-account-key). The key is read at load, so that a
- * bad one stops the load and not the first request.
+ * Tokens for a service account by its key (RFC 7523, docs/protocols/vertex-ai.md#service-account-key). The key is parsed at load, so
+ * that an invalid one fails the load instead of the first request.
  */
 export function serviceAccountSource(
   fields: CredentialFields,
@@ -57,21 +57,21 @@ export function serviceAccountSource(
 function readPrivateKey(value: unknown, refuse: Refuse): KeyObject | undefined {
   if (typeof value !== 'string' || value === '') return refuse('private_key', 'private_key is missing');
   try {
-    // Environment variables and YAML often carry the line breaks as `\n` in letters.
+    // Environment variables and YAML often contain line breaks as a literal `\n`.
     const key = createPrivateKey(value.replaceAll('\\n', '\n'));
     if (key.asymmetricKeyType === 'rsa') return key;
   } catch {
-    // OpenSSL's words ("unsupported decoder") help nobody.
+    // OpenSSL's message ("unsupported decoder") is not helpful.
   }
   return refuse('private_key', 'private_key is not an RSA private key in PEM form');
 }
 
-/** Two keys of one account are two credentials, also where the file gives no private_key_id. */
+/** Distinguishes two keys of one account, also where the file has no private_key_id. */
 function fingerprint(privateKey: KeyObject): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
-/** No `sub`: it is for domain-wide delegation only. */
+/** Signs an assertion without `sub`, which is for domain-wide delegation only. */
 function signAssertion({ clientEmail, privateKeyId, privateKey, audience }: Signer, wallMs: number): string {
   const issuedAt = Math.floor(wallMs / 1_000);
   const header = { alg: 'RS256', typ: 'JWT', ...(privateKeyId && { kid: privateKeyId }) };

@@ -39,7 +39,7 @@ test.each([
     {
       path: ['endpoints', name],
       on: 'key',
-      message: expect.stringContaining('after `endpoints.`'),
+      message: expect.stringContaining('a name without `endpoints.`'),
       ...(suggestion !== undefined && { suggestion }),
     },
   ]);

@@ -3,16 +3,16 @@ import { isObject, parseObject, TokenFault } from './google-oauth.ts';
 import { readTextFile } from './text-file.ts';
 import { textOf, type CredentialFields, type Refuse } from './token-source.ts';
 
-/** The foreign token of a workload, in a file that its platform keeps fresh. */
+/** The token of a workload from another issuer, in a file that its platform renews. */
 export interface SubjectToken {
-  /** Reads the file each time: Kubernetes replaces it before the token in it ends. Throws TokenFault. */
+  /** Reads the file each time: Kubernetes replaces it before its token expires. Throws TokenFault. */
   read(): Promise<string>;
 }
 
-/** Ways to a subject token that Google's files may describe and that are not taken, with the reason. */
+/** Sources of a subject token that Google's files may name and the gateway does not support, with the reason. */
 const REFUSED: Readonly<Record<string, string>> = {
-  url: 'a url would have the gateway fetch an address that stands in a credentials file',
-  executable: 'an executable would have the gateway run a program that stands in a credentials file',
+  url: 'with a url, a credentials file could make the gateway call any address',
+  executable: 'with an executable, a credentials file could make the gateway run any program',
   environment_id: 'AWS credentials are not supported',
   certificate: 'certificates (X.509 federation) are not supported',
 };
@@ -26,13 +26,13 @@ export function subjectTokenFile(source: unknown, refuse: Refuse): SubjectToken 
   }
   const path = textOf(source['file']);
   if (path === undefined) return refuse('credential_source', 'credential_source.file is missing');
-  // From which folder it would count depends on how the gateway was started.
+  // A relative path would depend on the folder in which the gateway was started.
   if (!isAbsolute(path)) return refuse('credential_source', 'credential_source.file is not an absolute path');
   const field = readFormat(source['format'], refuse);
   return field && { read: async () => tokenIn(await readFile(path), path, field.name) };
 }
 
-/** The field that holds the token in a JSON file; no name: the file is the token. */
+/** The field with the token in a JSON file; without a name, the whole file is the token. */
 function readFormat(format: unknown, refuse: Refuse): { readonly name?: string } | undefined {
   const { type, subject_token_field_name: name }: CredentialFields =
     format === undefined ? { type: 'text' } : Object(format);
@@ -57,9 +57,9 @@ function tokenIn(content: string, path: string, field: string | undefined): stri
   const json = field === undefined ? undefined : parseObject(content);
   if (field !== undefined && !json) throw new TokenFault(`the subject token file ${path} is not a JSON object`);
   const token = textOf(field === undefined ? content.trim() : json?.[field]);
-  // A token of any kind is one visible word (JWT, base64url of a SAML assertion): anything else is another file.
+  // Every kind of token is one printable word (JWT, base64url of a SAML assertion); other text means a wrong file.
   if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token;
-  if (token !== undefined) throw new TokenFault(`the subject token file ${path} holds something that is not a token`);
-  const what = field === undefined ? 'is empty' : `has no text in ${JSON.stringify(field)}`;
-  throw new TokenFault(`the subject token file ${path} ${what}`);
+  if (token !== undefined) throw new TokenFault(`the subject token file ${path} does not contain a token`);
+  const problem = field === undefined ? 'is empty' : `has no text in ${JSON.stringify(field)}`;
+  throw new TokenFault(`the subject token file ${path} ${problem}`);
 }

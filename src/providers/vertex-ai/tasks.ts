@@ -3,13 +3,13 @@ import { GatewayError, type ModelTask } from '../../plugin/index.ts';
 import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { ENDPOINT_PREFIX, google, readFamily, type Named } from './families.ts';
 
-/** What a model can be asked for, as far as its name tells. Undefined: it tells nothing. */
+/** The tasks of a model, as far as its name determines them; undefined where it does not. */
 export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
   if (name.startsWith(ENDPOINT_PREFIX)) return undefined;
   const named = attempt(() => readFamily(name));
   if (!named) return undefined;
   const tasks = new Set(MODEL_TASKS.filter((task) => attempt(() => endpointOf(named, task)) !== undefined));
-  // Answers of all of Google's models are asked for at the same address; those made for vectors or pictures have none there.
+  // All of Google's models have a path for `generate`, but models for embeddings and images do not answer there.
   const draws = tasks.has('images') && !named.model.startsWith('gemini-');
   if (named.family === google && (tasks.has('embeddings') || draws)) tasks.delete('generate');
   if (draws) tasks.delete('count_tokens');
@@ -19,10 +19,10 @@ export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
 const endpointOf = ({ family, model }: Named, task: ModelTask) =>
   family(model, { task, stream: false }, readEmbeddingSettings());
 
-/** Undefined: refused. */
-function attempt<T>(ask: () => T): T | undefined {
+/** Undefined where it throws a GatewayError. */
+function attempt<T>(work: () => T): T | undefined {
   try {
-    return ask();
+    return work();
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;

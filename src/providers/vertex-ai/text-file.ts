@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Credentials and tokens have a few KiB; a bound keeps a wrong path (a log, a disk image) from filling the memory. */
+/** Credentials and tokens have a few KiB; the bound stops a wrong path (a log, a disk image) from filling the memory. */
 const MAX_BYTES = 64 * 1024;
 
 export type TextFile = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
 
-/** Only regular files (and links to them, as Kubernetes mounts its own): opening a pipe could wait for ever. */
+/** Reads regular files only (and links to them, as Kubernetes mounts them): opening a pipe could block for ever. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

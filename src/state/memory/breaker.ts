@@ -8,45 +8,45 @@ import {
 } from '../../plugin/index.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-/** Longest wait an upstream can ask for; a longer `cooldown` is the operator's own. */
+/** The longest wait that an upstream can request; an operator's `cooldown` may be longer. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** What a breaker has become, with what led to it. */
+/** A state change of a breaker, with its causes. */
 export interface Transition {
   readonly from: TargetHealth['state'];
   readonly to: TargetHealth['state'];
   readonly failures: number;
   readonly requests: number;
   readonly errorCode: string | undefined;
-  /** Until it may be tried again. */
+  /** Time until the target may be tried again. */
   readonly waitMs: number;
 }
 
-/** A target's health as it is told to people. */
+/** A target's health for status output. */
 export interface HealthReport {
   readonly state: TargetHealth['state'];
-  /** A request is on its way to find out. */
+  /** A probe is running. */
   readonly probing: boolean;
   readonly failures: number;
   readonly requests: number;
-  /** Milliseconds until it may be tried; 0: it may. */
+  /** Milliseconds until the target may be tried; 0: it may be tried now. */
   readonly waitMs: number;
   readonly lastError: { readonly code: string; readonly agoMs: number } | undefined;
 }
 
-/** failure: counts against the target. alive: it has answered. unclear: a failure its settings do not count, and no answer. */
+/** failure: counts against the target. alive: the target has answered. unclear: a failure that its settings do not count, without an answer. */
 type Verdict = 'failure' | 'alive' | 'unclear';
 
 /**
- * The circuit breaker of one target, and its health where no breaker is wanted: the same rules, but nobody is kept away.
+ * The circuit breaker of one target. Without a configured breaker it tracks health by the same rules and admits every request.
  *
- * It counts what belongs to its present phase. A phase begins when it opens and when it closes; the result of a request from the
- * one before is told too late to say anything: it neither closes nor opens nor counts. The one thing heeded from everybody is a
- * Retry-After, which is about the time to come.
+ * It counts requests of its current phase only. A phase begins when the breaker opens and when it closes. The result of a request
+ * from an earlier phase is outdated: it neither closes nor opens the breaker, nor counts. Only a Retry-After is honoured from every
+ * request, because it concerns the future.
  */
 export class Breaker implements TargetHealth {
   readonly settings: BreakerSettings;
-  /** What it is the health of: a target for all, or a target with the token of one caller. */
+  /** The subject: a target for all callers, or a target with the token of one caller. */
   readonly #of: 'target' | 'token';
   readonly #clock: Clock;
   readonly #onTransition: (transition: Transition) => void;
@@ -95,7 +95,7 @@ export class Breaker implements TargetHealth {
     return trial;
   }
 
-  /** Gives the moment it was counted at; undefined: it was not. */
+  /** Returns the time at which the success was counted; undefined if it was not counted. */
   succeeded(trial: Trial): number | undefined {
     const current = trial.phase === this.#phase;
     this.#free(trial);
@@ -107,7 +107,7 @@ export class Breaker implements TargetHealth {
     return now;
   }
 
-  /** @param since when it was counted as a success */
+  /** @param since the time at which the request was counted as a success */
   failed(trial: Trial, error: GatewayError, since: number | undefined): void {
     // A refusal of a caller's token is no evidence about the target, so the target's breaker ignores it. A token's breaker ignores
     // everything else.
@@ -126,7 +126,7 @@ export class Breaker implements TargetHealth {
     else if (failed) this.#window.turn(since, now);
     if (!failed) return;
     this.#lastError = { code: error.code, at: now };
-    if (this.#state === 'closed' ? this.#isTooMuch(now) : wasProbe || this.#isDue(now)) this.#open(error, now);
+    if (this.#state === 'closed' ? this.#reachesThreshold(now) : wasProbe || this.#isDue(now)) this.#open(error, now);
   }
 
   abandoned(trial: Trial): void {
@@ -149,17 +149,17 @@ export class Breaker implements TargetHealth {
     return this.#probe === undefined && this.#clock.now() >= this.#retryAt;
   }
 
-  /** Nobody is kept away from it, so there are no probes: the first word after the cooldown is as good as one. */
+  /** Without enforcement there are no probes: the first result after the cooldown counts as one. */
   #isDue(now: number): boolean {
     return !this.settings.enforced && now >= this.#retryAt;
   }
 
-  /** Behind a breaker that is open only a probe and a last resort get through: both were sent to find out. */
+  /** An enforced open breaker admits only a probe and a last resort, and the success of either closes it. */
   #isBack(now: number): boolean {
     return this.settings.enforced || this.#isDue(now);
   }
 
-  #isTooMuch(now: number): boolean {
+  #reachesThreshold(now: number): boolean {
     const { failures: most, minRequests, failureRate } = this.settings;
     const failures = this.#window.failures(now);
     const requests = this.#window.requests(now);
@@ -172,15 +172,15 @@ export class Breaker implements TargetHealth {
     return true;
   }
 
-  /** While it is open; a probe on its way will tell more than a Retry-After from before. */
+  /** Extends the wait of an open breaker. In half_open the result of the running probe decides instead. */
   #heed(error: GatewayError, now: number): void {
-    const asked = askedFor(error);
-    if (this.#state === 'open' && asked > 0) this.#retryAt = Math.max(this.#retryAt, now + asked);
+    const waitMs = requestedWait(error);
+    if (this.#state === 'open' && waitMs > 0) this.#retryAt = Math.max(this.#retryAt, now + waitMs);
   }
 
   #open(error: GatewayError, now: number): void {
     this.#phase += 1;
-    this.#retryAt = now + Math.max(this.settings.cooldownMs, askedFor(error));
+    this.#retryAt = now + Math.max(this.settings.cooldownMs, requestedWait(error));
     this.#become('open', error.code);
   }
 
@@ -193,7 +193,7 @@ export class Breaker implements TargetHealth {
 
   #become(to: TargetHealth['state'], errorCode: string | undefined): void {
     const from = this.#state;
-    // Where nobody is kept away it only goes on being unwell.
+    // Without enforcement an open breaker can open again, which is not a transition.
     if (from === to) return;
     this.#state = to;
     const now = this.#clock.now();
@@ -238,9 +238,9 @@ export class Trial implements HealthTrial {
   }
 }
 
-const askedFor = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+const requestedWait = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
 
-/** A refusal of the request itself shows that the upstream is there to refuse it. */
+/** A status below 500 shows that the upstream answers, even if it refuses the request. */
 function verdictOf({ status }: GatewayError, { onStatusCodes }: BreakerSettings): Verdict {
   if (onStatusCodes.has(status)) return 'failure';
   return status < 500 ? 'alive' : 'unclear';

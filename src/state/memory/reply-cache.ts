@@ -14,9 +14,9 @@ export interface ReplyStoreSize {
 export interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
-  /** What is kept is more, or less, than before. */
+  /** Called when the size of the store changes. */
   readonly onChange?: (size: ReplyStoreSize) => void;
-  /** A reply that could still be given again had to make room. */
+  /** Called when a reply is evicted before it has expired. */
   readonly onEvict?: () => void;
 }
 
@@ -25,15 +25,15 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** What an entry costs besides its texts: 600 bytes of heap (measured), and what the allocator adds to a buffer of its own. */
+/** The memory of an entry besides its texts: 600 bytes of heap (measured) and the allocator's overhead for its own buffer. */
 const ENTRY_OVERHEAD = 1024;
 
 /**
- * Replies in memory, bounded in bytes: when they are full, the one that was asked for longest ago goes first. One per process,
- * and it outlives the settings that filled it.
+ * Replies in memory, bounded in bytes: when it is full, the least recently used reply is evicted. One per process; it outlives the
+ * settings that filled it.
  *
- * An entry's end is kept here and not as lru-cache's `ttl`, which takes a start at 0 for none and sets a timer per look-up
- * unless told otherwise. What has expired goes when it is asked for or when it is the oldest.
+ * The expiry is stored here and not as lru-cache's `ttl`, which treats a start at 0 as none and sets a timer per lookup by default.
+ * An expired entry is removed when it is requested or evicted.
  */
 export class ReplyStore {
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class ReplyStore {
     this.#limits = limits;
     this.#onChange = onChange;
     this.#entries = new LRUCache({
-      // It wants a bound above 0; into one byte nothing fits either.
+      // lru-cache requires a limit above 0; with one byte nothing fits either.
       maxSize: Math.max(1, limits.maxBytes),
       dispose: ({ expiresAt }, _, reason) => {
         if (reason === 'evict' && expiresAt > clock.now()) onEvict();
@@ -75,7 +75,7 @@ export class ReplyStore {
     return undefined;
   }
 
-  /** The same, without a trace: what is only looked at stays as near to its end as it was. */
+  /** Returns the reply without marking it as used. */
   peek(key: string): CachedReply | undefined {
     const entry = this.#entries.peek(key);
     return entry && entry.expiresAt > this.#clock.now() ? entry.reply : undefined;
@@ -94,7 +94,7 @@ function sizeOf(key: string, { bytes, contentType, losses }: CachedReply): numbe
   return ENTRY_OVERHEAD + bytes.length + key.length + contentType.length + texts;
 }
 
-/** A small Buffer is a slice of a pool, or of a whole network read: kept as it is, it would keep all of that. */
+/** A copy in its own memory: a small Buffer is a slice of a pool or of a network read, all of which it would keep alive. */
 function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -1,12 +1,12 @@
-/** So many parts of the window: what is counted leaves it between nine and ten tenths of its length later. */
+/** Number of buckets: a count leaves the window after nine to ten tenths of its length. */
 const BUCKETS = 10;
 
-/** Requests and failures of the last `windowMs`. Counting allocates nothing. */
+/** Counts requests and failures of the last `windowMs`, without allocation. */
 export class SlidingWindow {
   readonly #bucketMs: number;
   readonly #requestsIn = new Uint32Array(BUCKETS);
   readonly #failuresIn = new Uint32Array(BUCKETS);
-  /** Number of the newest bucket, counted from the clock's zero. */
+  /** Index of the newest bucket, counted from the clock's zero. */
   #newest = 0;
   #requests = 0;
   #failures = 0;
@@ -34,7 +34,7 @@ export class SlidingWindow {
     this.#failures += 1;
   }
 
-  /** A request that was counted as a success at `since` has failed after all: it is one request, and counts from now. */
+  /** Turns a request that was counted as a success at `since` into a failure now. It still counts as one request. */
   turn(since: number, now: number): void {
     this.#moveTo(now);
     const bucket = Math.floor(since / this.#bucketMs);
@@ -52,7 +52,7 @@ export class SlidingWindow {
     this.#failures = 0;
   }
 
-  /** Empties the buckets that have left the window; gives the place of the newest one. */
+  /** Empties the buckets that have left the window and returns the slot of the newest one. */
   #moveTo(now: number): number {
     const bucket = Math.floor(now / this.#bucketMs);
     const from = Math.max(this.#newest, bucket - BUCKETS);

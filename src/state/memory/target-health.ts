@@ -3,23 +3,23 @@ import type { Clock, GatewayConfig, HealthDirectory, Route, Target, TargetHealth
 import { Breaker, type HealthReport, type Transition } from './breaker.ts';
 import { TokenHealth, type TokenBearer } from './token-health.ts';
 
-/** Breakers of targets that no file names: of configs that come with requests, and of requests without one. */
+/** Maximum number of breakers for targets outside the files: of configs sent with requests, and of requests without a config. */
 const MAX_UNLISTED = 2000;
 
-/** Which target of a stored config. */
+/** Identifies a target of a stored config. */
 export interface TargetPlace {
   readonly config: string;
   /** Path in the config. */
   readonly target: string;
-  /** Slug of the catalog entry, or a provider's name; empty where the request says it. */
+  /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
   readonly provider: string;
-  /** It has a circuit breaker; otherwise its health is only told. */
+  /** The target has a circuit breaker; otherwise its health is only reported. */
   readonly enforced: boolean;
 }
 
 export interface HealthStoreSetup {
   readonly clock: Clock;
-  /** These targets are told of from now on, and no others. */
+  /** Called with the targets whose health is reported from now on. */
   readonly onTargets?: (targets: readonly (TargetPlace & { readonly healthy: boolean })[]) => void;
   readonly onTransition?: (place: TargetPlace, transition: Transition) => void;
 }
@@ -30,9 +30,9 @@ interface Listed {
 }
 
 /**
- * The health of all targets; outlives snapshots. A target that a reload leaves as it is keeps its health, one that it changes
- * begins anew. Targets of stored configs are kept as long as the settings list them, and told of; all others are bounded in
- * number, the one used longest ago goes first.
+ * The health of all targets; outlives snapshots. A target that a reload does not change keeps its health; a changed one starts
+ * again. Targets of stored configs are kept while the settings list them, and reported. All others are bounded in number, and the
+ * least recently used one is evicted.
  */
 export class HealthStore {
   readonly #setup: HealthStoreSetup;
@@ -45,7 +45,7 @@ export class HealthStore {
     this.#tokens = new TokenHealth(setup.clock);
   }
 
-  /** The targets of these configs are those in force; gives what each has as its health. */
+  /** Makes the targets of these configs the current ones, and returns the health of each. */
   list(configs: Iterable<GatewayConfig>): ReadonlyMap<Target, Breaker> {
     const listed = new Map<string, Listed>();
     const found = new Map<Target, Breaker>();
@@ -64,14 +64,14 @@ export class HealthStore {
     return found;
   }
 
-  /** What is known of a target's health, without beginning to keep it. @param exchange see `HealthDirectory` */
+  /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
   peek({ id, hash }: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined {
     const breaker =
       this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
     return breaker && this.#tokens.of(breaker, exchange);
   }
 
-  /** A target's health as the caller of this request sees it. */
+  /** The health of a target for the caller of this request. */
   seenBy(breaker: Breaker, exchange: TokenBearer | undefined): TargetHealth {
     return this.#tokens.of(breaker, exchange);
   }
@@ -83,7 +83,7 @@ export class HealthStore {
     return breaker;
   }
 
-  /** Of the targets of stored configs, in their order. */
+  /** The health of the targets of stored configs, in order. */
   reports(): readonly (TargetPlace & HealthReport)[] {
     return [...this.#listed.values()].map(({ place, breaker }) => ({ ...place, ...breaker.report() }));
   }
@@ -96,24 +96,24 @@ export class HealthStore {
       enforced: target.breaker.enforced,
     };
     const breaker = new Breaker(target.breaker, this.#setup.clock, (transition) => {
-      // Requests of earlier settings may still run on a target that is no more.
+      // Requests of earlier settings may still run on a target that was removed.
       if (this.#listed.get(key)?.breaker === breaker) this.#setup.onTransition?.(place, transition);
     });
     return { place, breaker };
   }
 }
 
-/** What one snapshot's requests ask. */
+/** The health directory of one snapshot's requests. */
 export interface SnapshotHealth extends HealthDirectory {
-  /** The stored configs of the snapshot. */
+  /** Sets the stored configs of the snapshot. */
   prepare(configs: readonly GatewayConfig[]): void;
-  /** The snapshot goes live. */
+  /** Called when the snapshot goes live. */
   use(): void;
 }
 
 export function createHealthDirectory(store: HealthStore): SnapshotHealth {
   let stored: readonly GatewayConfig[] = [];
-  // Inline configs are let go when they have not been used for long: their targets' health must not keep them.
+  // Unused inline configs are released, so the health of their targets must not keep them alive.
   let known = new WeakMap<Target, Breaker>();
   return {
     prepare(configs) {
@@ -134,7 +134,7 @@ export function targetsOf(route: Route): readonly Target[] {
   return route.kind === 'target' ? [route] : route.members.flatMap(targetsOf);
 }
 
-/** What makes it the same target after a reload. */
+/** The identity of a target across reloads. */
 function keyOf(config: string, target: Target): string {
   const { path, provider, breaker } = target;
   const { onStatusCodes, ...settings } = breaker;
@@ -144,7 +144,7 @@ function keyOf(config: string, target: Target): string {
 
 const modelIn = ({ overrideParams }: Target): unknown => overrideParams?.model;
 
-/** As other metrics name it: without its `@`. */
+/** The provider's name as in other metrics, without `@`. */
 function providerOf(target: Target): string {
   const model = modelIn(target);
   if (target.provider !== undefined) return target.provider.replace(/^@/, '');

@@ -10,15 +10,15 @@ import {
 } from '../../plugin/index.ts';
 import { Breaker } from './breaker.ts';
 
-/** Tokens of callers at targets, at once: callers choose their tokens, so the one used longest ago goes first. */
+/** Maximum number of callers' tokens at targets. Callers choose their tokens, so the least recently used one is evicted. */
 const MAX_TOKENS = 2000;
 
-/** What an exchange tells of the token its caller brought. */
+/** The part of an exchange that concerns the caller's own token. */
 export type TokenBearer = Pick<Exchange, 'upstreamToken' | 'attempts'>;
 
 /**
- * How targets answer to the tokens that callers bring: a breaker for each token at each target. A token is known by its digest, and
- * only once an upstream has answered to it.
+ * The health of targets for the tokens that callers send: one breaker for each token at each target. A token is stored as a digest,
+ * and only after an upstream has answered to it.
  */
 export class TokenHealth {
   readonly #clock: Clock;
@@ -31,12 +31,12 @@ export class TokenHealth {
     this.#breakers = new LRUCache({ max });
   }
 
-  /** The health of a target as this request's caller sees it. */
+  /** The health of a target for the caller of this request. */
   of(target: Breaker, exchange: TokenBearer | undefined): TargetHealth {
     const token = exchange?.upstreamToken;
     if (!exchange || !token) return target;
     return new HealthForToken(target, {
-      // Nearly no target takes the tokens of callers: for those no digest is made.
+      // No digest is computed for targets that have never received a caller's token, which are nearly all.
       key: () => (this.#targets.has(target) ? this.#keyOf(target, token.reveal()) : undefined),
       known: (key) => this.#breakers.get(key),
       open: () => this.#open(target, token.reveal()),
@@ -59,17 +59,17 @@ export class TokenHealth {
 
 /** One token at one target. */
 interface TokenPlace {
-  /** Undefined where the target has never been sent a caller's token. */
+  /** Undefined where the target has never received a caller's token. */
   key(): string | undefined;
   known(key: string): Breaker | undefined;
   open(): Breaker;
-  /** The latest attempt has sent it. */
+  /** True when the latest attempt sent the token. */
   isUsed(): boolean;
 }
 
-const MEANS_WORSE = { closed: 0, half_open: 1, open: 2 } as const;
+const SEVERITY = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** A target may be tried when it is well itself, and has not refused this token too often. */
+/** Admits a request when the target is healthy and has not refused this token too often. */
 class HealthForToken implements TargetHealth {
   readonly #target: Breaker;
   readonly #place: TokenPlace;
@@ -84,7 +84,7 @@ class HealthForToken implements TargetHealth {
 
   get state(): TargetHealth['state'] {
     const [one, other] = [this.#target.state, this.#token?.state ?? 'closed'];
-    return MEANS_WORSE[one] < MEANS_WORSE[other] ? other : one;
+    return SEVERITY[one] < SEVERITY[other] ? other : one;
   }
 
   get retryAt(): number {
@@ -100,7 +100,7 @@ class HealthForToken implements TargetHealth {
   }
 }
 
-/** What an upstream answers to the token counts for the token, everything else for the target. */
+/** Replies to the token count for the token's breaker, everything else for the target's. */
 class TrialOfToken implements HealthTrial {
   readonly #target: HealthTrial;
   readonly #place: TokenPlace;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../plugin/index.ts';
 
-/** Time that moves when a test says so. */
+/** A clock that the test advances. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
   #tasks: { readonly at: number; readonly task: () => void }[] = [];

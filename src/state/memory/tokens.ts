@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../plugin/index.ts';
 
-/** A short-lived access token as its issuer gave it. */
+/** A short-lived access token from its issuer. */
 export interface MintedToken {
   readonly value: string;
   readonly expiresInMs: number;
@@ -9,15 +9,15 @@ export interface MintedToken {
 export type Mint = () => Promise<MintedToken>;
 
 const MINUTE = 60_000;
-/** google-auth-library refreshes at the same mark (docs/protocols/vertex-ai.md#token-refresh). */
+/** google-auth-library refreshes at the same point (docs/protocols/vertex-ai.md#token-refresh). */
 const REFRESH_EARLY_MS = 5 * MINUTE;
-/** Nearer to its end a token might run out on the way to the upstream. */
+/** Closer to its expiry, a token might expire on the way to the upstream. */
 const UNUSABLE_EARLY_MS = MINUTE;
-/** A token endpoint that fails is left alone this long while callers wait for it … */
+/** A failing token endpoint is not called again for this time while callers wait for a token … */
 const FAILURE_HOLD_MS = 1_000;
-/** … and this long while the old token still serves. */
+/** … and for this time while the old token is still valid. */
 const REFRESH_HOLD_MS = 10_000;
-/** A credential whose tokens are all refused costs one token call in this time, however many requests are refused. */
+/** A credential whose tokens are all refused causes one token call in this time, however many requests are refused. */
 const REFUSAL_HOLD_MS = 10_000;
 
 interface HeldToken {
@@ -31,13 +31,13 @@ interface Slot {
   token: HeldToken | undefined;
   pending: Promise<string> | undefined;
   failure: { readonly error: unknown; readonly until: number } | undefined;
-  /** Before it no other refused token is let go. */
+  /** Until this time no further refused token is dropped. */
   keepUntil: number;
 }
 
 /**
- * Access tokens by a hash of the credential they stand for. Outlives settings snapshots, so that a reload costs no token
- * calls. Each token is fetched by one call however many requests wait for it, and renewed before it ends.
+ * Access tokens by a hash of their credential. Outlives settings snapshots, so that a reload causes no token calls. Each token is
+ * fetched by one call however many requests wait for it, and renewed before it expires.
  */
 export class TokenStore {
   readonly #clock: Clock;
@@ -48,14 +48,14 @@ export class TokenStore {
     this.#slots = new LRUCache({ max: options.max ?? 1_000 });
   }
 
-  /** The token itself when one is at hand (no promise on the hot path). Rejects with what `mint` threw. */
+  /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
   get(key: string, mint: Mint): string | Promise<string> {
     const slot = this.#slot(key);
     const token = slot.token;
     const now = this.#clock.now();
     if (token && now < token.refreshAt) return token.value;
     if (token && now < token.unusableAt) {
-      // Whoever minted knows of a failure; the caller has a good token and need not.
+      // `mint` reports a failure itself; this caller has a valid token.
       if (this.#mayMint(slot, now)) this.#mint(slot, mint).catch(() => {});
       return token.value;
     }
@@ -63,13 +63,13 @@ export class TokenStore {
   }
 
   /**
-   * The upstream refused this token, however young it is: the next caller gets a new one. False: the token is kept, because one was
-   * let go a moment ago and its successor is refused too.
+   * Drops a token that the upstream refused, whatever its age, so that the next caller gets a new one. False: the token is kept,
+   * because its predecessor was dropped a moment ago for the same reason.
    */
   refuse(key: string, value: string): boolean {
     const slot = this.#slots.get(key);
     if (!slot) return false;
-    // Another request was refused first: its new token is there, or on its way.
+    // Another request was refused first: the new token is cached or being fetched.
     if (slot.token?.value !== value) return true;
     const now = this.#clock.now();
     if (now < slot.keepUntil) return false;
@@ -78,7 +78,7 @@ export class TokenStore {
     return true;
   }
 
-  /** Lets go of every token but these: the settings name no other credential any more. */
+  /** Drops all other tokens, whose credentials the settings no longer name. */
   retain(keys: ReadonlySet<string>): void {
     for (const key of Array.from(this.#slots.keys())) if (!keys.has(key)) this.#slots.delete(key);
   }
@@ -100,7 +100,7 @@ export class TokenStore {
       if (slot.failure && this.#clock.now() < slot.failure.until) throw slot.failure.error;
       return await (slot.pending ?? this.#mint(slot, mint));
     } catch (error) {
-      // The last minute of an old token is better than a refusal while the endpoint is down.
+      // In its last minute an old token is better than an error while the endpoint is down.
       if (slot.token && this.#clock.now() < slot.token.expiresAt) return slot.token.value;
       throw error;
     }
@@ -114,7 +114,7 @@ export class TokenStore {
 
   async #settle(slot: Slot, mint: Mint): Promise<string> {
     try {
-      // Through a promise, so that a mint that throws at once is settled after `pending` is set, not before.
+      // Through a promise, so that a mint that throws synchronously settles after `pending` is set.
       const minted = await Promise.resolve().then(mint);
       slot.token = hold(minted, this.#clock.now());
       slot.failure = undefined;
@@ -130,7 +130,7 @@ export class TokenStore {
   }
 }
 
-/** The margins shrink with tokens that live for minutes only, or such a token would be stale from its first moment. */
+/** The margins are smaller for tokens that live for minutes only, which would otherwise be stale from the start. */
 function hold({ value, expiresInMs }: MintedToken, now: number): HeldToken {
   const expiresAt = now + expiresInMs;
   return {

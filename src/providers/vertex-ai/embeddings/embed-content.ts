@@ -11,7 +11,7 @@ import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 
 const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 
-/** Text and media by `:embedContent`, which takes one content at a time (docs/protocols/embeddings.md#embed-content). */
+/** Text and media by `:embedContent`, which accepts one content per call (docs/protocols/embeddings.md#embed-content). */
 export function embedContentCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',
@@ -54,10 +54,14 @@ function toParts({ text, media }: Input, losses: LossReport): readonly JsonObjec
 function toPart({ param, data, uri, mime, segment }: Media, losses: LossReport): JsonObject {
   if (mime === undefined) {
     const at = `${param}.mime_type`;
-    throw new RequestFault('missing_required_parameter', `\`${at}\` is required: nothing else tells the type.`, at);
+    throw new RequestFault(
+      'missing_required_parameter',
+      `\`${at}\` is required: the type cannot be derived from the other fields.`,
+      at,
+    );
   }
   const { start, end, interval } = segment;
-  if (interval !== undefined) losses.dropped(`${param}.interval`, 'This model makes one vector of all');
+  if (interval !== undefined) losses.dropped(`${param}.interval`, 'This model returns one vector for the whole video');
   const videoMetadata = {
     ...(start !== undefined && { startOffset: `${start}s` }),
     ...(end !== undefined && { endOffset: `${end}s` }),
@@ -69,7 +73,7 @@ function toPart({ param, data, uri, mime, segment }: Media, losses: LossReport):
 }
 
 function decodeEmbedding(reply: unknown): Embedding {
-  if (!isObject(reply) || !isObject(reply['embedding'])) throw new ReplyFault('there is no embedding');
+  if (!isObject(reply) || !isObject(reply['embedding'])) throw new ReplyFault('it contains no embedding');
   const usage = isObject(reply['usageMetadata']) ? reply['usageMetadata'] : {};
   return {
     values: readVector(reply['embedding']['values'], 'the vector'),

@@ -11,7 +11,7 @@ interface More {
   readonly strict?: boolean;
 }
 
-/** A body as the codec of a model writes it. */
+/** Encodes a body with the codec of a model. */
 export function encode(model: string, body: JsonObject, { settings, strict = true }: More = {}): EncodedTask {
   const { codec } = taskEndpoint(
     { task: 'embeddings', model },

@@ -3,19 +3,19 @@ import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 
-/** One field of a caller's object, under the name the caller gave it. */
+/** Reads one field of a caller's object. @param param its path, with the caller's spelling */
 type Read<T> = (value: unknown, param: string) => T;
 
 /**
- * A caller's object, read field by field. `null` is what SDKs send for "not set" and reads as absent; whatever nobody has taken
- * in the end is lost, and reported.
+ * A caller's object, read field by field. `null`, which SDKs send for "not set", counts as absent. Fields that are never taken are
+ * lost and reported.
  */
 export class EmbeddingFields {
   readonly #object: JsonObject;
   readonly #path: string;
   readonly #taken = new Set<string>();
 
-  /** @param path where the object stands in the body; empty for the body itself */
+  /** @param path the path of the object in the body; empty for the body itself */
   constructor(object: JsonObject, path = '') {
     this.#object = object;
     this.#path = path;
@@ -33,7 +33,7 @@ export class EmbeddingFields {
       if (value !== first?.value) {
         throw new RequestFault(
           'invalid_value',
-          `\`${param}\` says something else than \`${first?.param}\`, which is the same.`,
+          `\`${param}\` and \`${first?.param}\` are the same field and have different values.`,
           param,
         );
       }
@@ -41,7 +41,7 @@ export class EmbeddingFields {
     return first?.value;
   }
 
-  /** The same of a field that must be there. */
+  /** The same for a required field. */
   need<T>(name: string, read: Read<T>): T {
     const value = this.take([name], read);
     if (value !== undefined) return value;
@@ -60,12 +60,12 @@ export class EmbeddingFields {
   /**
    * Reports the unread fields.
    *
-   * @param reasons why a known field cannot be sent, by its name
+   * @param reasons the reasons why known fields cannot be sent, by name
    */
   reportRest(losses: LossReport, reasons: Readonly<Record<string, string>> = {}): void {
     for (const name of Object.keys(this.#object)) {
       if (this.#taken.has(name) || !this.has(name)) continue;
-      const reason = Object.hasOwn(reasons, name) ? reasons[name]! : 'No field of this name is known here';
+      const reason = Object.hasOwn(reasons, name) ? reasons[name]! : 'Vertex AI has no such field';
       losses.dropped(this.param(name), reason);
     }
   }

@@ -4,12 +4,12 @@ import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
 
-/** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which this gateway keeps also where it makes several calls. */
+/** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which applies here also to requests that need several calls. */
 const MAX_INPUTS = 2048;
 
-/** What one vector is asked for. */
+/** The content for one vector. */
 export interface Input {
-  /** Where it stands in the body. */
+  /** Its path in the body. */
   readonly param: string;
   readonly text?: string;
   readonly media: readonly Media[];
@@ -18,7 +18,7 @@ export interface Input {
 const MEDIA: readonly MediaKind[] = ['image', 'video', 'audio', 'document'];
 
 export interface InputRules {
-  /** What the model embeds besides text. */
+  /** The kinds of media that the model embeds besides text. */
   readonly media: ReadonlySet<MediaKind>;
   readonly losses: LossReport;
 }
@@ -33,22 +33,22 @@ export function readInputs(value: unknown, rules: InputRules): readonly Input[] 
   return value.map((item: unknown, index) => readInput(item, `input[${index}]`, rules));
 }
 
-/** Tokens are numbers of OpenAI's vocabulary, which no other model has. */
+/** Refuses tokens: they are numbers of OpenAI's vocabulary, which no other model has. */
 function tokensInPlaceOfText(): RequestFault {
   return invalidValue(
     'input',
-    '`input` holds tokens, which mean nothing to this model: send text (LangChain for Python: check_embedding_ctx_length=False).',
+    '`input` contains tokens, which this model cannot read: send text (LangChain for Python: check_embedding_ctx_length=False).',
   );
 }
 
 function readInput(value: unknown, param: string, rules: InputRules): Input {
   if (typeof value === 'string') return { param, text: asText(value, param), media: [] };
   if (!isObject(value))
-    throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object that holds some.`, param);
+    throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object with \`text\` or media.`, param);
   const fields = new EmbeddingFields(value, param);
   const text = fields.take(['text'], asText);
   const media = MEDIA.flatMap((kind) => {
-    const refuse = (at: string) => invalidValue(at, `\`${at}\`: this model does not embed this.`);
+    const refuse = (at: string) => invalidValue(at, `This model does not embed \`${at}\`.`);
     const given = fields.take([kind], (medium, at) => {
       if (!rules.media.has(kind)) throw refuse(at);
       return readMedia(kind, medium, { param: at, losses: rules.losses });
@@ -56,7 +56,7 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
     return given ?? [];
   });
   if (text === undefined && media.length === 0)
-    throw invalidValue(param, `\`${param}\` has nothing to embed: it needs \`text\`, or what else the model takes.`);
+    throw invalidValue(param, `\`${param}\` has nothing to embed: it needs \`text\`, or media that the model accepts.`);
   fields.reportRest(rules.losses);
   return { param, ...(text !== undefined && { text }), media };
 }

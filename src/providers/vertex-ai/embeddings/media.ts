@@ -6,10 +6,10 @@ import { asSeconds, asString, asText, EmbeddingFields } from './fields.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
-/** What is to be embedded besides text: its bytes, or where they are. */
+/** Media to embed: its bytes or its address. */
 export interface Media {
   readonly kind: MediaKind;
-  /** Where it stands in the body. */
+  /** Its path in the body. */
   readonly param: string;
   /** base64 */
   readonly data?: string;
@@ -18,7 +18,7 @@ export interface Media {
   readonly segment: Segment;
 }
 
-/** Seconds; of a video. */
+/** The part of a video to embed, in seconds. */
 export interface Segment {
   readonly start?: number;
   readonly end?: number;
@@ -26,8 +26,8 @@ export interface Segment {
 }
 
 /**
- * `{base64}` or `{url}`, with `mime_type`; an address alone is a url (docs/protocols/embeddings.md#mapping). Fields that cannot be sent
- * go to `losses`.
+ * Reads `{base64}` or `{url}`, with `mime_type`; a bare address is a url (docs/protocols/embeddings.md#mapping). Fields that cannot
+ * be sent are reported to `losses`.
  */
 export function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: LossReport }): Media {
   const { param, losses } = at;
@@ -41,7 +41,7 @@ export function readMedia(kind: MediaKind, value: unknown, at: { param: string; 
   const mime = fields.take(['mime_type'], asString);
   const segment = kind === 'video' ? readSegment(fields) : {};
   fields.reportRest(losses);
-  // Some clients put whole data URIs there.
+  // Some clients send complete data URIs as `base64`.
   const source = data === undefined ? fromUrl(url ?? '', fields.param('url')) : (fromDataUri(data) ?? { data });
   return { kind, param, ...source, ...(mime !== undefined && { mime }), segment };
 }

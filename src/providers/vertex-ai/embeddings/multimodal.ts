@@ -11,7 +11,7 @@ import { openBody, REASONS } from './request.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 
-const PLAIN = 'This model takes no more than its input and dimensions';
+const PLAIN = 'This model accepts input and dimensions only';
 const REASONS_HERE = {
   ...REASONS,
   task_type: PLAIN,
@@ -23,7 +23,7 @@ const REASONS_HERE = {
 };
 
 /**
- * `multimodalembedding`: text, image and video of an instance each have a vector, all in one space
+ * `multimodalembedding`: text, image and video of an instance each get a vector, in one common space
  * (docs/protocols/embeddings.md#multimodal-embeddings).
  */
 export function multimodalCodec(parallelCalls: number): TranslatingCodec {
@@ -60,10 +60,7 @@ function toInstance({ text, media }: Input): JsonObject {
 
 function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject {
   if (uri !== undefined && !uri.startsWith('gs://'))
-    throw invalidValue(
-      param,
-      `\`${param}\`: this model reads gs:// addresses and what the request holds, nothing else.`,
-    );
+    throw invalidValue(param, `\`${param}\` must be a gs:// address or inline data for this model.`);
   const videoSegmentConfig = {
     ...(segment.start !== undefined && { startOffsetSec: segment.start }),
     ...(segment.end !== undefined && { endOffsetSec: segment.end }),
@@ -77,17 +74,17 @@ function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject 
 }
 
 /**
- * `embedding` is always there, since OpenAI's SDKs read nothing else: the text's, or the image's, or the first of the video. The
- * others are lists of numbers whatever the client's encoding, for no client knows that there is something to decode.
+ * `embedding` is always set, because OpenAI's SDKs read nothing else: the vector of the text, or of the image, or the first one of
+ * the video. The other vectors are lists of numbers in every encoding: no client would know to decode them.
  */
-function decodePrediction(prediction: JsonObject, asked: Input | undefined): Embedding {
-  const wants = (kind: MediaKind): boolean => asked?.media.some((medium) => medium.kind === kind) ?? false;
+function decodePrediction(prediction: JsonObject, input: Input | undefined): Embedding {
+  const has = (kind: MediaKind): boolean => input?.media.some((medium) => medium.kind === kind) ?? false;
   const text =
-    asked?.text === undefined ? undefined : readVector(prediction['textEmbedding'], 'the vector of the text');
-  const image = wants('image') ? readVector(prediction['imageEmbedding'], 'the vector of the image') : undefined;
-  const videos = wants('video') ? readVideos(prediction['videoEmbeddings']) : undefined;
+    input?.text === undefined ? undefined : readVector(prediction['textEmbedding'], 'the vector of the text');
+  const image = has('image') ? readVector(prediction['imageEmbedding'], 'the vector of the image') : undefined;
+  const videos = has('video') ? readVideos(prediction['videoEmbeddings']) : undefined;
   const values = text ?? image ?? videos?.[0]?.embedding;
-  if (!values) throw new ReplyFault('there is no vector');
+  if (!values) throw new ReplyFault('it contains no vector');
   return {
     values,
     tokens: undefined,
@@ -104,7 +101,7 @@ interface VideoEmbedding {
 }
 
 function readVideos(value: unknown): readonly VideoEmbedding[] {
-  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault('the vectors of the video are not there');
+  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault('the vectors of the video are missing');
   return value.map((segment: unknown, index) => {
     const { embedding, startOffsetSec, endOffsetSec } = isObject(segment) ? segment : {};
     const [start, end] = [countOf(startOffsetSec), countOf(endOffsetSec)];

@@ -1,10 +1,10 @@
-/** How much fits into one call. */
+/** The limits of one call. */
 export interface CallLimits {
   readonly count: number;
   readonly weight: number;
 }
 
-/** Items in their order, in as few calls as the limits leave. What is too heavy by itself goes alone: the upstream is its judge. */
+/** Divides items, in order, into as few calls as the limits allow. An item above the limit gets a call of its own, which the upstream may refuse. */
 export function partition<T>(items: readonly T[], limits: CallLimits, weigh: (item: T) => number): readonly T[][] {
   const calls: T[][] = [];
   let open: T[] = [];

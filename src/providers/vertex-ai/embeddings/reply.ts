@@ -5,7 +5,7 @@ import type { CodecContext, TaskReply } from '../../codec.ts';
 
 export interface Embedding {
   readonly values: readonly number[];
-  /** Undefined where the model counts none. */
+  /** Undefined where the model reports no count. */
   readonly tokens: number | undefined;
   readonly truncated: boolean;
   /** Fields beside the vector that OpenAI's API does not have. */
@@ -14,13 +14,13 @@ export interface Embedding {
 
 export interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
   /**
-   * The client wants vectors as base64 of little-endian float32, which OpenAI's SDKs ask for by default
+   * The client requests vectors as base64 of little-endian float32, as OpenAI's SDKs do by default
    * (docs/protocols/embeddings.md#base64-vectors).
    */
   readonly base64: boolean;
 }
 
-/** OpenAI's reply of vectors in the order of the input. Throws ReplyFault where they cannot be one model's. */
+/** OpenAI's reply with the vectors in the order of the input. Throws ReplyFault where their lengths differ. */
 export function toReply(embeddings: readonly Embedding[], { model, strict, base64 }: ReplyForm): TaskReply {
   const [first] = embeddings;
   const odd = embeddings.findIndex(({ values }) => values.length !== first?.values.length);
@@ -39,7 +39,7 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
   }));
   return {
     ok: true,
-    // OpenAI's reply has usage always: clients in typed languages read none without it.
+    // OpenAI's reply always has usage, and clients in typed languages cannot decode a reply without it.
     body: { object: 'list', data, model, usage: { prompt_tokens: tokens ?? 0, total_tokens: tokens ?? 0 } },
     ...(tokens !== undefined && { usage: { input: tokens, output: 0, total: tokens } }),
   };
@@ -56,32 +56,32 @@ function sumOfTokens(embeddings: readonly Embedding[]): number | undefined {
 
 function toBase64(values: readonly number[]): string {
   const bytes = Buffer.allocUnsafe(values.length * Float32Array.BYTES_PER_ELEMENT);
-  // Not the bytes of a Float32Array, which are in the order of the machine.
+  // Not the bytes of a Float32Array, whose byte order is that of the machine.
   for (const [at, value] of values.entries()) bytes.writeFloatLE(value, at * Float32Array.BYTES_PER_ELEMENT);
   return bytes.toString('base64');
 }
 
 /**
- * Vectors are float32. A larger number is `1e400` or the like: JSON would write it as null, and base64 as infinity, which spoils
- * every comparison it is in.
+ * Vectors are float32. A larger number, such as `1e400`, would become null in JSON and infinity in base64, which makes every
+ * comparison with the vector meaningless.
  */
 const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(Math.fround(value));
 
-/** @param what how a fault names it */
-export function readVector(value: unknown, what: string): readonly number[] {
-  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault(`${what} is not there`);
-  if (!value.every(isFloat)) throw new ReplyFault(`${what} is not made of numbers`);
+/** @param name the name of the vector in a fault */
+export function readVector(value: unknown, name: string): readonly number[] {
+  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault(`${name} is missing`);
+  if (!value.every(isFloat)) throw new ReplyFault(`${name} has items that are not numbers`);
   return value;
 }
 
 /** The predictions of one call, one for each of its instances. */
 export function readPredictions(reply: unknown, expected: number): readonly JsonObject[] {
   const predictions = isObject(reply) ? reply['predictions'] : undefined;
-  if (!Array.isArray(predictions)) throw new ReplyFault('there are no predictions');
+  if (!Array.isArray(predictions)) throw new ReplyFault('it contains no predictions');
   if (predictions.length !== expected)
     throw new ReplyFault(`there are ${predictions.length} predictions for ${expected} instances`);
   return predictions.map((prediction: unknown, at) => {
-    if (!isObject(prediction)) throw new ReplyFault(`prediction ${at} is no object`);
+    if (!isObject(prediction)) throw new ReplyFault(`prediction ${at} is not an object`);
     return prediction;
   });
 }

@@ -4,13 +4,13 @@ import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asBoolean, asDimensions, asString, asText, EmbeddingFields } from './fields.ts';
 import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';
 
-/** Why fields that are known cannot be sent. */
+/** The reasons why known fields cannot be sent. */
 export const REASONS: Readonly<Record<string, string>> = {
   user: 'Vertex AI has no field for the end user',
-  labels: 'Vertex AI takes no cost labels with embeddings',
+  labels: 'Vertex AI does not accept cost labels with embeddings',
 };
 
-/** The body less what every codec needs; `model` is in the path. */
+/** Reads the fields that every codec needs; `model` is in the path. */
 export function openBody(body: JsonObject): { fields: EmbeddingFields; base64: boolean } {
   const fields = new EmbeddingFields(body);
   fields.take(['model'], asString);
@@ -29,12 +29,12 @@ export interface Purpose {
   readonly title?: string;
 }
 
-/** What the vectors are for. A title without its task is a 400 at Google. */
+/** Reads the purpose of the vectors. Google answers 400 to a title without its task. */
 export function readPurpose(fields: EmbeddingFields, losses: LossReport): Purpose {
   const taskType = fields.take(TASK_TYPE_FIELDS, asTaskType);
   const title = fields.take(['title'], asText);
   if (title !== undefined && taskType !== WITH_TITLE)
-    losses.dropped('title', `A title goes with task_type ${WITH_TITLE} alone`);
+    losses.dropped('title', `A title is accepted only with task_type ${WITH_TITLE}`);
   return {
     ...(taskType !== undefined && { taskType }),
     ...(title !== undefined && taskType === WITH_TITLE && { title }),
@@ -46,7 +46,7 @@ export interface EmbeddingShape {
   readonly outputDimensionality?: number;
 }
 
-/** Google's names of both, in `:predict` and `:embedContent` alike. */
+/** Reads truncation and dimensions, with the names that Google uses in both `:predict` and `:embedContent`. */
 export function readShape(fields: EmbeddingFields): EmbeddingShape {
   const autoTruncate = fields.take(['auto_truncate', 'autoTruncate'], asBoolean);
   const outputDimensionality = fields.take(['dimensions'], asDimensions);

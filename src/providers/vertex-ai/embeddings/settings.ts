@@ -1,6 +1,6 @@
-/** How requests for embeddings are divided: `embeddings:` of an entry. */
+/** The division of embedding requests into calls: `embeddings:` of an entry. */
 export interface EmbeddingSettings {
-  /** Undefined: as many as the model takes. */
+  /** Undefined: the model's own limit. */
   readonly instancesPerCall: number | undefined;
   readonly parallelCalls: number;
 }
@@ -8,7 +8,7 @@ export interface EmbeddingSettings {
 export const MAX_INSTANCES = 250;
 const PARALLEL_CALLS = 8;
 
-/** As the settings file has it. */
+/** The form in the settings file. */
 interface Given {
   readonly instances_per_call?: number;
   readonly parallel_calls?: number;

@@ -12,12 +12,12 @@ export interface CallSettings {
   readonly parallelCalls: number;
 }
 
-/** Of one call (docs/protocols/embeddings.md#google-limits). */
+/** The limit for one call (docs/protocols/embeddings.md#google-limits). */
 const MAX_TOKENS = 20_000;
 
 /**
- * Only Google can count its tokens, and a call that is too large is refused whole. English has some four bytes to a token and
- * Chinese three, so two are a safe guess; text that needs more (long numbers) is for Google to refuse.
+ * An estimate, because only Google can count its tokens and it refuses a call that is too large as a whole. English has about four
+ * bytes per token and Chinese three, so two are safe; Google refuses text with more tokens (long numbers).
  */
 const BYTES_PER_TOKEN = 2;
 
@@ -33,7 +33,7 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
       const { fields, base64 } = openBody(body);
       const inputs = fields.need('input', (value) => readInputs(value, { media: TEXT_ALONE, losses }));
       const { taskType, title } = readPurpose(fields, losses);
-      // Instances are in Google's snake case, parameters are not.
+      // Instances have snake_case names, parameters camelCase.
       const purpose = { ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) };
       const parameters = readShape(fields);
       const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));

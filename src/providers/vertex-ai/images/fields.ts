@@ -4,35 +4,35 @@ import { toCamel } from '../../../formats/gemini/wire.ts';
 import { readArray, readBoolean, readNumber, readObject, readString } from '../../../formats/openai-chat/read.ts';
 
 interface Field {
-  /** As the caller spelled it. */
+  /** The caller's spelling. */
   readonly key: string;
   readonly value: unknown;
 }
 
 /**
- * A caller's body, field by field. OpenAI writes its names in snake_case and Google in camelCase, and callers of either write
- * the fields of the other in both; whoever has read what it can say is left with what would be lost.
+ * A caller's body, read field by field. OpenAI's names are snake_case and Google's camelCase, and callers use both cases for the
+ * other's fields. The fields that a codec has not taken are those that would be lost.
  */
 export class ImageFields {
   readonly #left = new Map<string, Field>();
 
   constructor(body: JsonObject) {
     for (const [key, value] of Object.entries(body)) {
-      // What OpenAI's SDKs send for "not set".
+      // OpenAI's SDKs send null for "not set".
       if (value === null || value === undefined) continue;
       const name = toCamel(key);
       const other = this.#left.get(name);
-      if (other) throw new RequestFault('invalid_request', `\`${other.key}\` and \`${key}\` are one field.`, key);
+      if (other) throw new RequestFault('invalid_request', `\`${other.key}\` and \`${key}\` are the same field.`, key);
       this.#left.set(name, { key, value });
     }
   }
 
-  /** @param names in camelCase: the same field under the names that different models have for it */
+  /** @param names the names of one field in different models, in camelCase */
   take(...names: string[]): Field | undefined {
     const found = names.filter((name) => this.#left.has(name)).map((name) => this.#left.get(name)!);
     const [field, other] = found;
     if (field && other)
-      throw new RequestFault('invalid_request', `\`${field.key}\` and \`${other.key}\` are one field.`, other.key);
+      throw new RequestFault('invalid_request', `\`${field.key}\` and \`${other.key}\` are the same field.`, other.key);
     for (const name of names) this.#left.delete(name);
     return field;
   }
@@ -47,7 +47,7 @@ export class ImageFields {
     return field && readNumber(field.value, field.key);
   }
 
-  /** A whole number within bounds; the fault names the field as it was spelled. */
+  /** A whole number within bounds; the fault uses the caller's spelling. */
   integer(name: string, min: number, max: number): number | undefined {
     const field = this.take(name);
     const number = field && readNumber(field.value, field.key);
@@ -75,7 +75,7 @@ export class ImageFields {
     return field && readArray(field.value, field.key);
   }
 
-  /** Keys nobody has taken, as the caller spelled them. */
+  /** The keys that were not taken, in the caller's spelling. */
   rest(): string[] {
     return [...this.#left.values()].map(({ key }) => key);
   }

@@ -6,17 +6,17 @@ import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import { usageOf } from './usage.ts';
 
-/** No image model calls functions. */
+/** Image models do not call functions, so the call id is never used. */
 export const replyContext = (model: string): ReplyContext => ({ model, newCallId: () => 'call' });
 
-/** What one call came to: images, or why there are none. */
+/** The result of one call: images, or the reason why there are none. */
 interface Outcome {
   readonly images: readonly Image[];
   readonly failure: UpstreamFailure | undefined;
   readonly reason: string | undefined;
 }
 
-/** Replies of generateContent → OpenAI's images. Those that brought none are told where others did, and an error where none did. */
+/** Replies of generateContent → OpenAI's images. Calls without an image are reported beside the others' images; without any image it is an error. */
 export function decodeGeminiImages(replies: readonly unknown[], context: CodecContext): TaskReply {
   const events = replies.map((reply) => decodeReply(reply, replyContext(context.model)));
   const outcomes = events.map(readOutcome);
@@ -28,7 +28,7 @@ export function decodeGeminiImages(replies: readonly unknown[], context: CodecCo
   return imagesReply({ images, missing: without.length, reasons }, { ...context, model }, usageOf(events));
 }
 
-/** The first failure stands for all; where it is the filter's, with the reasons of all. */
+/** Returns the first failure. A failure of the filter gets the reasons of all calls. */
 function joinFailures(outcomes: readonly Outcome[], reasons: readonly string[]): UpstreamFailure {
   const failure = outcomes[0]?.failure ?? contentPolicyViolation([]);
   return failure.code === 'content_policy_violation' ? contentPolicyViolation(reasons, failure.kind) : failure;
@@ -37,10 +37,10 @@ function joinFailures(outcomes: readonly Outcome[], reasons: readonly string[]):
 function readOutcome(events: readonly GenerationEvent[]): Outcome {
   const text = events.flatMap((event) => (event.type === 'text' ? event.text : [])).join('');
   const pictures = events.filter((event) => event.type === 'media' && event.mime.startsWith('image/'));
-  // A long text stands beside the first image alone: a copy for each of many would be a multiple of what was received.
+  // A long text is added to the first image only: a copy for each image would multiply the size of the reply.
   const images = pictures.flatMap((event, at): Image[] => {
-    const said = at === 0 ? text : repeatable(text);
-    return event.type === 'media' ? [{ data: event.data, mime: event.mime, ...(said && { text: said }) }] : [];
+    const beside = at === 0 ? text : repeatable(text);
+    return event.type === 'media' ? [{ data: event.data, mime: event.mime, ...(beside && { text: beside }) }] : [];
   });
   if (images.length > 0) return { images, failure: undefined, reason: undefined };
   const error = events.find((event) => event.type === 'error');
@@ -59,19 +59,19 @@ type Finish = Extract<GenerationEvent, { type: 'finish' }>;
 /** `IMAGE_SAFETY`, `IMAGE_OTHER`, `NO_IMAGE`: the model did not deliver the picture (docs/protocols/gemini.md#image-finish-reasons). */
 const NO_PICTURE = /^(?:NO_)?IMAGE/;
 
-/** Most of what a model says in place of an image fits. */
+/** Enough for most texts that a model returns instead of an image. */
 const MAX_TEXT = 500;
 
 /**
- * Why a reply holds no image. The filter's word is the caller's to act on; a model that talked instead, or stopped for reasons of its
- * own, may draw when it is asked again or another one is.
+ * The reason why a reply has no image. A refusal by the filter is an error for the caller. A model that returned text instead, or
+ * stopped for another reason, is a failure of the upstream: a retry or another target may return an image.
  */
 function explain(finish: Finish | undefined, text: string): Pick<Outcome, 'failure' | 'reason'> {
   const word = finish?.native;
-  const said = [finish?.message, text].filter(Boolean).join(' ').slice(0, MAX_TEXT).toWellFormed();
-  const reason = [word, said].filter(Boolean).join(': ');
+  const details = [finish?.message, text].filter(Boolean).join(' ').slice(0, MAX_TEXT).toWellFormed();
+  const reason = [word, details].filter(Boolean).join(': ');
   if (finish?.reason === 'content_filter' || (word !== undefined && NO_PICTURE.test(word)))
     return { failure: contentPolicyViolation(sentences([reason]), word), reason };
-  const message = `The model answered without an image (${word ?? 'no finish reason'})${said && `: ${said}`}`;
+  const message = `The model answered without an image (${word ?? 'no finish reason'})${details && `: ${details}`}`;
   return { failure: { status: 502, kind: word ?? 'NO_IMAGE', message }, reason: message };
 }

@@ -11,13 +11,13 @@ import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 
-/** OpenAI's own limit (docs/protocols/images.md#openai-request). Each image is a call. */
+/** OpenAI's limit (docs/protocols/images.md#openai-request). Each image needs one call. */
 const MAX_IMAGES = 10;
-/** Calls for one request that are in the air at once: its share of the place's connections and quota. */
+/** Maximum number of concurrent calls for one request: its share of the upstream's connections and quota. */
 const PARALLEL_CALLS = 4;
 
 /**
- * Gemini image models, by `:generateContent`, which answers one candidate: several images are several calls
+ * Gemini image models, by `:generateContent`, which returns one candidate: several images need several calls
  * (docs/protocols/images.md#gemini-image-models).
  */
 export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
@@ -37,7 +37,7 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
       return {
         calls: encoded.map((call) => call.body),
         parallel: PARALLEL_CALLS,
-        // Each call loses the same.
+        // Every call has the same losses.
         losses: joinLosses(losses.list(), encoded[0]!.losses),
         check: (reply) => void decodeReply(reply, replyContext(context.model)),
         decode: (replies) => decodeGeminiImages(replies, context),
@@ -50,7 +50,7 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
 /** `seed` is an int32 (Vertex AI v1, GenerationConfig). */
 const MAX_SEED = 2 ** 31 - 1;
 
-/** One seed for all calls would draw one image several times. The first call has the caller's own; where that is the last, they go down. */
+/** A different seed for each call: one seed would draw the same image several times. The first call has the caller's own seed; the others count up from it, or down at the maximum. */
 const seedOf = (seed: number | undefined, call: number): number | undefined =>
   seed === undefined ? undefined : seed <= MAX_SEED && seed + call > MAX_SEED ? seed - call : seed + call;
 
@@ -80,14 +80,14 @@ function toConversation(
   };
 }
 
-/** Imagen's words for who may be drawn, which callers of both write, in Gemini's (Vertex AI v1, ImageConfig.PersonGeneration). */
+/** Gemini's equivalents of Imagen's values for `personGeneration`, which callers use for both (Vertex AI v1, ImageConfig.PersonGeneration). */
 const PERSON_GENERATION = new Map([
   ['dont_allow', 'ALLOW_NONE'],
   ['allow_adult', 'ALLOW_ADULT'],
   ['allow_all', 'ALLOW_ALL'],
 ]);
 
-/** What the caller wrote in Google's own object wins over what is derived from OpenAI's fields. */
+/** Values in the caller's `imageConfig` take precedence over values derived from OpenAI's fields. */
 function encodeImageConfig(given: JsonObject = {}, { shape, output, personGeneration }: ImagesRequest): JsonObject {
   const named = Object.fromEntries(Object.entries(given).map(([name, value]) => [toCamel(name), value]));
   const derived = compact({

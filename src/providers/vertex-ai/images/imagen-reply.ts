@@ -7,21 +7,21 @@ import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 
 /**
- * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry at all, down to the body `{}`; and an entry can
- * be there only to rate the prompt (docs/protocols/images.md#filtered-images). So only the entries with an image count.
- * @param asked number of images that the request asked for
+ * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry, down to the body `{}`. Some entries only
+ * rate the prompt (docs/protocols/images.md#filtered-images). So only entries with an image count.
+ * @param requested number of images in the request
  */
-export function decodeImagen(body: unknown, asked: number, context: CodecContext): TaskReply {
+export function decodeImagen(body: unknown, requested: number, context: CodecContext): TaskReply {
   if (!isObject(body)) throw new ReplyFault('the reply is not a JSON object');
   const error = body['error'] ?? undefined;
   if (error !== undefined) return { ok: false, failure: decodeInnerFailure(error) };
   const predictions = body['predictions'] ?? [];
-  if (!Array.isArray(predictions)) throw new ReplyFault('the predictions of the reply are no list');
+  if (!Array.isArray(predictions)) throw new ReplyFault('the predictions of the reply are not a list');
   const entries = predictions.filter(isObject);
   const images = entries.flatMap((entry) => imageOf(entry) ?? []);
   const reasons = sentences(entries.flatMap((entry) => asString(entry['raiFilteredReason']) ?? []));
   if (images.length === 0) return { ok: false, failure: contentPolicyViolation(reasons) };
-  return imagesReply({ images, missing: Math.max(0, asked - images.length), reasons }, context);
+  return imagesReply({ images, missing: Math.max(0, requested - images.length), reasons }, context);
 }
 
 function imageOf(entry: JsonObject): Image | undefined {

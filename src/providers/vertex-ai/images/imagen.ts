@@ -9,7 +9,7 @@ import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 
-/** OpenAI's two qualities, and the later names next to them (docs/protocols/images.md#quality). */
+/** OpenAI's two qualities, and their later names (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([
   ['hd', 100],
   ['high', 100],
@@ -58,7 +58,7 @@ function encodeImagen(fields: ImageFields, request: ImagesRequest, { model, cont
     // Without it the reply does not mention a filtered image (docs/protocols/images.md#filtered-images).
     includeRaiReason: true,
   });
-  // Says what happens anyway.
+  // The gateway always requests the reasons, so the caller's own field has no effect.
   fields.take('includeRaiReason');
   reportRest(fields, losses, 'Imagen');
   const labels = addDerived(checkLabels(request.labels ?? {}), context.labels, losses);
@@ -72,7 +72,7 @@ function readStyle(fields: ImageFields, model: ImagenModel, losses: LossReport):
   return undefined;
 }
 
-/** Imagen's own parameters. Which of its versions takes which, and with what, is left to Imagen to say. */
+/** Imagen's own parameters. Imagen itself checks which version accepts which values. */
 function readExtensions(fields: ImageFields): JsonObject {
   return {
     seed: fields.number('seed'),

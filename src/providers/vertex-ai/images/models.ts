@@ -1,17 +1,17 @@
-/** How Google's image models differ (docs/protocols/images.md#models). */
+/** The differences between Google's image models (docs/protocols/images.md#models). */
 export interface ImageModel {
-  /** Shapes it draws, as Google names them. */
+  /** Supported aspect ratios, in Google's notation. */
   readonly ratios: readonly string[];
-  /** Resolutions it can be asked for by name, smallest first. */
+  /** Supported resolutions, smallest first. */
   readonly resolutions: readonly Resolution[];
 }
 
 export type Resolution = '1K' | '2K' | '4K';
 
 export interface ImagenModel extends ImageModel {
-  /** Images one request may ask for. */
+  /** Maximum number of images per request. */
   readonly maxImages: number;
-  /** Only the second version has styles to choose from. */
+  /** Styles are supported; by the second version only. */
   readonly styles: boolean;
 }
 
@@ -39,7 +39,7 @@ export function imagenModel(model: string): ImagenModel {
 /** `gemini-2.0-flash-preview-image-generation`, `gemini-2.5-flash-image`, `gemini-3-pro-image-preview`. */
 export const GEMINI_IMAGE = /^gemini-.*image/;
 
-/** Before the third generation images came with words or not at all, and in one resolution. */
+/** Before the third generation, models return images only together with text, and in one resolution. */
 const EARLY = /^gemini-2/;
 
 export function geminiImageModel(model: string): GeminiImageModel {

@@ -9,23 +9,23 @@ export interface Image {
   /** base64 */
   readonly data: string;
   readonly mime?: string;
-  /** The prompt as the model rewrote it. */
+  /** The prompt as rewritten by the model. */
   readonly revisedPrompt?: string;
-  /** What the model said with it. */
+  /** The model's text beside the image. */
   readonly text?: string;
 }
 
 export interface DrawnImages {
   readonly images: readonly Image[];
-  /** How many were asked for and did not come. */
+  /** The number of requested images that are missing. */
   readonly missing: number;
-  /** Why, each reason once. */
+  /** The reasons, without duplicates. */
   readonly reasons: readonly string[];
 }
 
 /**
- * At least one image, in OpenAI's form (docs/protocols/images.md#openai-reply). A client that is not strict learns how many images the
- * filter took.
+ * The reply with at least one image, in OpenAI's form (docs/protocols/images.md#openai-reply). A client that is not strict also gets
+ * the number of filtered images.
  */
 export function imagesReply(
   { images, missing, reasons }: DrawnImages,
@@ -52,14 +52,14 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ['image/webp', 'webp'],
 ]);
 
-/** One word stands for all images: told where they are alike and OpenAI has a word for it. */
+/** The common format of all images; undefined where they differ or OpenAI has no name for it. */
 function formatOf(images: readonly Image[]): string | undefined {
   const formats = new Set(images.map(({ mime }) => mime && FORMATS.get(bareMime(mime))));
   const [format] = formats;
   return formats.size === 1 ? format : undefined;
 }
 
-/** A reply without images is an error with the reason, under OpenAI's own code for it (docs/protocols/images.md#all-filtered). */
+/** A reply without images is an error with the reasons and OpenAI's code for it (docs/protocols/images.md#all-filtered). */
 export function contentPolicyViolation(reasons: readonly string[], kind?: string): UpstreamFailure {
   const why = reasons.length > 0 ? reasons.join(' ') : 'The upstream gave no reason.';
   return {
@@ -70,7 +70,7 @@ export function contentPolicyViolation(reasons: readonly string[], kind?: string
   };
 }
 
-/** Reasons as sentences, each once, in the order they came. */
+/** Reasons as sentences, without duplicates, in order. */
 export function sentences(reasons: readonly string[]): string[] {
   const whole = reasons.map((reason) => reason.trim()).filter((reason) => reason !== '');
   return [...new Set(whole.map((reason) => (/[.!?]$/.test(reason) ? reason : `${reason}.`)))];

@@ -6,7 +6,7 @@ import type { ImageFields } from './fields.ts';
 import type { ImageModel } from './models.ts';
 import { shapeOf, type ImageShape } from './shape.ts';
 
-/** What is asked of Imagen and of Gemini alike. */
+/** The part of a request that Imagen and Gemini have in common. */
 export interface ImagesRequest {
   readonly prompt: string;
   readonly n: number;
@@ -20,15 +20,15 @@ export interface ImagesRequest {
 export interface ReadingOptions {
   readonly model: ImageModel;
   readonly maxImages: number;
-  /** Compression that stands for OpenAI's `quality`, where the model has no better word for it. */
+  /** The JPEG compression for each `quality` of OpenAI, where the model has no closer setting. */
   readonly compressionOf?: ReadonlyMap<string, number>;
 }
 
-/** OpenAI's fields, and the extensions both kinds of models know. Throws RequestFault. */
+/** Reads OpenAI's fields and the extensions that both kinds of models support. Throws RequestFault. */
 export function readRequest(fields: ImageFields, options: ReadingOptions, losses: LossReport): ImagesRequest {
   fields.take('model');
   const prompt = required(fields.string('prompt'), 'prompt');
-  // Imagen draws four where nobody says how many; OpenAI's default is one.
+  // Imagen's default is four images, OpenAI's is one.
   const n = fields.integer('n', 1, options.maxImages) ?? 1;
   const stream = fields.boolean('stream') ?? false;
   const shape = readShape(fields, options.model, losses);
@@ -43,9 +43,9 @@ function readShape(fields: ImageFields, model: ImageModel, losses: LossReport): 
   const aspectRatio = fields.string('aspectRatio');
   const imageSize = fields.string('imageSize', 'sampleImageSize');
   const named = { ...(aspectRatio !== undefined && { aspectRatio }), ...(imageSize !== undefined && { imageSize }) };
-  // Google's own word for the shape says all of it: the size's shape next to it would be another.
+  // `aspectRatio` fixes the shape, which `size` could contradict.
   if (aspectRatio === undefined) return { ...shapeOf(size, model, losses), ...named };
-  if (size !== undefined && size !== 'auto') losses.dropped('size', 'the aspect ratio says the shape already');
+  if (size !== undefined && size !== 'auto') losses.dropped('size', 'the aspect ratio already determines the shape');
   return named;
 }
 
@@ -63,12 +63,12 @@ function readOutput(
   const format = fields.string('outputFormat');
   if (format !== undefined && !MIME_TYPES.has(format))
     throw new RequestFault('invalid_value', '`output_format` must be `png`, `jpeg` or `webp`.', 'output_format');
-  if (format === 'webp') losses.dropped('output_format', 'the model writes PNG and JPEG only');
+  if (format === 'webp') losses.dropped('output_format', 'the model returns PNG and JPEG only');
   const quality = fields.string('quality');
   const asCompression = quality === undefined ? undefined : compressionOf?.get(quality);
   if (quality !== undefined && quality !== 'auto') {
-    if (asCompression === undefined) losses.dropped('quality', 'the model knows no such quality');
-    else losses.downgraded('quality', 'the model knows only how much a JPEG is compressed');
+    if (asCompression === undefined) losses.dropped('quality', 'the model does not support this quality');
+    else losses.downgraded('quality', 'the model supports JPEG compression only');
   }
   const compression = fields.integer('outputCompression', 0, 100);
   return compact({
@@ -77,15 +77,15 @@ function readOutput(
   });
 }
 
-/** Wishes without a counterpart. The value that says "as you like" loses nothing. */
+/** Reports OpenAI's fields without an equivalent. The value `auto` is not a loss. */
 function reportOpenAiOnly(fields: ImageFields, losses: LossReport): void {
   const background = fields.string('background');
-  if (background !== undefined && background !== 'auto') losses.dropped('background', 'the model has no such choice');
+  if (background !== undefined && background !== 'auto') losses.dropped('background', 'the model has no such setting');
   const moderation = fields.string('moderation');
   if (moderation !== undefined && moderation !== 'auto')
     losses.dropped('moderation', 'Google has safety settings of its own');
   const partial = fields.integer('partialImages', 0, 3);
-  if (partial) losses.dropped('partial_images', 'the model shows no drafts');
+  if (partial) losses.dropped('partial_images', 'the model returns no drafts');
   if (fields.string('user') !== undefined) losses.dropped('user', 'Google has no user identifier');
 }
 
@@ -96,7 +96,7 @@ export function checkResponseFormat(fields: ImageFields): void {
   throw new RequestFault(
     'invalid_value',
     format === 'url'
-      ? 'The model answers with the bytes of an image and has no address for it: use `b64_json`.'
+      ? 'The model returns the bytes of an image and no URL: use `b64_json`.'
       : '`response_format` must be `b64_json`.',
     'response_format',
   );

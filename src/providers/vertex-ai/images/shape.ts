@@ -2,10 +2,10 @@ import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import type { ImageModel, Resolution } from './models.ts';
 
-/** What Google's models are told instead of a size in pixels. */
+/** The parameters of Google's models that replace a size in pixels. */
 export interface ImageShape {
   readonly aspectRatio?: string;
-  /** Left out for the smallest, which every model draws unasked. */
+  /** Omitted for the smallest resolution, the default of every model. */
   readonly imageSize?: Resolution;
 }
 
@@ -13,8 +13,8 @@ const PIXELS: Readonly<Record<Resolution, number>> = { '1K': 1024, '2K': 2048, '
 
 /**
  * OpenAI's `size` as the nearest shape and resolution that a model has (docs/protocols/images.md#size): 1024x1024 is 1:1, 1792x1024 is
- * 16:9, and 1536x1024 is 3:2 or, without that shape, 4:3. Only a square has the exact pixels; every other size is a reported loss. A
- * value that is no size is refused.
+ * 16:9, and 1536x1024 is 3:2 or, without that shape, 4:3. Only squares have the exact pixels; every other size is a reported loss.
+ * An invalid size is refused.
  */
 export function shapeOf(size: string | undefined, model: ImageModel, losses: LossReport): ImageShape {
   if (size === undefined || size === 'auto') return {};
@@ -23,7 +23,10 @@ export function shapeOf(size: string | undefined, model: ImageModel, losses: Los
   const resolution = nearest(model.resolutions, (name) => PIXELS[name], Math.sqrt(width * height));
   const exact = width === height && width === PIXELS[resolution];
   if (!exact)
-    losses.downgraded('size', `the model draws shapes and not pixels: ${aspectRatio} in ${resolution} is nearest`);
+    losses.downgraded(
+      'size',
+      `the model has aspect ratios instead of sizes in pixels: ${aspectRatio} in ${resolution} is the nearest`,
+    );
   return { aspectRatio, ...(resolution !== model.resolutions[0] && { imageSize: resolution }) };
 }
 
@@ -42,7 +45,7 @@ function ratioOf(name: string): number {
   return Number(width) / Number(height);
 }
 
-/** By proportion: 2:1 is as far from 1:1 as 1:2 is. */
+/** The nearest choice by proportion: 2:1 is as far from 1:1 as 1:2. */
 function nearest<T>(choices: readonly T[], valueOf: (choice: T) => number, wanted: number): T {
   const distance = (choice: T): number => Math.abs(Math.log(valueOf(choice) / wanted));
   return choices.reduce((best, choice) => (distance(choice) < distance(best) ? choice : best));

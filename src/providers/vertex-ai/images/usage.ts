@@ -5,13 +5,13 @@ import { compact } from '../../../formats/openai-chat/read.ts';
 
 interface CountedCall {
   readonly usage: Usage;
-  /** Of the prompt, and of the answer: none where the reply does not split it. */
+  /** Image tokens of the prompt and of the answer; undefined where the reply has no breakdown. */
   readonly inputImages: number;
   readonly outputImages: number | undefined;
 }
 
 /**
- * The tokens of all calls together: for the gateway's counters, and in OpenAI's form for images (docs/protocols/images.md#summed-usage,
+ * The tokens of all calls together, for the gateway's counters and in OpenAI's form for images (docs/protocols/images.md#summed-usage,
  * docs/protocols/images.md#image-usage).
  */
 export function usageOf(calls: readonly (readonly GenerationEvent[])[]): { usage: Usage; raw: JsonObject } | undefined {
@@ -47,7 +47,7 @@ function countCall(events: readonly GenerationEvent[]): CountedCall | undefined 
   };
 }
 
-/** Undefined where nothing is split at all. */
+/** Undefined without a breakdown. */
 function imagesIn(details: unknown): number | undefined {
   const entries = objectsOf(details);
   if (entries.length === 0) return undefined;
