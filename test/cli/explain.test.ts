@@ -188,10 +188,10 @@ describe('what is explained, exit code 0', () => {
 describe('secrets', () => {
   it('that are not there are stood in for, and named in a note', async () => {
     expect((await explained()).notes).toContain(
-      'not set here, so stood in for: env:OPENAI_API_KEY, file:/run/secrets/nowhere.json, env:ANTHROPIC_API_KEY, env:SEARCH_KEY',
+      'replaced by fakes because not set here: env:OPENAI_API_KEY, file:/run/secrets/nowhere.json, env:ANTHROPIC_API_KEY, env:SEARCH_KEY',
     );
     expect((await explained({ env: SECRETS })).notes).toContain(
-      'not set here, so stood in for: file:/run/secrets/nowhere.json',
+      'replaced by fakes because not set here: file:/run/secrets/nowhere.json',
     );
   });
 

@@ -44,7 +44,7 @@ describe('a plugin from outside, when a request is explained', () => {
   it('spoils nothing when its words fail', async () => {
     const more = `pure: true, explain() { throw new Error('a secret'); }`;
     const reported = await explained({ name: 'outside', body, more });
-    expect(own(reported)).toMatchObject({ state: 'run', does: 'cannot say: its `explain` has failed' });
+    expect(own(reported)).toMatchObject({ state: 'run', does: 'no description: its `explain` failed' });
     expect(reported.targets[0]!.outbound).toBeDefined();
     expect(JSON.stringify(reported)).not.toContain('a secret');
   });

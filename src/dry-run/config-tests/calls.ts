@@ -5,12 +5,12 @@ import type { Attempt, Exchange, ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../upstream/types.ts';
 import type { CaseCall } from './outcome.ts';
 
-/** What an upstream must know to answer as its API does. */
+/** The facts that a fake upstream needs to answer in its API. */
 export interface Spoken {
   readonly format: FormatName;
   readonly task: ModelTask;
   readonly model: string;
-  /** A stream of events is asked for. */
+  /** An event stream is requested. */
   readonly stream: boolean;
   /** The reply goes into a list of predictions (Vertex `:predict`). */
   readonly predicted: boolean;
@@ -21,19 +21,19 @@ export interface PlacedCall {
   readonly attempt: Attempt;
   readonly request: OutboundRequest;
   readonly spoken: Spoken;
-  /** What is told of it. */
+  /** The call as reported to the test. */
   readonly reported: CaseCall;
-  /** Undefined: the case has none left. */
+  /** Undefined: the case has no further answer. */
   readonly answer: TestAnswer | undefined;
-  /** A connection is being made for it, or stands. */
+  /** A connection is being opened, or is open. */
   dialled: boolean;
   arrived: boolean;
 }
 
-/** Calls without an answer that are told one by one. */
-const MOST_TOLD = 5;
+/** Maximum unanswered calls that are listed individually. */
+const MOST_LISTED = 5;
 
-/** All calls of a case in the order they were made, each with its answer. */
+/** All calls of a case in order, each with its answer. */
 export class Calls {
   readonly placed: PlacedCall[] = [];
   readonly #answers: readonly TestAnswer[];
@@ -42,7 +42,7 @@ export class Calls {
     this.#answers = answers;
   }
 
-  /** @returns how to take note that nobody waits for it any more */
+  /** @returns a function that marks the call as no longer awaited */
   place(exchange: Exchange, attempt: Attempt, request: OutboundRequest): () => void {
     const call: PlacedCall = {
       attempt,
@@ -60,14 +60,14 @@ export class Calls {
     };
   }
 
-  /** A connection is asked for. */
+  /** Assigns a new connection to the first call that waits for one. */
   dial(hostname: string, port: number): PlacedCall | undefined {
     const call = this.placed.find((one) => !one.dialled && isAt(one.request, hostname, port));
     if (call) call.dialled = true;
     return call;
   }
 
-  /** A request has come. Calls with the same words are each other's equal. */
+  /** Assigns an arrived request to its call. Calls with equal requests are interchangeable. */
   arrive(path: string, body: string): PlacedCall | undefined {
     const call = this.placed.find(
       ({ arrived, request }) => !arrived && request.path === path && textOf(request.body) === body,
@@ -76,33 +76,33 @@ export class Calls {
     return call;
   }
 
-  /** What the case has got wrong. */
+  /** Errors of the case itself. */
   get faults(): readonly string[] {
-    return [...this.#inAtOnce(), ...this.#countedWrong()];
+    return [...this.#pausesWithoutStream(), ...this.#wrongCounts()];
   }
 
-  /** Whether an answer comes as a stream is the call's to ask for. */
-  #inAtOnce(): readonly string[] {
+  /** The call decides whether an answer is streamed, so a `pause` in another answer is an error. */
+  #pausesWithoutStream(): readonly string[] {
     return this.placed.flatMap(({ answer, spoken }, index) =>
       answer?.pause === undefined || answer.stream !== undefined || spoken.stream
         ? []
         : [
-            `answer ${index + 1} has a \`pause\`, and call ${index + 1} asks for no stream: a late reply has a \`delay\``,
+            `answer ${index + 1} has a \`pause\`, but call ${index + 1} requests no stream; use \`delay\` for a late reply`,
           ],
     );
   }
 
-  #countedWrong(): readonly string[] {
+  #wrongCounts(): readonly string[] {
     const { length } = this.#answers;
-    const unanswered = this.placed.slice(length, length + MOST_TOLD).map(({ reported }, index) => {
+    const unanswered = this.placed.slice(length, length + MOST_LISTED).map(({ reported }, index) => {
       const number = length + index + 1;
       return `call ${number} (${reported.method} ${reported.url}) has no answer: \`upstream\` has ${count(length)}`;
     });
     const left = length - this.placed.length;
-    const more = -left - MOST_TOLD;
+    const more = -left - MOST_LISTED;
     if (left <= 0) return more > 0 ? [...unanswered, `and ${more} more calls have no answer`] : unanswered;
     const asked = this.placed.length === 0 ? 'no upstream was called' : `there were ${this.placed.length} calls`;
-    return [`\`upstream\` has ${count(length)}, and ${asked === 'there were 1 calls' ? 'there was 1 call' : asked}`];
+    return [`\`upstream\` has ${count(length)}, but ${asked === 'there were 1 calls' ? 'there was 1 call' : asked}`];
   }
 }
 
@@ -129,7 +129,7 @@ function spokenAt(exchange: Exchange, { resolved, outbound }: Attempt, request: 
 
 const SECRET = '[secret]';
 
-/** Credentials are whatever `authorize` has added to what was written, and wherever else their text stands. */
+/** Masks credentials: headers that `authorize` added to the encoded request, and their values anywhere else. */
 function describe({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): CaseCall {
   const secrets = (errors?.secrets ?? []).filter((secret) => secret !== '');
   const masked = (text: string): string => secrets.reduce((out, secret) => out.replaceAll(secret, SECRET), text);
@@ -143,12 +143,12 @@ function describe({ outbound }: Attempt, { origin, method, path, headers, body, 
         written[name] === value ? masked(value) : SECRET,
       ]),
     ),
-    // Made of what the case and the configs say; credentials are never written into it.
+    // The body comes from the case and the configs and never contains credentials.
     body: parsed(textOf(body)),
   };
 }
 
-/** As it is where it is no JSON; undefined where there is nothing. */
+/** Returns text that is not JSON unchanged; undefined for empty text. */
 export function parsed(text: string): unknown {
   if (text === '') return undefined;
   try {

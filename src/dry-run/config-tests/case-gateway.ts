@@ -31,7 +31,7 @@ import type { Calls } from './calls.ts';
 import type { CaseTime } from './case-time.ts';
 import { createScriptedUpstream, lookUpAnything } from './scripted-upstream.ts';
 
-/** How long the plugins of the settings may take to start, in real time: nothing of theirs is on the case's clock yet. */
+/** Limit for starting the plugins of the settings, in real time, because they do not use the test clock yet. */
 const START_LIMIT_MS = 10_000;
 
 export interface CaseGatewaySetup {
@@ -39,13 +39,13 @@ export interface CaseGatewaySetup {
   readonly configs: string;
   readonly env: Readonly<Record<string, string>>;
   readonly time: CaseTime;
-  /** Of the request that is being made. */
+  /** Calls of the current request. */
   readonly calls: () => Calls;
   readonly draw: () => number;
   readonly newId: () => string | undefined;
-  /** Asked before the key ring of the settings. */
+  /** Consulted before the key ring of the settings. */
   readonly keys: KeyRing;
-  /** A plugin that is not built in was made. */
+  /** Called when an external plugin is created. */
   readonly onForeignPlugin: () => void;
 }
 
@@ -56,17 +56,17 @@ export interface Served {
   endedAt: number;
 }
 
-/** A whole gateway that listens nowhere. */
+/** A complete gateway that does not listen. */
 export interface CaseGateway {
   readonly server: Server;
   readonly snapshot: Snapshot;
   readonly metrics: Metrics;
-  /** Requests that have come to it. */
+  /** Received requests. */
   readonly served: readonly Served[];
   close(): Promise<void>;
 }
 
-/** Undefined: the settings have mistakes, which are among their diagnostics. */
+/** Starts a gateway for a case. Undefined: the settings have errors, which are in their diagnostics. */
 export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGateway | undefined> {
   const { loaded, configs, env, time, calls } = setup;
   const { clock } = time;
@@ -76,7 +76,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false });
   const log = createLogger({ level: 'silent', clock, destination: NOWHERE });
   const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
-  // Media are there, whatever their address; of credentials nothing is asked.
+  // Media exist at every address; no credentials are fetched.
   const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
   const models = new ModelLabels();
   const parts: ProcessParts = {
@@ -95,7 +95,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   inFlight.apply(settings.limits);
   const processState = createProcessState(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
-  // Turns rest in real time, and a config test runs one request at a time: it needs no turns.
+  // Turns pause in real time. A config test runs one request at a time and needs no turns.
   const shared = { ...processState.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
   const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
@@ -115,7 +115,10 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   };
 }
 
-/** A plugin that never starts has its own limit on the case's clock, and says at its place that it is over. */
+/**
+ * Awaits the compilation. A plugin that never starts has its own limit on the test clock; advancing the clock lets it
+ * report that.
+ */
 export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, real: Clock = systemClock): Promise<T> {
   try {
     return await withinTime(compiling, START_LIMIT_MS, real);
@@ -187,7 +190,7 @@ function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, i
   };
 }
 
-/** Remembers the exchanges, which nobody else gives away. */
+/** Records the exchanges, which are not accessible otherwise. */
 class WatchedInFlight extends InFlight {
   readonly #served: Served[];
   readonly #clock: CaseTime['clock'];

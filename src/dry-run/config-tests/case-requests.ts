@@ -8,19 +8,19 @@ import type { HeaderNames } from '../../gateway/header-names.ts';
 import { parseDuration } from '../../plugin/index.ts';
 import type { ClientRequest } from './client.ts';
 
-/** A case with what its file leaves out filled in. */
+/** A case with the defaults of its file. */
 export interface FullCase extends ConfigTestCase {
   /** Undefined: the request names none. */
   readonly configId: string | undefined;
 }
 
-/** One request of a case, with what it does not say itself. */
+/** One request of a case, with inherited values. */
 export interface CaseRequest extends Omit<FullCase, 'next'> {
-  /** Since the end of the one before. */
+  /** Wait since the end of the previous request. */
   readonly afterMs: number;
 }
 
-/** In the order they are made. Of a later one everything is as in the first, but for what upstreams answer. */
+/** The requests of a case, in order. Later ones inherit everything from the first, except the upstream answers. */
 export function requestsOf({ next = [], ...first }: FullCase): readonly CaseRequest[] {
   const { upstream: _, ...common } = first;
   const later = next.map(({ after = 0, ...own }): CaseRequest => ({
@@ -31,17 +31,17 @@ export function requestsOf({ next = [], ...first }: FullCase): readonly CaseRequ
   return [{ ...first, afterMs: 0 }, ...later];
 }
 
-/** Nobody's: it opens nothing anywhere else. */
+/** Key text for a case; not a key of any gateway. */
 const keyText = (id: string | undefined): string => (id === undefined ? 'the-key-of-anybody' : `the-key-of-${id}`);
 
-/** Who has the keys of a case, as the gateway's own key ring says it: a key that has expired by then is refused. */
+/** The key ring of a case, with the gateway's own rules: a key that has expired by the case's time is rejected. */
 export function supposedKeys(testCase: FullCase, settings: Settings, clock: Pick<Clock, 'wall'>): KeyRing {
   const { keys } = settings.keys;
   const ids = new Set(requestsOf(testCase).flatMap(({ key }) => key ?? []));
   const supposed = [...ids].map((id) => {
     const entry = keys.find((one) => one.id === id);
     if (!entry) throw new UnknownKey(id, settings.keys);
-    // A case asks from no address: wherever the key may be used from, it does.
+    // A case has no client address, so the key's networks are not checked.
     const { networks: _, ...own } = entry;
     return { ...own, digest: digestOf(keyText(id)) };
   });
@@ -49,7 +49,7 @@ export function supposedKeys(testCase: FullCase, settings: Settings, clock: Pick
   return { find: (given, address) => (given === keyText(undefined) ? ANYBODY : named.find(given, address)) };
 }
 
-/** The last one stands for all behind it. */
+/** The last number repeats. */
 export function drawFrom({ draws = [] }: CaseRequest): () => number {
   let at = 0;
   return () => draws[Math.min(at++, draws.length - 1)] ?? 0;
@@ -57,22 +57,22 @@ export function drawFrom({ draws = [] }: CaseRequest): () => number {
 
 const REQUEST_ID = 'x-request-id';
 
-/** The same in every run, unless the client gives one. */
+/** The same id in every run, unless the client sends one. */
 export function requestIdOf({ headers = {} }: CaseRequest, index: number): string | undefined {
   const given = Object.keys(headers).some((name) => name.toLowerCase() === REQUEST_ID);
   return given ? undefined : `00000000-0000-7000-8000-${String(index + 1).padStart(12, '0')}`;
 }
 
 /**
- * The gateway's own header for the key stands over whatever else may hold one: `Authorization` stays what the caller sends upstream.
- * A case that writes that header itself asks with the key in it.
+ * Builds the client's request. The key goes into the gateway's own header, which overrides other headers, so that
+ * `Authorization` stays the caller's upstream credential. A case that sets that header itself uses the key in it.
  */
 export function toClientRequest(
   { request, key, headers = {}, configId }: CaseRequest,
   names: HeaderNames,
 ): ClientRequest {
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  // A schema of JSON has no type for "any value".
+  // JSON Schema has no type for "any value".
   const body: unknown = request.body;
   const own: Record<string, string> = {};
   if (body !== undefined) own['content-type'] = 'application/json';

@@ -1,24 +1,24 @@
 import { createFakeClock, type FakeClock } from '../../plugin/testing/fake-clock.ts';
 import type { Traffic } from './memory-socket.ts';
 
-/** No request takes so long: what is still under way then never ends. */
+/** Test time after which a request counts as never ending. */
 const MOST_FAKE_MS = 24 * 60 * 60 * 1000;
 const MOST_REAL_MS = 5000;
 
-/** Turns of the event loop without anything on its way: undici and node:http put some of their steps off for one or two. */
+/** Idle turns of the event loop: undici and node:http delay some of their steps by one or two. */
 const QUIET_TURNS = 4;
 
-/** What plugins from outside may wait for on other threads shows nowhere: they are given so long before time passes. */
+/** Work of external plugins on other threads is not visible; they get this much real time before test time passes. */
 const PATIENCE_MS = 20;
-/** Milliseconds of test time; default limits are at least this long. */
+/** Milliseconds of test time; the shortest default limit. */
 const LONG_MS = 1000;
-/** What shows (a file, a timer of their own) is waited for, but not for ever: some timers never end. */
+/** Visible work (a file, a real timer) is awaited, but only this long, because some timers never end. */
 const MOST_PATIENCE_MS = 2000;
 
 export interface CaseTime {
   readonly clock: FakeClock;
   readonly traffic: Traffic;
-  /** Some plugin is not built in. */
+  /** Whether an external plugin is in use. */
   readonly patient: () => boolean;
 }
 
@@ -29,8 +29,8 @@ export const startTime = (traffic: Traffic, wall: number, patient: () => boolean
 });
 
 /**
- * Lets time pass until `over`: as long as something moves it stands still, then it jumps to whatever is due next. Gives why it came
- * to no end.
+ * Lets test time pass until `over`: it stands still while anything progresses, then jumps to the next timer. Returns
+ * the reason if it does not end.
  */
 export async function passTime(
   { clock, traffic, patient }: CaseTime,
@@ -49,15 +49,16 @@ export async function passTime(
       if (over()) return undefined;
     }
     const [next] = clock.pending;
-    // The next thing due may be no more than a limit (`limits.plugin_time`, the deadline): a thread that a plugin waits for comes first.
+    // The next timer may only be a limit (`limits.plugin_time`, the deadline); a thread that a plugin waits for must
+    // come first.
     if ((next === undefined || next >= LONG_MS) && patient() && outside.hasPatience) continue;
-    if (next === undefined) return 'it waits for something that never comes';
-    if (clock.now() + next > last) return 'it did not end within a day of its own time';
+    if (next === undefined) return 'it waits for an event that never occurs';
+    if (clock.now() + next > last) return 'it did not end within a day of test time';
     await clock.advance(next);
   }
 }
 
-/** False: there is no end of it in real time, as of a plugin that tries again and again. */
+/** Returns false when the work does not end in real time, such as a plugin that retries forever. */
 async function settle(traffic: Traffic, over: () => boolean, until: number): Promise<boolean> {
   for (let quiet = 0; quiet < QUIET_TURNS && !over(); quiet = traffic.still ? quiet + 1 : 0) {
     await turn();
@@ -66,10 +67,10 @@ async function settle(traffic: Traffic, over: () => boolean, until: number): Pro
   return true;
 }
 
-/** What can go on goes on. */
+/** Lets pending callbacks run. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What this process waits for beside what moves in memory: requests to the system, timers that are not the case's. */
+/** Work that the process waits for outside the test's memory: system requests, real timers. */
 class Outside {
   readonly #before = countsOf(process.getActiveResourcesInfo());
   #patience = MOST_PATIENCE_MS;

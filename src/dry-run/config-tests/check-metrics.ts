@@ -10,7 +10,10 @@ import type { Names } from './names.ts';
 const ALL: readonly MetricSpec[] = Object.values(METRICS);
 const COUNTERS = ALL.filter(({ type }) => type === 'counter');
 
-/** What no counter is called is never counted up: a case that expects `value: 0` of it could not fail. */
+/**
+ * Checks the expected counters. An unknown counter is never incremented, so a case that expects `value: 0` of it could
+ * not fail.
+ */
 export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly CaseFinding[] {
   return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
     const path = ['expect', 'metrics', index];
@@ -28,7 +31,7 @@ export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): r
 
 const CACHE: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
-/** Labels whose values are a closed list; another is never counted either. */
+/** Labels with a closed list of values; any other value is never counted. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   error_type: ['', ...ERROR_TYPES],
   status_class: ['2xx', '3xx', '4xx', '5xx'],
@@ -36,7 +39,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   cache: ['', ...CACHE],
   to: ['open', 'half_open', 'closed'],
 };
-/** A label of the same name in several metrics. */
+/** Values of labels that differ between metrics. */
 const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   [METRICS.requestsRejected.name]: { reason: REJECTION_REASONS },
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },

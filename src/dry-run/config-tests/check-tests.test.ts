@@ -17,17 +17,17 @@ const answered = (answer: string): Promise<readonly string[]> =>
 const expected = (text: string): Promise<readonly string[]> => saidOf(`expect: { ${text} }`);
 
 group('an answer that says what is never sent', () => {
-  const LATE = 'this is no stream, and has no events to pause between; a late reply has a `delay`';
+  const LATE = 'only a stream can have a `pause`; use `delay` for a late reply';
   test.each([
     [
       '{ answer: a, status: 503 }',
-      '4:18: a good answer is never sent with `status: 503`: give a `body`, or only the status',
+      '4:18: `answer` cannot be combined with `status: 503`: give a `body`, or only the status',
     ],
     [
       '{ status: 204, answer: a }',
-      '4:31: a good answer is never sent with `status: 204`: give a `body`, or only the status',
+      '4:31: `answer` cannot be combined with `status: 204`: give a `body`, or only the status',
     ],
-    ['{ fault: hang, delay: 3s }', '4:31: `fault: hang` has no end that could be late'],
+    ['{ fault: hang, delay: 3s }', '4:31: `fault: hang` never replies, so it cannot be late'],
     ['{ body: {}, pause: 3s }', `4:28: ${LATE}`],
     ['{ status: 503, pause: 3s }', `4:31: ${LATE}`],
     ['{ fault: reset, pause: 3s }', `4:32: ${LATE}`],
@@ -95,7 +95,7 @@ test('a config in a header is known by every name it may have', async () => {
   const server = { 'server.yaml': 'header_prefixes: [gateway, portkey]\n' };
   const inHeader = 'headers: { X-Portkey-Config: other }\n    expect: { status: 200 }';
   expect(await saidOf(inHeader, server)).toEqual([
-    '4:16: a config is chosen by `config: NAME`; with one in a header say `config: none`',
+    '4:16: choose the config with `config: NAME`; for a config in a header use `config: none`',
   ]);
   expect(await saidOf(`config: none\n    ${inHeader}`, server)).toEqual([]);
   expect(await saidOf(inHeader)).toEqual([]);
@@ -103,7 +103,7 @@ test('a config in a header is known by every name it may have', async () => {
 
 test('a moment that no clock shows is none', async () => {
   const said = await saidOf('at: 2026-06-30T23:59:60Z\n    expect: { status: 200 }');
-  expect(said).toEqual(['4:9: 2026-06-30T23:59:60Z is not a moment that a clock can show']);
+  expect(said).toEqual(['4:9: 2026-06-30T23:59:60Z is not a valid time']);
 });
 
 test('a number where text or null may stand wants quotes, and of two forms both are named', async () => {
@@ -116,6 +116,6 @@ test('a number where text or null may stand wants quotes, and of two forms both 
 test('a variable that no file refers to may be misspelt', async () => {
   const text = `env: { TAEM_KEY: a, TEAM_KEY: b }\ncases:\n${oneCase('a')}`;
   expect(await saidOf('', { 'gateway/prod.test.yaml': text })).toEqual([
-    '1:8: warning: no file of the settings has `${env:TAEM_KEY}`; did you mean "TEAM_KEY"?',
+    '1:8: warning: no file of the settings refers to `${env:TAEM_KEY}`; did you mean "TEAM_KEY"?',
   ]);
 });

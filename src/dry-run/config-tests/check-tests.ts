@@ -10,7 +10,7 @@ import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
 
-/** What a schema cannot see: names that name nothing, answers that contradict themselves. */
+/** Checks beyond the schema: unknown names, contradictory answers. */
 export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] {
   const seen = new Set<string>();
   return [
@@ -41,7 +41,7 @@ function diagnosticOf(
   return { ...place, severity, message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-/** Told once: a file without its config lacks it in every case. */
+/** Reported once, because it concerns every case of the file. */
 function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnostic[] {
   const index = configIds.includes(file.id) ? -1 : file.cases.findIndex(({ config }) => config === undefined);
   if (index === -1) return [];
@@ -49,14 +49,14 @@ function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnost
   return [diagnosticOf({ path: ['name'], message, ...meant(file.id, configIds) }, { file, index })];
 }
 
-/** A plugin may read one that no file refers to. */
+/** Only a warning: a plugin may read a variable to which no file refers. */
 const checkEnv = ({ env, placeOf }: TestFile, { variables }: Names): readonly Diagnostic[] =>
   Object.keys(env)
     .filter((name) => !variables.includes(name))
     .map((name) => ({
       ...placeOf(['env', name], 'key'),
       severity: 'warning',
-      message: `no file of the settings has \`\${env:${name}}\``,
+      message: `no file of the settings refers to \`\${env:${name}}\``,
       ...meant(name, variables),
     }));
 
@@ -73,20 +73,18 @@ function checkConfig({ config }: FullCase, { configIds }: Names): readonly CaseF
   ];
 }
 
-/** RFC 3339 has a sixtieth second, which no clock here has. */
+/** RFC 3339 allows a sixtieth second, which Date does not. */
 const checkMoment = ({ at }: FullCase): readonly CaseFinding[] =>
-  at !== undefined && Number.isNaN(Date.parse(at))
-    ? [{ path: ['at'], message: `${at} is not a moment that a clock can show` }]
-    : [];
+  at !== undefined && Number.isNaN(Date.parse(at)) ? [{ path: ['at'], message: `${at} is not a valid time` }] : [];
 
-/** What one request says itself: the case's own, or one behind it. */
-const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly CaseFinding[] => [
-  ...checkHeaders(said, testCase, names),
-  ...checkKey(said, names),
-  ...checkTargets(said, testCase, names),
-  ...checkUntold(said.expect),
-  ...checkMetrics(said.expect, names),
-  ...(said.upstream ?? []).flatMap(checkAnswer),
+/** Checks one request: the case's first, or a later one. */
+const checkRequest = (step: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly CaseFinding[] => [
+  ...checkHeaders(step, testCase, names),
+  ...checkKey(step, names),
+  ...checkTargets(step, testCase, names),
+  ...checkNotCompared(step.expect),
+  ...checkMetrics(step.expect, names),
+  ...(step.upstream ?? []).flatMap(checkAnswer),
 ];
 
 function checkHeaders(
@@ -96,7 +94,7 @@ function checkHeaders(
 ): readonly CaseFinding[] {
   const header = Object.keys(headers).find((name) => configHeaders.includes(name.toLowerCase()));
   if (header === undefined || config === NO_CONFIG) return [];
-  const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
+  const message = `choose the config with \`config: NAME\`; for a config in a header use \`config: ${NO_CONFIG}\``;
   return [{ path: ['headers', header], on: 'key', message }];
 }
 
@@ -105,7 +103,7 @@ function checkKey({ key }: ConfigTestStep, { keyIds }: Names): readonly CaseFind
   return [{ path: ['key'], message: `there is no key with the id \`${key}\``, ...meant(key, keyIds) }];
 }
 
-/** Of a config that comes with the request, or of none, only the entries of the catalog are known. */
+/** With an inline config or none, only catalog entries are known names. */
 function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names: Names): readonly CaseFinding[] {
   const targets = configId === undefined ? undefined : names.targetsOf(configId);
   const named: readonly (readonly [JsonPath, string])[] = [
@@ -116,14 +114,14 @@ function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names:
   ];
   return named.flatMap(([path, name]) => {
     const known = [...(targets ?? []), ...names.slugs];
-    // A config without a target that could be known: its id is wrong, which is told elsewhere.
+    // A config without known targets has a wrong id, which is reported elsewhere.
     if (known.includes(name) || (!name.startsWith('@') && !targets?.length)) return [];
     const where = name.startsWith('@') ? `catalog entry ${name}` : `target \`${name}\` in the config`;
     return [{ path: ['expect', ...path], message: `there is no ${where}`, ...meant(name, known) }];
   });
 }
 
-/** What a connection adds when a call leaves. */
+/** Headers that the connection adds to a call. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -132,17 +130,17 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
-/** Headers that nobody looks at: that there is none of them would be true of every case. */
-function checkUntold({ headers, outbound }: TestExpectation): readonly CaseFinding[] {
+/** Headers that are not compared: an expectation that they are absent would always hold. */
+function checkNotCompared({ headers, outbound }: TestExpectation): readonly CaseFinding[] {
   const calls = [outbound ?? []].flat();
   const at = (index: number): JsonPath => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
   return [
-    ...unreported(headers, LEFT_OUT, []),
-    ...calls.flatMap((call, index) => unreported(call.headers, NOT_SENT, at(index))),
+    ...notCompared(headers, LEFT_OUT, []),
+    ...calls.flatMap((call, index) => notCompared(call.headers, NOT_SENT, at(index))),
   ];
 }
 
-const unreported = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
+const notCompared = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
   Object.keys(headers ?? {})
     .filter((name) => left.has(name.toLowerCase()))
     .map((name) => ({

@@ -8,18 +8,18 @@ export interface ClientRequest {
   readonly body: string | undefined;
 }
 
-/** What the client got. */
+/** The reply that the client received. */
 export interface ClientReply {
   /** 0: the connection ended without a reply. */
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** It is there, down to its end. */
+  /** The reply is complete. */
   whole: boolean;
   over: boolean;
 }
 
-/** One HTTP/1.1 exchange with a server that does not listen. */
+/** Performs one HTTP/1.1 exchange with a server that does not listen. */
 export function ask(server: Server, traffic: Traffic, { method, path, headers, body }: ClientRequest): ClientReply {
   const reply: ClientReply = { status: 0, headers: {}, text: '', whole: false, over: false };
   const [near, far] = MemorySocket.pair(traffic);

@@ -4,7 +4,7 @@ import type { MetricOutcome } from './outcome.ts';
 
 const MOST_LISTED = 4;
 
-/** Every expected counter was counted up: by as much as is said, or at all. */
+/** Checks that every expected counter was incremented: by the given value, or by any. */
 export function compareMetrics(expected: readonly TestMetric[], got: readonly MetricOutcome[]): readonly Mismatch[] {
   return expected.flatMap((metric, index) =>
     compareMetric(metric, got).map((one) => ({ ...one, path: ['metrics', index, ...one.path] })),
@@ -16,13 +16,13 @@ function compareMetric({ name, labels = {}, value }: TestMetric, got: readonly M
   if (same.length === 0) {
     if (value === 0) return [];
     const counted = new Set(got.map((metric) => metric.name));
-    return [{ path: ['name'], message: `\`${name}\` did not go up`, ...meant(name, counted) }];
+    return [{ path: ['name'], message: `\`${name}\` was not incremented`, ...meant(name, counted) }];
   }
   const fitting = same.filter((metric) => Object.entries(labels).every(([key, text]) => metric.labels[key] === text));
   const sum = fitting.reduce((total, one) => total + one.value, 0);
   if (value === undefined ? sum > 0 : sum === value) return [];
   const wanted = value === undefined ? 'more than 0' : String(value);
-  // With other labels than the expected ones it is the labels that are wrong.
+  // With other labels only, the labels are the mismatch.
   if (fitting.length === 0) return [{ path: ['labels'], expected: shown({ labels }, wanted), got: listed(same) }];
   return [{ path: value === undefined ? [] : ['value'], expected: wanted, got: `${sum}: ${listed(fitting)}` }];
 }
@@ -33,7 +33,7 @@ function listed(metrics: readonly MetricOutcome[]): string {
   return [...shownOnes, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
-/** As /metrics writes it. */
+/** In the notation of /metrics. */
 function shown({ labels }: Pick<MetricOutcome, 'labels'>, value: string): string {
   const pairs = Object.entries(labels).map(([key, text]) => `${key}=${JSON.stringify(text)}`);
   return `{${pairs.join(',')}} ${value}`;

@@ -200,34 +200,38 @@ describe('what is not as expected is told', () => {
     [
       'a reply that is no JSON',
       { body: {} },
-      { message: 'the reply is no JSON', got: '"<html>"' },
+      { message: 'the reply is not JSON', got: '"<html>"' },
       { ...OUTCOME, text: '<html>' },
     ],
     [
       'a reply that is no JSON where none is expected',
       { body: null },
-      { message: 'the reply is no JSON', got: '"<html>"' },
+      { message: 'the reply is not JSON', got: '"<html>"' },
       { ...OUTCOME, text: '<html>' },
     ],
-    ['a reply that is no stream', { stream: { text: 'a' } }, { path: ['stream'], message: 'the reply is no stream' }],
+    [
+      'a reply that is no stream',
+      { stream: { text: 'a' } },
+      { path: ['stream'], message: 'the reply is not a stream' },
+    ],
     ['the text of a stream', { stream: { text: 'Hallo' } }, { path: ['stream', 'text'], got: '"Hello"' }, STREAMED],
     ['how a stream ends', { stream: { ends: 'cut' } }, { expected: 'cut', got: 'complete' }, STREAMED],
     [
       'events in another order',
       { stream: { events: [{ n: 3 }, { n: 1 }] } },
-      { path: ['stream', 'events', 1], message: 'there is no such event behind event 3 of 3', expected: '{"n":1}' },
+      { path: ['stream', 'events', 1], message: 'there is no such event after event 3 of 3', expected: '{"n":1}' },
       STREAMED,
     ],
     [
       'an event that never came, with the one most like it',
       { stream: { events: [{ n: 2, delta: 'Hol' }] } },
-      { message: 'there is no such event among 3 events', got: '{"n":2,"delta":"Hel"} at best' },
+      { message: 'there is no such event among 3 events', got: 'closest: {"n":2,"delta":"Hel"}' },
       STREAMED,
     ],
     [
       'of that one only what is expected',
       { stream: { events: [{ delta: 'Hol' }] } },
-      { got: '{"delta":"Hel"} at best' },
+      { got: 'closest: {"delta":"Hel"}' },
       { ...STREAMED, stream: { ...STREAM, events: [{ id: 'a'.repeat(200), delta: 'Hel' }] } },
     ],
     [
@@ -286,7 +290,7 @@ describe('what is not as expected is told', () => {
     ['a header is not there', { headers: { 'retry-after': null } }],
     ['nothing was counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
   ])('a refusal, where a case only says that %s, as is true of each', (_, expected) => {
-    const message = 'the reply is 400: "No model."; if that is meant, expect it with `status`';
+    const message = 'the reply is 400: "No model."; if intended, expect it with `status`';
     expect(compare(expected, REFUSED)).toEqual([{ path: [], message }]);
     expect(compare({ ...expected, status: 400 }, REFUSED)).toEqual([]);
     expect(compare({ ...expected, body: { error: { message: 'No model.' } } }, REFUSED)).toEqual([]);

@@ -7,17 +7,17 @@ import { show, showBoth } from './show-values.ts';
 
 export type { Mismatch } from './differences.ts';
 
-/** Everything that is not as a case expects it; first what likely explains the rest. */
+/** Every mismatch with a case's expectations; the likely cause first. */
 export function compare(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
   const found = mismatches(expected, outcome);
   const { calls, status } = outcome;
-  // Refused by the gateway itself: whatever else is told follows from that.
+  // The gateway itself rejected the request, which causes all other mismatches.
   const isRefused = calls.length === 0 && status >= 400 && expected.status === undefined;
   if (!isRefused) return found;
   const message = `the reply is ${replyText(outcome)}`;
   if (found.length > 0) return [{ path: [], message }, ...found];
-  // That nothing was sent or counted is true of whatever is refused: for a misspelt path as well as for what the case is about.
-  return 'body' in expected ? [] : [{ path: [], message: `${message}; if that is meant, expect it with \`status\`` }];
+  // Every rejected request sends and counts nothing: one with a misspelt path as well as the intended one.
+  return 'body' in expected ? [] : [{ path: [], message: `${message}; if intended, expect it with \`status\`` }];
 }
 
 const NO_CONNECTION = 502;
@@ -27,13 +27,14 @@ function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly M
   const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
   const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
   return [
-    // A call without an answer gets no connection, and its status follows from that; else the status explains how many there were.
+    // A call without an answer gets no connection, which causes its status. Otherwise the status explains the number of
+    // calls.
     ...(outcome.status === NO_CONNECTION ? [...faults, ...wrong] : [...wrong, ...faults]),
     ...(target === undefined ? [] : compareTarget(target, outcome)),
     ...(attempts === undefined ? [] : compareAttempts(attempts, outcome.attempts)),
     ...(outbound === undefined ? [] : compareOutbound(outbound, outcome.attempts)),
     ...compareHeaders(headers, outcome.headers, ['headers']),
-    // Without a body of its own in the file there is no key either.
+    // The key exists only if the file has an expected body.
     ...('body' in expected ? compareBody(body, outcome) : []),
     ...(stream === undefined ? [] : compareStream(stream, outcome)),
     ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
@@ -41,10 +42,10 @@ function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly M
   ];
 }
 
-/** The last one tried is the one the reply came from, unless that one failed, too. */
+/** The reply came from the last attempt, unless that one failed as well. */
 function compareTarget(expected: string, { attempts, status }: CaseOutcome): readonly Mismatch[] {
   const last = attempts.at(-1);
-  // What breaks after it has begun to leave was answered all the same.
+  // A reply that broke after its start still came from the target.
   const answered = last && (last.error === undefined || status < 400) ? last : undefined;
   if (answered && isCalled(answered, expected)) return [];
   return [{ path: ['target'], expected, got: answered ? nameOf(answered) : `no target${tried(attempts)}` }];
@@ -89,12 +90,12 @@ function compareOutbound(
   }
   if (expected.length !== sent.length) {
     const got = `${sent.length}: ${sent.map(nameOf).join(', ') || 'none'}`;
-    return [{ path, message: 'how many targets were sent anything', expected: String(expected.length), got }];
+    return [{ path, message: 'number of targets to which a request was sent', expected: String(expected.length), got }];
   }
   return expected.flatMap((one, index) => compareCall(one, sent[index]!.outbound!, [...path, index]));
 }
 
-/** `Array.isArray` forgets about read-only lists. */
+/** `Array.isArray` does not narrow read-only lists. */
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
 
 function compareCall(
@@ -111,7 +112,7 @@ function compareCall(
   ];
 }
 
-/** `*` is any text, also none. */
+/** `*` matches any text, including none. */
 export function fitsPattern(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -133,11 +134,11 @@ const wrongStatus = (expected: number, outcome: CaseOutcome): Mismatch => ({
   got: replyText(outcome),
 });
 
-/** Of an error what it says. */
+/** The status, with the message of an error. */
 function replyText({ status, text }: Pick<CaseOutcome, 'status' | 'text'>): string {
   const json = parsed(text);
-  const said = valueAt(json, ['error', 'message']) ?? json ?? text;
-  return said === '' ? String(status) : `${status}: ${show(said)}`;
+  const shownText = valueAt(json, ['error', 'message']) ?? json ?? text;
+  return shownText === '' ? String(status) : `${status}: ${show(shownText)}`;
 }
 
 function compareHeaders(
@@ -148,7 +149,7 @@ function compareHeaders(
   return Object.entries(expected ?? {}).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
     const found = Object.hasOwn(got, lower) ? got[lower] : undefined;
-    // An empty one is there, too.
+    // An empty header counts as present.
     if (value !== null && found !== undefined && fitsPattern(value, found)) return [];
     const missing = found === undefined ? meant(name, Object.keys(got)) : {};
     return differences(value, found, [...path, name]).map((one) => ({ ...one, ...missing }));
@@ -161,7 +162,7 @@ function compareBody(expected: unknown, { text, stream }: CaseOutcome): readonly
   if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
   const got = parsed(text);
   if (got === undefined && (expected !== null || text !== ''))
-    return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is no JSON', got: show(text) }];
+    return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is not JSON', got: show(text) }];
   return differences(expected, got, path);
 }
 
@@ -176,7 +177,7 @@ function parsed(text: string): unknown {
 function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOutcome): readonly Mismatch[] {
   const path: JsonPath = ['stream'];
   const { stream } = outcome;
-  if (!stream) return [{ path, message: 'the reply is no stream', got: replyText(outcome) }];
+  if (!stream) return [{ path, message: 'the reply is not a stream', got: replyText(outcome) }];
   return [
     ...(text === undefined ? [] : differences(text, stream.text, [...path, 'text'])),
     ...compareEvents(events, stream.events, [...path, 'events']),
@@ -186,7 +187,7 @@ function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOut
   ];
 }
 
-/** Others may stand between them. */
+/** Other events may occur in between. */
 function compareEvents(expected: readonly unknown[], got: readonly unknown[], path: JsonPath): readonly Mismatch[] {
   let from = 0;
   for (const [index, event] of expected.entries()) {
@@ -203,10 +204,10 @@ function noSuchEvent(
   { got, from, path }: { readonly got: readonly unknown[]; readonly from: number; readonly path: JsonPath },
 ): Mismatch {
   const rest = got.slice(from);
-  const where = from === 0 ? `among ${got.length} events` : `behind event ${from} of ${got.length}`;
+  const where = from === 0 ? `among ${got.length} events` : `after event ${from} of ${got.length}`;
   const closest = rest.toSorted((a, b) => differences(event, a, []).length - differences(event, b, []).length)[0];
   const message = `there is no such event ${where}`;
-  const best = closest !== undefined && { got: `${show(expectedPart(event, closest))} at best` };
+  const best = closest !== undefined && { got: `closest: ${show(expectedPart(event, closest))}` };
   return { path, message, expected: show(event), ...best };
 }
 
@@ -219,6 +220,6 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
         ? []
         : [{ path: [...path, index], message: `\`${name}\` was not dropped`, ...meant(name, extra) }],
     ),
-    ...extra.map((name) => ({ path, message: `\`${name}\` was dropped, too` })),
+    ...extra.map((name) => ({ path, message: `\`${name}\` was also dropped` })),
   ];
 }

@@ -15,7 +15,7 @@ export interface ObservedCase {
   readonly settings: Settings;
   readonly calls: Calls;
   readonly reply: ClientReply;
-  /** Undefined: node:http has refused the request, before anything of it was read. */
+  /** Undefined: node:http rejected the request before the gateway read it. */
   readonly served: Served | undefined;
   readonly wall: number;
   readonly counted: readonly MetricOutcome[];
@@ -60,13 +60,13 @@ function describeAttempts(
   }));
 }
 
-/** As the file has it; the compiled target has none. */
+/** The target's name in the file; the compiled target has none. */
 function nameOf({ target }: Attempt, { config }: Exchange, { gateway }: Settings): string | undefined {
   const file = config?.id === undefined ? undefined : gateway.get(config.id);
   let value: unknown = file;
   for (const key of target.path.match(/[^.[\]]+/g)?.slice(1) ?? []) value = (Object(value) as JsonObject)[key];
   const { name } = Object(value) as { name?: unknown };
-  // The config's own name is no target's.
+  // The config's own name is not a target's.
   return typeof name === 'string' && value !== file ? name : undefined;
 }
 
@@ -82,14 +82,14 @@ function describeStream(
   return { events, text: '', ends: failed ? 'error' : whole ? 'complete' : 'cut' };
 }
 
-/** As a client of the API reads it. */
+/** Reads a stream as a client of the API does. */
 function readGeneration(format: Format, text: string, whole: boolean): Pick<StreamOutcome, 'text' | 'ends'> {
   const decoder = format.decodeStream({ model: '', newCallId: () => 'call' });
   let events: readonly GenerationEvent[] = [];
   let failed = false;
   try {
     events = decoder.push(Buffer.from(text));
-    // An error that shows only now is the missing end itself.
+    // Checked before `end`, whose error would be the missing end itself.
     failed = events.some(({ type }) => type === 'error');
     events = [...events, ...decoder.end()];
   } catch {
@@ -102,11 +102,11 @@ function readGeneration(format: Format, text: string, whole: boolean): Pick<Stre
   };
 }
 
-/** Counters as they stand now: a snapshot of a family goes on counting. */
+/** Copies the counters, because a family's snapshot continues to change. */
 export const countersOf = (families: readonly FamilySnapshot[]): readonly MetricOutcome[] =>
   families.flatMap(samplesOf);
 
-/** What counters have counted between two moments. */
+/** The increments between two snapshots. */
 export function countedBetween(before: readonly MetricOutcome[], after: readonly MetricOutcome[]): MetricOutcome[] {
   const known = new Map(before.map((sample) => [keyOf(sample), sample.value]));
   return after.flatMap((sample) => {
@@ -117,7 +117,7 @@ export function countedBetween(before: readonly MetricOutcome[], after: readonly
 
 const samplesOf = ({ name, type, values }: FamilySnapshot): MetricOutcome[] =>
   type === 'counter'
-    ? // Most of them are there to be seen at zero.
+    ? // Most counters are zero.
       values
         .filter(({ value }) => value > 0)
         .map(({ labels, value }) => ({

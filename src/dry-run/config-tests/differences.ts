@@ -2,11 +2,11 @@ import { nearest } from '../../plugin/index.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { show, showBoth } from './show-values.ts';
 
-/** One thing that is not as a case expects it. */
+/** One mismatch with a case's expectation. */
 export interface Mismatch {
-  /** Within `expect`; of what the case itself got wrong: empty. */
+  /** Path within `expect`; empty for an error of the case itself. */
   readonly path: JsonPath;
-  /** What `expected` and `got` do not say. */
+  /** Explanation beyond `expected` and `got`. */
   readonly message?: string;
   readonly expected?: string;
   readonly got?: string;
@@ -14,8 +14,8 @@ export interface Mismatch {
 }
 
 /**
- * Where a value is not as expected: one mismatch for each leaf. What an object has beside the expected keys may be anything, lists
- * are compared whole, and null stands for a field that is null or missing.
+ * The differences of a value from the expected one: one mismatch per leaf. Additional keys of an object are ignored,
+ * lists are compared whole, and null matches a null or missing field.
  */
 export function differences(expected: unknown, got: unknown, path: JsonPath): readonly Mismatch[] {
   if (expected === null) return got === null || got === undefined ? [] : [differ(expected, got, path)];
@@ -30,7 +30,7 @@ export const differ = (expected: unknown, got: unknown, path: JsonPath): Mismatc
 });
 
 function ofLists(expected: readonly unknown[], got: readonly unknown[], path: JsonPath): readonly Mismatch[] {
-  // Behind an item too many or too few nothing is at its place.
+  // After a missing or extra item all positions are shifted.
   if (expected.length !== got.length)
     return [{ path, expected: items(expected.length), got: `${items(got.length)}: ${show(got)}` }];
   return expected.flatMap((item, index) => differences(item, got[index], [...path, index]));
@@ -44,7 +44,7 @@ function ofObjects(expected: JsonObject, got: JsonObject, path: JsonPath): reado
   });
 }
 
-/** What stands where something is expected; the rest would only hide it. */
+/** The actual values at expected places; all others are omitted. */
 export function expectedPart(expected: unknown, got: unknown): unknown {
   if (Array.isArray(expected) && Array.isArray(got))
     return got.map((item: unknown, index) => (index < expected.length ? expectedPart(expected[index], item) : item));

@@ -8,7 +8,7 @@ export function headOf({ what, message, suggestion }: Failure): string {
   return suggestion === undefined ? head : `${head}; did you mean "${suggestion}"?`;
 }
 
-/** What there is of the two sides. */
+/** The expected and actual values that exist. */
 export function diffOf({ expected, got }: Failure): readonly (readonly [word: 'expected' | 'got', text: string])[] {
   return [
     ...(expected === undefined ? [] : [['expected', expected] as const]),

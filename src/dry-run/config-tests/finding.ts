@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 
-/** A mistake in one case of a test file. */
+/** An error or warning about one case of a test file. */
 export interface CaseFinding {
-  /** Within the case. */
+  /** Path within the case. */
   readonly path: JsonPath;
   readonly message: string;
   readonly on?: 'key';

@@ -3,21 +3,24 @@ import type { ClientContext, Format } from '../../formats/format.ts';
 import { formats } from '../../formats/index.ts';
 import type { Spoken } from './calls.ts';
 
-/** A reply as an upstream sends it. */
+/** A reply of a fake upstream. */
 export interface WrittenReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body, or the events of a stream one by one. */
   readonly pieces: readonly string[];
   readonly stream: boolean;
-  /** A connection that is cut ends behind so many pieces; undefined: within the body, or before the last event. */
+  /**
+   * With `fault: cut`, the connection ends after this many pieces. Undefined: within the body, or before the last
+   * event.
+   */
   readonly cutBehind?: number;
 }
 
-/** When upstreams say they answered: the same in every run. */
+/** Creation time in replies: the same in every run. */
 export const CREATED = 1_767_225_600;
 
-/** A complete answer with this text, in the API that is spoken there. */
+/** A complete answer with this text, in the upstream's API. */
 export function answerOf(text: string, spoken: Spoken, asked: unknown): WrittenReply {
   const format = formats[spoken.format];
   const events = eventsOf(text, spoken.model);
@@ -39,7 +42,7 @@ function streamOf(format: Format, events: readonly GenerationEvent[], client: Cl
     headers: typed(format.contentType.stream),
     pieces: encoded(events),
     stream: true,
-    // Some of the text has come: what ends without a finish is broken in every API.
+    // Part of the text has been sent. In every API a stream without a finish is broken.
     cutBehind: encoded(events.slice(0, lastText)).length,
   };
 }
@@ -60,7 +63,7 @@ function eventsOf(text: string, model: string): GenerationEvent[] {
   ];
 }
 
-/** Words, or the halves of a single one: a stream that is cut has said something and is not at its end. */
+/** Words, or the halves of a single word, so that a truncated stream has content but no end. */
 function piecesOf(text: string): string[] {
   const words = text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [];
   if (words.length > 1) return words;

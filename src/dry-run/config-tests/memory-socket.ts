@@ -1,18 +1,18 @@
 import { Socket } from 'node:net';
 
-/** What is on its way between sockets in memory, so that it can be told when nothing is. */
+/** Counts the deliveries in transit between memory sockets, to detect when there are none. */
 export class Traffic {
-  #underWay = 0;
+  #inTransit = 0;
 
   get still(): boolean {
-    return this.#underWay === 0;
+    return this.#inTransit === 0;
   }
 
-  /** Like a network's: what is sent arrives in a later turn of the event loop, in its order. */
+  /** Delivers like a network: in a later turn of the event loop, in order. */
   carry(deliver: () => void): void {
-    this.#underWay += 1;
+    this.#inTransit += 1;
     setImmediate(() => {
-      this.#underWay -= 1;
+      this.#inTransit -= 1;
       deliver();
     });
   }
@@ -21,26 +21,26 @@ export class Traffic {
 type WriteCallback = (error?: Error | null) => void;
 
 /**
- * One end of a connection that no network knows of. A `Socket` because node:http and undici take one for what it is, down to its
- * address; nothing in it is ever opened.
+ * One end of a connection in memory. A `Socket`, because node:http and undici require one, including its address; it
+ * never opens anything.
  */
 export class MemorySocket extends Socket {
   readonly #traffic: Traffic;
   #peer: MemorySocket | undefined;
-  /** The other side has written more than was read here, and waits. */
+  /** Continues the peer's write, which waits for this side to read. */
   #resume: (() => void) | undefined;
 
-  /** The other side has said its last. */
+  /** The peer has ended. */
   #ended = false;
 
   constructor(traffic: Traffic) {
     super();
-    // Of a Socket it is read from a handle, which there is none of.
+    // A Socket reads it from its handle; this one has none.
     Object.defineProperty(this, 'remoteAddress', { value: '127.0.0.1' });
     this.#traffic = traffic;
   }
 
-  /** Two ends; a Socket of its own for each side. */
+  /** The two ends of a connection. */
   static pair(traffic: Traffic): readonly [MemorySocket, MemorySocket] {
     const [one, other] = [new MemorySocket(traffic), new MemorySocket(traffic)];
     one.join(other);
@@ -52,7 +52,7 @@ export class MemorySocket extends Socket {
     peer.#peer = this;
   }
 
-  /** node:http would count real time on it; the gateway's own limits are on the case's clock. */
+  /** Disables node:http's timers, which run on real time; the gateway's own limits use the test clock. */
   override setTimeout(): this {
     return this;
   }
@@ -67,7 +67,7 @@ export class MemorySocket extends Socket {
     this.#send(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk, callback);
   }
 
-  /** What was corked together arrives together. */
+  /** Corked chunks arrive together. */
   override _writev(
     chunks: readonly { readonly chunk: Buffer | string; readonly encoding: BufferEncoding }[],
     callback: WriteCallback,
@@ -90,7 +90,7 @@ export class MemorySocket extends Socket {
     this.#resume = undefined;
     this.#traffic.carry(() => this.#endOther());
     callback(error);
-    // A Socket leaves this to its handle, which there is none of.
+    // A Socket's handle emits `close`; this one has no handle.
     process.nextTick(() => this.emit('close', error !== null));
   }
 
@@ -108,7 +108,7 @@ export class MemorySocket extends Socket {
     if (!peer || peer.destroyed || peer.#ended) return;
     peer.#ended = true;
     peer.push(null);
-    // Or who reads nothing at the moment would not be told.
+    // Without this, a peer that is not reading would not see the end.
     peer.read(0);
   }
 }

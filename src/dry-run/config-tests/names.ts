@@ -3,7 +3,7 @@ import { headerPrefixes } from '../../settings/compile/header-prefixes.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import type { Settings } from '../../settings/read/load.ts';
 
-/** What cases may name. */
+/** The names that cases may use. */
 export interface Names {
   readonly configIds: readonly string[];
   readonly keyIds: readonly string[];
@@ -11,7 +11,7 @@ export interface Names {
   readonly slugs: readonly string[];
   /** Variables that the settings' files refer to. */
   readonly variables: readonly string[];
-  /** Headers that name a config, in small letters. */
+  /** Lower-case headers that name a config. */
   readonly configHeaders: readonly string[];
   /** Paths and names of the targets of a config. */
   readonly targetsOf: (configId: string) => readonly string[];
@@ -32,7 +32,7 @@ export async function namesIn(settings: Settings, files: SettingsFiles): Promise
   };
 }
 
-/** Of the settings alone: what they refer to may be a secret, and is not looked into. */
+/** Variables in the settings files only. Referenced files may be secrets and are not read. */
 async function variablesIn(paths: readonly string[], files: SettingsFiles): Promise<readonly string[]> {
   const read = await Promise.all(paths.filter((path) => /\.ya?ml$/i.test(path)).map((path) => files.read(path)));
   const names = read.flatMap((file) =>
@@ -41,7 +41,7 @@ async function variablesIn(paths: readonly string[], files: SettingsFiles): Prom
   return [...new Set(names)];
 }
 
-/** Groups are never asked: only what is in them. */
+/** Groups themselves are never tried, only their targets. */
 function targetNames(file: GatewayFile | Target, path: string): readonly string[] {
   if (file.targets) return file.targets.flatMap((target, index) => targetNames(target, `${path}.targets[${index}]`));
   return file.name === undefined ? [path] : [path, file.name];

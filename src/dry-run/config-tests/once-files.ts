@@ -1,6 +1,6 @@
 import type { FileRead, FolderRead, SettingsFiles } from '../../settings/source/files.ts';
 
-/** Everything is read once: all cases of a run meet the same settings, whatever is saved meanwhile. */
+/** Reads every file once, so that all cases of a run use the same settings even if files are saved meanwhile. */
 export class OnceFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
   readonly #read = new Map<string, Promise<FileRead>>();

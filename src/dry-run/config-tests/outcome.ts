@@ -1,20 +1,20 @@
-/** What came of one case, as it is compared with what was expected. Nothing in it is a secret. */
+/** The outcome of one case, for comparison with its expectations. Contains no secret. */
 export interface CaseOutcome {
-  /** In order; refused before anything was sent: without `outbound`. */
+  /** In order. An attempt that was rejected before sending has no `outbound`. */
   readonly attempts: readonly AttemptOutcome[];
-  /** Every call of an upstream, in order: a retry is one, too. */
+  /** Every upstream call, in order, including retries. */
   readonly calls: readonly CaseCall[];
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** The reply's bytes as text. */
   readonly text: string;
-  /** Undefined where the reply was no stream of events. */
+  /** Undefined when the reply is not an event stream. */
   readonly stream: StreamOutcome | undefined;
   readonly dropped: readonly string[];
-  /** Counters that the case has counted up, and by how much. */
+  /** Counters that the case incremented, with the increments. */
   readonly metrics: readonly MetricOutcome[];
-  /** What the case itself got wrong: a call without an answer, an answer that nobody asked for. */
+  /** Errors of the case itself: a call without an answer, an unused answer. */
   readonly faults: readonly string[];
 }
 
@@ -22,9 +22,9 @@ export interface AttemptOutcome {
   /** `config.targets[1]` */
   readonly target: string;
   readonly name: string | undefined;
-  /** `@slug`; undefined where none was found. */
+  /** `@slug`; undefined when no catalog entry was resolved. */
   readonly provider: string | undefined;
-  /** The last call of it. */
+  /** The last call of the attempt. */
   readonly outbound: CaseCall | undefined;
   /** Code of the error it failed with. */
   readonly error: string | undefined;
@@ -35,12 +35,12 @@ export interface CaseCall {
   readonly url: string;
   /** Lower-case names; credentials are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON. */
+  /** Parsed if it is JSON. */
   readonly body: unknown;
 }
 
 export interface StreamOutcome {
-  /** Data of each event, parsed where it is JSON. */
+  /** Data of each event, parsed if it is JSON. */
   readonly events: readonly unknown[];
   /** All text of the answer, joined. */
   readonly text: string;

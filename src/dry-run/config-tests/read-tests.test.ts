@@ -130,12 +130,12 @@ group('mistakes in tests are told at their places', () => {
     [
       'a config in a header beside one',
       `cases:\n${oneCase('a', 'headers: { X-Gateway-Config: prod }\n    expect: { status: 200 }')}`,
-      '4:16: a config is chosen by `config: NAME`; with one in a header say `config: none`',
+      '4:16: choose the config with `config: NAME`; for a config in a header use `config: none`',
     ],
     [
       'two answers in one',
       `cases:\n${oneCase('a', 'upstream: [{ answer: a, body: b }]\n    expect: { status: 200 }')}`,
-      '4:29: give either `answer`, `body` or `stream`, not two of them',
+      '4:29: give only one of `answer`, `body` or `stream`',
     ],
     [
       'an answer that cannot be sent',
@@ -193,7 +193,7 @@ group('a gateway config whose id would end in .test', () => {
   test('is told to be one, with one mistake', async () => {
     const text = 'strategy: { mode: fallback }\ntargets: [{ provider: "@sim" }]\n';
     expect(await problemsOf({ 'gateway/prod.test.yaml': text })).toEqual([
-      'configs/gateway/prod.test.yaml:1:1: what ends in .test.yaml is a file of tests: a gateway config cannot have the id `prod.test`; give this file another name',
+      'configs/gateway/prod.test.yaml:1:1: a file that ends in .test.yaml must contain tests: a gateway config cannot have the id `prod.test`; give this file another name',
     ]);
   });
 

@@ -10,9 +10,9 @@ import { packageSchemas } from '../../settings/read/schemas.ts';
 import { keyText, type YamlFile } from '../../settings/source/yaml-file.ts';
 import type { FullCase } from './case-requests.ts';
 
-/** One `*.test.yaml` that is sound by itself. */
+/** One valid `*.test.yaml`. */
 export interface TestFile {
-  /** Path as people would open it. */
+  /** Path for display. */
   readonly path: string;
   /** The gateway config of cases that name none: the file's name without `.test.yaml`. */
   readonly id: string;
@@ -23,13 +23,13 @@ export interface TestFile {
 
 export interface TestsRead {
   readonly files: readonly TestFile[];
-  /** Of files that are not sound, and warnings. */
+  /** Errors of invalid files, and warnings. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Paths of all there are, sound or not. */
+  /** Paths of all test files, valid or not. */
   readonly paths: readonly string[];
 }
 
-/** All tests of a folder of settings. What they name is looked at elsewhere: ./check-tests.ts. */
+/** Reads all tests of a settings folder. Names in them are checked in ./check-tests.ts. */
 export async function readTests(folder: string, files: SettingsFiles): Promise<TestsRead> {
   const found = await findTestFiles(folder, files);
   const schemas = packageSchemas();
@@ -64,11 +64,14 @@ function diagnosticsOf(file: ReadFile): readonly Diagnostic[] {
   const { found, yaml, value, diagnostics } = file;
   if (value !== undefined) return withoutMetrics(diagnostics, toTestFile(file));
   if (!yaml || !isGatewayConfig(yaml)) return diagnostics;
-  const message = `what ends in .test.yaml is a file of tests: a gateway config cannot have the id \`${found.id}.test\`; give this file another name`;
+  const message = `a file that ends in .test.yaml must contain tests: a gateway config cannot have the id \`${found.id}.test\`; give this file another name`;
   return [{ file: found.path, line: 1, column: 1, severity: 'error', message }];
 }
 
-/** Names of metrics begin as our keys do (`gatehouse_requests_…`): what warns of a secret in clear text means none of them. */
+/**
+ * Removes false warnings: names of metrics begin like gateway keys (`gatehouse_requests_…`) and are no secrets in clear
+ * text.
+ */
 function withoutMetrics(diagnostics: readonly Diagnostic[], tests: TestFile | undefined): readonly Diagnostic[] {
   if (!tests || diagnostics.length === 0) return diagnostics;
   const names = tests.cases.flatMap((one, index) => [
@@ -87,7 +90,7 @@ const placesOfMetrics = (
   at: JsonPath,
 ): readonly FilePlace[] => metrics.map((_, index) => tests.placeOf([...at, 'expect', 'metrics', index, 'name']));
 
-/** It would have fifty mistakes as a file of tests, and one is meant. */
+/** Whether the file is a gateway config under a wrong name: one message replaces the fifty schema errors. */
 function isGatewayConfig({ document: { contents } }: YamlFile): boolean {
   const keys = isMap(contents) ? contents.items.map(keyText) : [];
   const known = packageSchemas()

@@ -2,19 +2,19 @@ import { describe, type Diagnostic } from '../../settings/problems/diagnostic.ts
 import { diffOf, headOf, placeOf } from './failure-text.ts';
 import { hasFailed, type CaseResult, type Failure, type TestSummary } from './results.ts';
 
-/** The form that Jenkins, GitLab and others read: a suite for each file. */
+/** JUnit XML for Jenkins, GitLab and others: one suite per file. */
 export function junitReport({ results, ms }: TestSummary): string {
   const suites = [...Map.groupBy(results, ({ file }) => file)].map(([file, cases]) => suiteOf(file, cases));
   return documentOf(suites, { tests: results.length, failures: countFailed(results), ms });
 }
 
-/** A server that finds no report says less than one that finds a failure. */
+/** A report for settings that could not be loaded: CI servers show a failure more clearly than a missing report. */
 export function junitBroken(diagnostics: readonly Diagnostic[]): string {
   const text = diagnostics.map(describe).join('\n');
   const suite = [
     open('testsuite', { name: 'settings', tests: 1, failures: 1 }),
-    open('testcase', { name: 'the settings and their tests have no mistakes', classname: 'settings' }),
-    failureOf({ message: diagnostics.length === 1 ? '1 mistake' : `${diagnostics.length} mistakes`, text }),
+    open('testcase', { name: 'the settings and their tests have no errors', classname: 'settings' }),
+    failureOf({ message: diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`, text }),
     '</testcase>',
     '</testsuite>',
   ].join('\n');
@@ -42,7 +42,7 @@ function caseOf({ name, file, place, failures, ms }: CaseResult): readonly strin
   const head = open('testcase', { name, classname: file, file, line: place.line, time: seconds(ms) });
   const [first] = failures;
   if (!first) return [head, '</testcase>'];
-  // One element for all: most servers show only the first.
+  // One element for all failures: most servers show only the first element.
   return [head, failureOf({ message: headOf(first), text: failures.map(describeFailure).join('\n') }), '</testcase>'];
 }
 
@@ -63,12 +63,12 @@ function open(name: string, attributes: Readonly<Record<string, string | number>
   return `<${name}${pairs.join('')}>`;
 }
 
-/** Attributes lose line ends otherwise. */
+/** XML parsers normalize line ends in attributes unless they are escaped. */
 const escapeAttribute = (text: string): string =>
   escape(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 
 function escape(text: string): string {
-  // A case may well expect what XML has no characters for.
+  // A case may expect characters that XML does not allow.
   const sound = text.toWellFormed().replaceAll(NO_XML, '\uFFFD');
   return sound.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
 }

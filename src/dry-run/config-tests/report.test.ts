@@ -133,8 +133,8 @@ describe('junit', () => {
 });
 
 test.each<[ReporterName, string]>([
-  ['pretty', 'configs/keys.yaml:1:2: no <keys>\nno test was run: mend these mistakes first\n'],
-  ['github', '::error file=configs/keys.yaml,line=1,col=2::no <keys>\nno test was run: mend these mistakes first\n'],
+  ['pretty', 'configs/keys.yaml:1:2: no <keys>\nno test was run: fix these errors first\n'],
+  ['github', '::error file=configs/keys.yaml,line=1,col=2::no <keys>\nno test was run: fix these errors first\n'],
 ])('%s tells mistakes as `gatehouse validate` does', (name, text) => {
   expect(createReporter(name, { color: false }).broken([MISTAKE])).toBe(text);
 });

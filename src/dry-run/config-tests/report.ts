@@ -7,12 +7,12 @@ import { hasFailed, type CaseResult, type TestSummary } from './results.ts';
 
 export type ReporterName = 'pretty' | 'junit' | 'github';
 
-/** Makes text of results; who prints it is not its matter. */
+/** Formats results as text; the caller prints it. */
 export interface Reporter {
   /** A case has ended. */
   each(result: CaseResult): string;
   end(summary: TestSummary): string;
-  /** Nothing could be run. */
+  /** No case could run. */
   broken(diagnostics: readonly Diagnostic[]): string;
 }
 
@@ -27,7 +27,7 @@ export function createReporter(name: ReporterName, { color }: { readonly color: 
   }
 }
 
-/** Behind these the first ones have been forgotten. */
+/** Maximum failures shown per case. */
 const MOST_SHOWN = 20;
 
 function pretty(color: boolean): Reporter {
@@ -74,10 +74,10 @@ const github: Reporter = {
   broken: (diagnostics) => `${formatDiagnostics(diagnostics, 'github')}${NOTHING_RUN}\n`,
 };
 
-/** Names end with a line end where they are written as a block. */
+/** Names written as YAML blocks end with a newline. */
 const inOneLine = (text: string): string => printable(text.trim().replaceAll(/\s+/g, ' '));
 
-const NOTHING_RUN = 'no test was run: mend these mistakes first';
+const NOTHING_RUN = 'no test was run: fix these errors first';
 
 const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 

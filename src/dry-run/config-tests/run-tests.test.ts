@@ -75,7 +75,7 @@ describe('the cases of a folder', () => {
     [
       'which is not made after one without an end',
       [200, 201],
-      ['7:9: next[1]: the request was not made: the one before has no end'],
+      ['7:9: next[1]: the request was not sent: the previous one did not end'],
     ],
   ])('fail at the first request that is not %s', async (_, statuses, expected) => {
     const { results } = await run(tests(NEXT), { runCase: () => Promise.resolve(statuses.map(outcome)) });

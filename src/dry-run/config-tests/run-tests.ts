@@ -16,23 +16,23 @@ import { SettingsRefused } from '../../settings/problems/refused.ts';
 export interface TestRun {
   /** Folder of the settings. */
   readonly folder: string;
-  /** Should answer the same all the time: ./once-files.ts. */
+  /** Must return the same contents throughout: ./once-files.ts. */
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
-  /** Gives what came of each request, up to one that has no end. */
+  /** Returns the outcome of each request, up to one that does not end. */
   readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly CaseOutcome[]>;
-  /** Only cases with this text in `FILE: NAME`, in capitals or not. */
+  /** Runs only cases with this text in `FILE: NAME`, ignoring case. */
   readonly filter?: string | undefined;
-  /** End with the first case that fails. */
+  /** Stop after the first failed case. */
   readonly bail: boolean;
-  /** Everything is read, nothing has run. */
+  /** Called when all files are read, before any case runs. */
   readonly onRead?: (warnings: readonly Diagnostic[]) => void;
   readonly onResult: (result: CaseResult) => void;
-  /** Asked before each case. */
+  /** Called before each case; false stops the run. */
   readonly mayGoOn?: () => boolean;
 }
 
-/** All cases of all files, one after the other. */
+/** Runs all cases of all files, one after the other. */
 export async function runTests(run: TestRun): Promise<TestsEnd> {
   const { folder, files } = run;
   const tests = await readTests(folder, files);
@@ -48,7 +48,7 @@ export async function runTests(run: TestRun): Promise<TestsEnd> {
     const setup = setups.get(keyOf(file.env))!;
     return file.cases.map((testCase, index) => ({ setup, file, testCase, index }));
   });
-  const chosen = cases.filter(({ file, testCase }) => isAsked(`${file.path}: ${testCase.name}`, run.filter));
+  const chosen = cases.filter(({ file, testCase }) => isSelected(`${file.path}: ${testCase.name}`, run.filter));
   if (chosen.length > 0) return runAll(chosen, run);
   const message = `none of the ${cases.length} cases in ${folder} has ${JSON.stringify(run.filter)} in its name or file`;
   return { kind: 'nothing', message };
@@ -56,7 +56,7 @@ export async function runTests(run: TestRun): Promise<TestsEnd> {
 
 const isError = ({ severity }: Diagnostic): boolean => severity === 'error';
 
-const isAsked = (text: string, filter: string | undefined): boolean =>
+const isSelected = (text: string, filter: string | undefined): boolean =>
   filter === undefined || text.toLowerCase().includes(filter.toLowerCase());
 
 async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> {
@@ -68,19 +68,19 @@ async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> 
 export const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
   'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
 
-/** Mistakes of the settings, as the tests would use them, and names in the tests that are not in the settings. */
+/** Errors of the settings in the tests' environments, and names in the tests that the settings do not have. */
 async function mistakesAround(
   tests: readonly TestFile[],
   { folder, files }: Pick<TestRun, 'folder' | 'files'>,
 ): Promise<readonly Diagnostic[]> {
-  // Where no file of tests is sound, the settings' own mistakes are told all the same.
+  // Without a valid test file, the settings' own errors are still reported.
   const envs = tests.length > 0 ? tests.map(({ env }) => env) : [{}];
   const loads = new Map<string, LoadResult>();
   for (const env of envs) {
     const key = keyOf(env);
     if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, fakeMissing: true }));
   }
-  // `gatehouse validate` tells the other warnings.
+  // `gatehouse validate` reports the other warnings.
   const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
     folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
   );
@@ -91,13 +91,13 @@ async function mistakesAround(
   return [...mistakes, ...(await Promise.all(misnamed)).flat()];
 }
 
-/** Files that would be left out in silence. */
+/** Files that would be skipped silently. */
 const MEANT_AS_TESTS = /\.tests?\.ya?ml$/i;
 
 const keyOf = (env: TestFile['env']): string => JSON.stringify(Object.entries(env));
 
 interface Chosen {
-  /** One for all cases with the same variables: the settings are read once for each. */
+  /** Shared by all cases with the same variables, so that the settings are read once per set of variables. */
   readonly setup: RunnerSetup;
   readonly file: TestFile;
   readonly testCase: FullCase;
@@ -138,20 +138,20 @@ async function runOne(chosen: Chosen, run: TestRun): Promise<CaseResult> {
   };
 }
 
-/** What the case itself got wrong is nearest to what it says about its upstreams. */
+/** An error of the case itself points at its `upstream`. */
 function besideExpect(testCase: FullCase, [, index]: JsonPath): JsonPath {
-  const said = typeof index === 'number' ? testCase.next?.[index] : testCase;
-  if (said?.upstream) return ['upstream'];
-  return said === testCase ? ['name'] : [];
+  const stepAt = typeof index === 'number' ? testCase.next?.[index] : testCase;
+  if (stepAt?.upstream) return ['upstream'];
+  return stepAt === testCase ? ['name'] : [];
 }
 
 interface Mismatches {
-  /** Where the request stands in its case: nowhere special, or `next[0]`. */
+  /** Path of the request in its case: empty, or `next[0]`. */
   readonly step: JsonPath;
   readonly mismatches: readonly Mismatch[];
 }
 
-/** Of the first request that is not as expected: what comes behind it follows from it. */
+/** The mismatches of the first failing request; later ones are its consequences. */
 async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<Mismatches> {
   try {
     const outcomes = await runCase(setup, testCase);
@@ -163,10 +163,10 @@ async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun
     return { step: [], mismatches: [] };
   } catch (error) {
     if (error instanceof SettingsRefused) throw error;
-    // The others can still be run.
+    // Other cases can still run.
     const message = `the case could not be run: ${error instanceof Error ? error.message : String(error)}`;
     return { step: [], mismatches: [{ path: [], message }] };
   }
 }
 
-const NOT_MADE = 'the request was not made: the one before has no end';
+const NOT_MADE = 'the request was not sent: the previous one did not end';

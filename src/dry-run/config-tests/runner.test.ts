@@ -133,20 +133,20 @@ describe('what a case gets wrong', () => {
 
   it('is an answer that nobody asks for', async () => {
     const outcome = await run(TARGETS.openai, { upstream: [{ answer: 'One' }, { answer: 'Two' }] });
-    expect(outcome.faults).toEqual(['`upstream` has 2 answers, and there was 1 call']);
+    expect(outcome.faults).toEqual(['`upstream` has 2 answers, but there was 1 call']);
   });
 
   it('is a pause between events, where the call asks for none', async () => {
     const upstream = [{ answer: 'Hello', pause: '3s' }];
     const { faults } = await run(TARGETS.openai, { upstream });
-    expect(faults).toEqual(['answer 1 has a `pause`, and call 1 asks for no stream: a late reply has a `delay`']);
+    expect(faults).toEqual(['answer 1 has a `pause`, but call 1 requests no stream; use `delay` for a late reply']);
     expect((await run(TARGETS.openai, { upstream, body: { stream: true } })).faults).toEqual([]);
   });
 
   it('is no call at all', async () => {
     const outcome = await run(TARGETS.openai, { body: { messages: 'Hi' }, upstream: [{ answer: 'One' }] });
     expect(outcome).toMatchObject({ status: 400, attempts: [] });
-    expect(outcome.faults).toEqual(['`upstream` has 1 answer, and no upstream was called']);
+    expect(outcome.faults).toEqual(['`upstream` has 1 answer, but no upstream was called']);
   });
 });
 

@@ -19,21 +19,21 @@ import type { CaseOutcome } from './outcome.ts';
 import { countedBetween, countersOf, describeOutcome } from './describe-outcome.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
-/** The settings of some cases. Read once for each setup: when they have changed, make another. */
+/** The settings of some cases. They are read once per setup; changed settings need a new one. */
 export interface RunnerSetup {
   /** Folder of the settings. */
   readonly configs: string;
   readonly files: SettingsFiles;
-  /** Values of `${env:NAME}`; all others have stand-ins. */
+  /** Values of `${env:NAME}`; all other variables have fakes. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** When cases happen that do not say when. */
+/** Time of cases without `at`. */
 const SOME_MOMENT = '2026-01-01T00:00:00Z';
 
 /**
- * Runs cases against one folder of settings, each in a gateway of its own. Gives what came of each request of the case, up to one that
- * has no end. Throws SettingsRefused, and UnknownKey.
+ * Runs a case against a settings folder, in its own gateway. Returns the outcome of each request of the case, up to one
+ * that does not end. Throws SettingsRefused and UnknownKey.
  */
 export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly CaseOutcome[]> {
   const { loaded, settings } = await settingsOf(setup);
@@ -57,7 +57,7 @@ export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<r
   return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
 }
 
-/** What the request that is being made has given to it. */
+/** The state of the current request. */
 class Now {
   calls = new Calls([]);
   draw: () => number = () => 0;
@@ -111,22 +111,22 @@ async function waitFor(ms: number, time: CaseTime): Promise<string | undefined> 
   let over = false;
   time.clock.after(ms, () => (over = true));
   const fault = await passTime(time, () => over, { mostMs: ms });
-  return fault && `what is done between the requests has no end: ${fault}`;
+  return fault && `the work between the requests does not end: ${fault}`;
 }
 
 interface Exchanged {
   readonly reply: ClientReply;
-  /** Why it came to no end. */
+  /** Why it did not end. */
   readonly fault: string | undefined;
 }
 
 async function exchange(gateway: CaseGateway, time: CaseTime, request: ClientRequest): Promise<Exchanged> {
   const reply = ask(gateway.server, time.traffic, request);
   const fault = await passTime(time, () => reply.over && gateway.served.every(({ end }) => end !== undefined));
-  return { reply, fault: fault && `the request has no end: ${fault}` };
+  return { reply, fault: fault && `the request does not end: ${fault}` };
 }
 
-/** What plugins close may wait on the case's clock, too. */
+/** Closing plugins may also wait on the test clock. */
 async function close(gateway: CaseGateway, time: CaseTime): Promise<readonly string[]> {
   let closed = false;
   const closing = gateway.close().then(() => (closed = true));
@@ -143,7 +143,7 @@ interface Loaded {
 
 const known = new WeakMap<RunnerSetup, Promise<Loaded>>();
 
-/** Parsing and checking take longer than a case: what is read is never changed, so all cases of a setup share it. */
+/** Parsing and validation take longer than a case. The result is immutable, so all cases of a setup share it. */
 function settingsOf(setup: RunnerSetup): Promise<Loaded> {
   const found = known.get(setup);
   if (found) return found;
@@ -159,7 +159,10 @@ async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
   return { loaded, settings };
 }
 
-/** Compiling has told its mistakes to what was read; whoever asks again reads anew, and is told them once. */
+/**
+ * Compiling added its errors to the loaded settings. A further case must read them anew, so that the errors are
+ * reported once.
+ */
 function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsRefused {
   known.delete(setup);
   return new SettingsRefused(diagnostics);

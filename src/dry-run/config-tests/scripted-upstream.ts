@@ -7,13 +7,13 @@ import type { WrittenReply } from './good-answer.ts';
 import { MemorySocket } from './memory-socket.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** One address for every name: the egress guard sees one that is on the internet. */
+/** Resolves every name to one public address, which the egress guard allows. */
 export const lookUpAnything = (): Promise<readonly string[]> => Promise.resolve(['8.8.8.8']);
 
-/** Every upstream there is, in memory: each call gets the answer that the case has for it, on a connection of its own. */
+/** All upstreams, in memory: each call gets its answer from the case, on its own connection. */
 export function createScriptedUpstream(calls: () => Calls, time: CaseTime): Wire {
   const server = createServer((req, res) => void serve(req, res));
-  // Nothing of node:http's own ends a request of this clock.
+  // Disables node:http's own timeouts, which run on real time.
   Object.assign(server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, timeout: 0, maxHeadersCount: 0 });
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -41,7 +41,7 @@ export function createScriptedUpstream(calls: () => Calls, time: CaseTime): Wire
       });
       return near;
     },
-    // What is in memory is as safe as TLS would make it.
+    // No TLS in memory.
     secure: ({ httpSocket }, callback) => callback(null, httpSocket!),
   };
 }
@@ -60,12 +60,12 @@ async function read(req: IncomingMessage): Promise<string | undefined> {
     for await (const piece of req) pieces.push(piece as Buffer);
     return Buffer.concat(pieces).toString();
   } catch {
-    // The gateway has given it up.
+    // The gateway has aborted the call.
     return undefined;
   }
 }
 
-/** One answer on its way out. */
+/** Sends one answer. */
 class Play {
   readonly #res: ServerResponse;
   readonly #call: PlacedCall;
@@ -83,8 +83,8 @@ class Play {
     await this.#sleep(answer.delay);
     if (answer.fault === 'reset') return void this.#res.destroy();
     const written = writeAnswer(answer, spoken, asked);
-    // A kept connection that dies is silently tried again: whether a call shares one with the call before is not the case's to know.
-    // One that is cut ends anyway, where the upstream had not said so.
+    // Closes every connection: a kept-alive connection that dies is silently retried, and a case should not depend on
+    // whether calls share one. A cut connection ends anyway, without an announcement.
     const headers = { ...written.headers, ...(answer.fault !== 'cut' && { connection: 'close' }) };
     if (written.stream) await this.#stream(written, headers);
     else await this.#plain(written, headers);
@@ -110,14 +110,14 @@ class Play {
       if (index > 0) await this.#sleep(pause);
       if (this.#res.destroyed) return;
       if (!this.#res.write(piece)) await this.#drained();
-      // Each arrives by itself.
+      // Each piece arrives separately.
       await turn();
     }
     if (fault === 'cut') await this.#cut();
     else this.#res.end();
   }
 
-  /** What was written before is read before. */
+  /** Lets the client read the written bytes before the connection ends. */
   async #cut(): Promise<void> {
     this.#res.flushHeaders();
     await turn();
@@ -127,7 +127,7 @@ class Play {
   #sleep(duration: string | number | undefined): Promise<void> {
     const ms = duration === undefined ? 0 : parseDuration(duration);
     if (ms === 0 || this.#res.destroyed) return Promise.resolve();
-    // What was said before a pause is heard before it.
+    // Bytes written before a pause are sent before it.
     if (this.#res.headersSent) this.#res.flushHeaders();
     return this.#time.clock.sleep(ms);
   }

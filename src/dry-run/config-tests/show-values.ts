@@ -1,7 +1,7 @@
-/** Values as a failure shows them: JSON in one line, of long ones the part that counts. */
+/** Values as a failure shows them: JSON in one line, long ones reduced to the relevant part. */
 
 const LONGEST = 100;
-/** As much of what is the same stands before what differs. */
+/** Characters of common context before the difference. */
 const BEFORE = 24;
 
 export const NOTHING = 'nothing';
@@ -10,7 +10,7 @@ export function show(value: unknown): string {
   return value === undefined ? NOTHING : cut(JSON.stringify(value));
 }
 
-/** Both cut at the same place, so that what differs is to be seen. */
+/** Truncates both at the same place, so that the difference is visible. */
 export function showBoth(expected: unknown, got: unknown): { readonly expected: string; readonly got: string } {
   if (typeof expected !== 'string' || typeof got !== 'string') return { expected: show(expected), got: show(got) };
   const [a, b] = [JSON.stringify(expected), JSON.stringify(got)];

@@ -2,15 +2,15 @@ import { formats } from '../../formats/index.ts';
 import type { Spoken } from './calls.ts';
 import { CREATED, type WrittenReply } from './good-answer.ts';
 
-/** Small, and no two components alike: what a client normalises or cuts shows. */
+/** Small, with distinct components, so that normalization or truncation by a client is visible. */
 const VECTOR = [0.25, -0.5, 0.75];
 
-/** White, one by one. */
+/** One white pixel. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 const TOKENS = 12;
 
-/** What is asked for says which API it is: what is no generation has a body of its own at each place. */
+/** A reply for a task other than generation, in the body format that the request implies. */
 export function taskAnswer(spoken: Spoken, asked: unknown): WrittenReply {
   const body = Object(asked) as Readonly<Record<string, unknown>>;
   const reply = replyTo(spoken, body);

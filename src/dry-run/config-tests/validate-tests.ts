@@ -4,7 +4,7 @@ import { checkTests } from './check-tests.ts';
 import { namesIn } from './names.ts';
 import { readTests } from './read-tests.ts';
 
-/** A pass of `gatehouse validate`: the tests beside the settings, read and not run. */
+/** A pass of `gatehouse validate`: reads the tests next to the settings without running them. */
 export async function validateTests(
   settings: Settings,
   loaded: LoadResult,

@@ -8,10 +8,10 @@ import { OnceFiles } from './once-files.ts';
 export interface TestWatch {
   readonly clock: Clock;
   readonly watchFolder: WatchFolder;
-  /** Runs everything once. `onRead` is to be called when all files have been read and nothing has run. */
+  /** Runs everything once. Must call `onRead` when all files have been read, before any case runs. */
   readonly round: (files: SettingsFiles, onRead: () => void) => Promise<void>;
   readonly stopped: Promise<unknown>;
-  /** Before each round but the first: paths of what has changed. */
+  /** Called before each round except the first, with the changed paths. */
   readonly onChange: (paths: readonly string[]) => void;
   readonly onWaiting: () => void;
   readonly onBlind: (folder: string, error: unknown) => void;
@@ -20,20 +20,22 @@ export interface TestWatch {
 /** Editors save in several steps. */
 const DEBOUNCE_MS = 150;
 
-/** Runs again whenever a file changes that was read: settings, tests, and what they refer to. Resolves when it is stopped. */
+/**
+ * Runs again whenever a file changes that was read: settings, tests, and referenced files. Resolves when it is stopped.
+ */
 export async function watchTests(setup: TestWatch): Promise<void> {
   const { clock, watchFolder, stopped, round, onBlind } = setup;
   let wake = Promise.withResolvers<void>();
   const watch = new SettingsWatch({ clock, watchFolder, onChange: () => wake.resolve(), onBlind });
   let isStopped = false;
   const end = stopped.then(() => void (isStopped = true));
-  /** False: it was stopped before anything changed. */
+  /** Returns false when it was stopped before a change. */
   const nextChange = async (files: RecordedFiles): Promise<boolean> => {
     await Promise.race([wake.promise, end]);
     if (isStopped) return false;
-    // First: what changes while the files are looked at is a change again.
+    // Reset first, so that a change during the comparison counts as another change.
     wake = Promise.withResolvers();
-    // Saved as it was: nothing to run for.
+    // Saved without a change: no new round.
     return (await files.stillTrue()) ? nextChange(files) : true;
   };
   let before: RecordedFiles | undefined;

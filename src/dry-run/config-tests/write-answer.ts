@@ -6,12 +6,12 @@ import { parsed, type Spoken } from './calls.ts';
 import { answerOf, type WrittenReply } from './good-answer.ts';
 import { taskAnswer } from './task-answer.ts';
 
-/** For a good answer whose text does not matter. */
+/** Default text of a successful answer. */
 const SOME_TEXT = 'Some answer.';
 
 const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
 
-/** The reply that an answer of a case stands for, in the API that is spoken there. */
+/** The reply for an answer of a case, in the upstream's API. */
 export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
   const written = withStatus(bareAnswer(answer, spoken, asked), answer);
   return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
@@ -19,7 +19,7 @@ export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): 
 
 function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
   const { status = 200, stream, fault, answer: text } = answer;
-  // A schema of JSON has no type for "any value".
+  // JSON Schema has no type for "any value".
   const body: unknown = answer.body;
   if (fault === 'garbage') return plain('text/html; charset=utf-8', WEB_PAGE);
   if (stream) return events(stream, spoken.format);
@@ -51,14 +51,14 @@ const events = (stream: NonNullable<TestAnswer['stream']>, format: FormatName): 
   stream: true,
 });
 
-/** APIs whose events have names have them in the data, too. */
+/** APIs with named events repeat the name in the data. */
 function eventOf(data: Readonly<Record<string, unknown>>): string {
   const { type } = data;
   return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
 }
 
 function errorOf(status: number, format: FormatName): object {
-  const message = `This upstream answers ${status}, as the test says.`;
+  const message = `The test upstream answers ${status}.`;
   if (format === 'openai-chat') return errorBody(status, message);
   return formats[format].encodeError({ status, message, type: '', code: null, param: null, requestId: 'answer' }).body;
 }

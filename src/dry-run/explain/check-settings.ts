@@ -13,15 +13,15 @@ import { loadPluginModules } from '../../compose/plugin-modules.ts';
 import { compileSnapshot } from '../../compose/snapshot.ts';
 
 /**
- * Compiles settings as a start does, for what that finds; nothing is opened and nothing listens. Apart from what serves them: a
- * command that checks loads no part of it that only serves.
+ * Compiles settings as a start does, to find their mistakes; opens nothing and does not listen. Separate from serving
+ * code, so that a checking command does not load it.
  */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
   const clock = systemClock;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   const snapshot = await compileSnapshot(loaded, {
     clock,
-    // Nothing is opened: what entries leave to the environment is not asked for.
+    // Nothing is opened, so entries do not read the environment.
     env: {},
     log: createLogger({ level: 'silent' }),
     random: Math.random,

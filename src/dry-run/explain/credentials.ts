@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 
-/** In the place of a credential that a caller brought for the upstream, where a request is kept without it. */
+/** Replaces a caller's upstream credential in a stored request. */
 export const FAKE_CREDENTIAL = 'upstream-token-of-the-caller';
 
-/** Shorter ones are part of many words; nothing that protects anything is as short. */
+/** Minimum length of a credential. Shorter texts occur in many words, and no real credential is so short. */
 export const SHORTEST = 8;
 
 /**
- * The credentials that headers hold: what came under a name that says so, the whole of it, what stands behind its scheme, and the
- * values of cookies.
+ * The credentials in headers with credential names: the whole value, the part after its scheme, and the values of
+ * cookies.
  */
 export function credentialsIn(
   headers: IncomingHttpHeaders,

@@ -37,7 +37,10 @@ const CODES = {
   unsupported: 'unsupported_task',
 } as const satisfies Record<FailureKind, ErrorCode>;
 
-/** A failure of each kind, those first that say least about the request itself. Another try of the same target is of no use after any. */
+/**
+ * One failure of each kind; first those that depend least on the request itself. None of them is retried at the same
+ * target.
+ */
 export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
   Object.entries(CODES).map(([kind, code]) => {
     const details = { shouldRetry: false };
@@ -49,26 +52,26 @@ export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
   }),
 );
 
-/** A failure whose kind says nothing, for rules that go by status. */
+/** A failure for rules that match by status. */
 export const exampleOfStatus = (status: number): UpstreamError =>
   new UpstreamError('upstream_rejected', 'supposed', { status, shouldRetry: false });
 
-/** After which failures of an attempt another target would be asked, as far as anybody can say before it has begun. */
+/** The failures of an attempt that would fall through, as far as known before it starts. */
 export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
   const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.fallsThrough(error) ? [kind] : []));
   const statuses = config ? statusCodesIn(config.route) : [];
   return { kinds, statusCodes: statuses.filter((status) => choice.fallsThrough(exampleOfStatus(status))) };
 }
 
-/** Every status that some group of the tree names. */
+/** Every status that a group of the tree lists. */
 function statusCodesIn(route: Route): readonly number[] {
   const codes = new Set(groupsIn(route).flatMap(({ fallsThrough }) => [...fallsThrough.statusCodes]));
   return [...codes].toSorted((a, b) => a - b);
 }
 
 /**
- * Of several failures one that leads to the nearest target that is still to be asked: a group inside another has rules of its own, and
- * what it stops may go on in the outer one.
+ * Selects the failure that falls through to the nearest remaining target: an inner group has rules of its own, and a
+ * failure that it stops may fall through in the outer one.
  */
 export function nearestFailure(
   failures: readonly GatewayError[],

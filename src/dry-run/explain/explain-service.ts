@@ -10,14 +10,14 @@ import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './explain-
 import { UnknownKey } from './supposed-caller.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
-/** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
+/** Explains hypothetical requests and stored requests that this process has served. */
 export interface ExplainService {
-  /** Rejects with UnknownKey, with ExplainHangs, and with SettingsRefused where the settings in force are not good any more. */
+  /** Rejects with UnknownKey, ExplainHangs, and SettingsRefused when the current settings are no longer valid. */
   explain(question: ExplainQuestion): Promise<Explanation>;
-  /** Undefined: it was not kept, or others came after it. */
+  /** Undefined: it was not stored, or newer ones have replaced it. */
   explained(id: string): Promise<ExplainedRequest | undefined>;
   keeps(id: string): boolean;
-  /** The same as plain values, for a listener or another process. */
+  /** The same with plain values, for a listener or another process. */
   readonly explains: ExplainSource;
 }
 
@@ -27,21 +27,21 @@ export interface ExplainServiceParts {
   readonly clock: Clock;
 }
 
-/** @param current of the settings in force */
+/** @param current returns the explainer of the current settings */
 export function createExplainService(
   current: () => SettingsExplainer | undefined,
   { kept, records, clock }: ExplainServiceParts,
 ): ExplainService {
   const explain: ExplainService['explain'] = async (question) => {
     const explainer = current();
-    if (!explainer) throw new GatewayError('internal_error', 'These settings were not compiled to be explained.');
+    if (!explainer) throw new GatewayError('internal_error', 'Explain is not available for these settings.');
     return explainer.explain(question);
   };
   const explained: ExplainService['explained'] = async (id) => {
     const found = kept.find(id);
     if (!found) return undefined;
     const { question, explainer } = found;
-    // Its request may still run, and draw.
+    // The request may still run and add draws.
     const explanation = await explainer.explain({ ...question, draws: question.draws && [...question.draws] });
     return { ...explanation, record: records.explained(id) };
   };
@@ -78,9 +78,9 @@ function hinted({ message, known }: UnknownKey, key: string): string {
   return meant === undefined ? message : `${message} Did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** Messages of diagnostics have no secrets: they are what start and reload print. */
+/** Diagnostics contain no secrets: start and reload print them. */
 const reasons = ({ message, diagnostics }: SettingsRefused): string =>
   [
     message,
-    ...diagnostics.slice(0, 5).map(({ file, line, column, message: said }) => `${file}:${line}:${column}: ${said}`),
+    ...diagnostics.slice(0, 5).map(({ file, line, column, message: text }) => `${file}:${line}:${column}: ${text}`),
   ].join(' ');

@@ -1,16 +1,16 @@
 import type { Explanation } from '../explanation/explanation.ts';
 import type { AskedQuestion } from './read-question.ts';
 
-/** The explanation of a request that was served, and the record of what became of it: why and what. */
+/** The explanation of a served request, with its record. */
 export interface ExplainedRequest extends Explanation {
-  /** As the admin listener tells it; undefined: others came after it. */
+  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
   readonly record: object | undefined;
 }
 
-/** What is asked and answered, as plain values: they may come from another process. */
+/** Questions and outcomes as plain values, because they may come from another process. */
 export interface ExplainSource {
   explain(asked: AskedQuestion): Promise<ExplainOutcome>;
-  /** Undefined: no request is kept under this id. Rejects where nobody can say so. */
+  /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
   explained(id: string): Promise<ExplainOutcome | undefined>;
 }
 
@@ -19,7 +19,7 @@ export type ExplainOutcome =
   | { readonly refused: Refused; readonly explanation?: never };
 
 interface OfWorker {
-  /** Which of several answers. */
+  /** Number of the worker that answered. */
   readonly worker?: number;
 }
 

@@ -5,7 +5,7 @@ import type { SeenAttempt, PluginStep } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
 import type { WatchedRun } from './watch.ts';
 
-/** What is noted of one request. */
+/** The collected observations of one request. */
 export class ExplainedRun implements WatchedRun {
   readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];

@@ -37,21 +37,21 @@ export interface ExplainerSetup {
   /** Folder of the settings. */
   readonly configs: string;
   readonly env: Environment;
-  /** The files as they were when the settings came into force, or as they are. */
+  /** The settings files, as they were when the settings were loaded or as they are now. */
   readonly files: SettingsFiles;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Secrets that this machine does not have are stood in for, and told in a note. Default: they are errors. */
+  /** Replaces secrets that are missing on this machine by fakes, with a note. Default: they are errors. */
   readonly fakeMissing?: boolean;
-  /** How the gateway's targets do. Default: all are well. */
+  /** Health of the gateway's targets. Default: all are healthy. */
   readonly health?: Pick<HealthStore, 'peek'>;
-  /** The gateway's kept replies. Default: none. */
+  /** The gateway's reply cache. Default: empty. */
   readonly replies?: ReplyStores;
-  /** The plugins that serve with these settings. Default: those of the modules as they are now. */
+  /** The plugins in use with these settings. Default: loaded from the modules now. */
   readonly registry?: PluginRegistry;
 }
 
-/** Settings compiled to be asked, not to serve. */
+/** Settings compiled for explain, not for serving. */
 interface Compiled {
   readonly clock: FrozenClock;
   readonly asking: Asking;
@@ -61,25 +61,25 @@ interface Compiled {
   readonly listed: readonly ListedPlugin[];
 }
 
-/** Of the question that is being answered: there is one at a time. */
+/** State of the current question; there is one at a time. */
 interface Asking {
   draws: readonly number[];
   supposed: Supposed | undefined;
   health: FrozenHealth | undefined;
 }
 
-/** Nothing waits for anything while a request is explained, but a plugin from outside may. */
+/** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
 const RUN_LIMIT_MS = 5_000;
 
-/** A plugin does not come to an end. Who asked is told which. */
+/** A plugin did not end; the message names it. */
 export class ExplainHangs extends Error {
   override readonly name = 'ExplainHangs';
 }
 
 /**
- * Says what would become of a request, by running it: through the same chains, compiled by the same code from the same files, with
- * stand-ins for what leaves the process. The settings are compiled anew, when first asked: the snapshot that serves
- * knows nothing of it. Opens no socket.
+ * Explains a request by a dry run: through the same chains, compiled by the same code from the same files, with fakes
+ * for everything that leaves the process. Compiles the settings separately, on the first question; the serving snapshot
+ * is not involved. Opens no socket.
  */
 export class Explainer {
   readonly #setup: ExplainerSetup;
@@ -92,7 +92,9 @@ export class Explainer {
     this.#setup = setup;
   }
 
-  /** Rejects with SettingsRefused and ExplainHangs. Requests that are served meanwhile have their turn. */
+  /**
+   * Rejects with SettingsRefused and ExplainHangs. Runs in slices, so that the process continues to serve requests.
+   */
   explain(question: ExplainQuestion): Promise<Explanation> {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
@@ -101,19 +103,19 @@ export class Explainer {
     });
   }
 
-  /** What was seen, as the objects of the request path themselves. */
+  /** The observation itself, with the objects of the request path. */
   observe(question: ExplainQuestion): Promise<Observation> {
     return this.#inTurn(() => this.#observe(question));
   }
 
-  /** One at a time: they share plugins in which requests meet. */
+  /** Runs one question at a time, because they share plugin instances with state. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#busy.then(work);
     this.#busy = done.catch(() => {});
     return done;
   }
 
-  /** Lets go of what plugins have opened. */
+  /** Releases the plugins' resources. */
   async close(): Promise<void> {
     await this.#busy;
     const compiled = await this.#compiled?.catch(() => undefined);
@@ -163,12 +165,12 @@ export class Explainer {
     };
   }
 
-  /** Through the chains. Rejects with ExplainHangs alone. */
+  /** Runs the chains. Rejects only with ExplainHangs. */
   async #run({ clock, snapshot }: Compiled, ctx: Koa.Context, { exchange, steps }: ExplainedRun): Promise<void> {
     this.#inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
     clock.freeze();
     const hangs = Promise.withResolvers<never>();
-    // Not `withinTime`: a gateway that stops does not stay for who asks something.
+    // Not `withinTime`, which would keep a stopping gateway alive for a question.
     const giveUp = this.#setup.clock.after(RUN_LIMIT_MS, () => hangs.reject(this.#abandon(snapshot, steps)));
     try {
       await Promise.race([snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined })), hangs.promise]);
@@ -184,11 +186,14 @@ export class Explainer {
     }
   }
 
-  /** What hangs may go on at any moment, and must not meet another question: the next one has chains of its own. */
+  /**
+   * A hanging plugin may continue at any time and must not affect another question, so the next one compiles new
+   * chains.
+   */
   #abandon(snapshot: Snapshot, steps: readonly PluginStep[]): ExplainHangs {
     this.#compiled = undefined;
     void snapshot.close().catch(() => {});
-    const hangs = steps.findLast(({ running }) => running)?.place.instance ?? 'nobody knows which';
+    const hangs = steps.findLast(({ running }) => running)?.place.instance ?? 'unknown';
     return new ExplainHangs(`The plugin "${hangs}" did not end within ${RUN_LIMIT_MS / 1000} s.`);
   }
 
@@ -265,12 +270,12 @@ function draw(asking: Asking): number {
   return next;
 }
 
-/** Nobody has said where the request comes from. */
+/** A note when the question has no client address. */
 const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Exchange): readonly string[] =>
   error?.code === 'network_not_allowed' && remoteAddress === undefined
-    ? [`explained as if it came from ${request.remoteAddress}; a key that is named is explained from anywhere`]
+    ? [`explained as a request from ${request.remoteAddress}; the network of a key given by id is not checked`]
     : [];
 
-/** One line, however many there are. */
+/** One note for all fakes. */
 const fakedNames = ({ fakedNames: names }: LoadResult): readonly string[] =>
-  names.length === 0 ? [] : [`not set here, so stood in for: ${names.join(', ')}`];
+  names.length === 0 ? [] : [`replaced by fakes because not set here: ${names.join(', ')}`];

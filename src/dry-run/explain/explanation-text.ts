@@ -1,11 +1,11 @@
 import { renderExplanation } from '../explanation/render/explanation.ts';
 import type { ExplainOutcome } from './explain-source.ts';
 
-/** Wide enough for most, and nobody's terminal is known here. */
+/** Wide enough for most texts; the reader's terminal width is not known here. */
 const PAGE = { width: 100, colour: false };
 
-/** What of a record is said in a few lines; it is plain JSON, perhaps of another process. */
-interface Became {
+/** The fields of a record that are printed. The record is plain JSON, perhaps from another process. */
+interface RecordOutcome {
   readonly state?: string;
   readonly status?: number;
   readonly duration_ms?: number;
@@ -16,20 +16,20 @@ interface Became {
   }[];
 }
 
-/** For people: why, and below it what became of the request, where it was one. */
+/** The explanation as text, followed by the outcome of a served request. */
 export function explanationText(explanation: NonNullable<ExplainOutcome['explanation']>): string {
   const text = renderExplanation(explanation, PAGE);
   if (!('record' in explanation)) return text;
-  return `${text}\n${becameOf(explanation.record)}\n`;
+  return `${text}\n${outcomeText(explanation.record)}\n`;
 }
 
-function becameOf(record: Became | undefined): string {
-  if (!record) return 'became      unknown: its record is gone, others came after it';
+function outcomeText(record: RecordOutcome | undefined): string {
+  if (!record) return 'became      unknown: newer records have replaced its record';
   const { state, status, duration_ms: ms, attempts = [] } = record;
   const facts = [state, status, ms === undefined ? undefined : `${ms} ms`].filter((fact) => fact !== undefined);
   const lines = attempts.map(({ target, outcome, failure }) => {
     const why = failure ? ` (${[failure.code, failure.status].filter((part) => part !== undefined).join(', ')})` : '';
     return `            ${target}: ${outcome}${why}`;
   });
-  return [`became      ${facts.join(', ')}`, ...lines].join('\n');
+  return [`outcome      ${facts.join(', ')}`, ...lines].join('\n');
 }

@@ -10,15 +10,16 @@ interface FakeCacheSetup {
 }
 
 /**
- * Kept replies are looked for and never given: what would be asked upstream is to be told, too. The look leaves no trace in the
- * store, which may be the one that serves.
+ * A cache that looks up replies but never returns them, so that explain also shows the upstream request. The look-up
+ * does not change the store, which may be the serving one.
  */
 export function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): ReplyCache {
-  // Of the question that is being answered: there is one at a time.
+  // State of the current question; there is one at a time.
   let refused: CachedReply | undefined;
   return {
     ...cache,
-    // The key is made of this, of the attempt as it is at this moment: a plugin behind it may go on with another body.
+    // The cache plugin calls this when it builds the key, with the attempt's state at this time; a later plugin may
+    // change the body.
     spoken(exchange) {
       const spoken = cache.spoken(exchange);
       const question = questionOf(exchange, spoken);
@@ -31,7 +32,7 @@ export function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup)
       }
       return spoken;
     },
-    // But for one that the cache refuses the request at: it is to be seen to do so.
+    // Returns only a reply whose rendering rejects the request, so that the rejection is shown.
     find: () => refused,
     store() {},
   };
@@ -45,7 +46,7 @@ function questionOf(exchange: Exchange, spoken: CacheQuestion['spoken']): CacheQ
   return { exchange, attempt, resolved: attempt.resolved, settings, namespace, spoken };
 }
 
-/** What is kept, and was there when the request came: what the request itself has left behind was not. */
+/** The cached reply that existed when the request arrived; a reply that the request itself stored does not count. */
 function young(cache: ReplyCache, question: CacheQuestion, clock: FakeCacheSetup['clock']): CachedReply | undefined {
   const kept = cache.peek(cacheKey(question));
   const ageMs = kept && clock.now() - kept.storedAt;

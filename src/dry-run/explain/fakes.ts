@@ -26,12 +26,14 @@ export interface FakesSetup {
   readonly clock: Clock;
   readonly server: ServerSettings;
   readonly runOf: (exchange: Exchange) => RunNotes;
-  /** Of all that are running; keys are asked for before there is anything else to know a request by. */
+  /** Callers of all running questions, by key: the key is looked up before the request is otherwise known. */
   readonly supposedCaller: (key: string) => Caller | undefined;
   readonly health: ReadHealth;
 }
 
-/** What plugins are granted in explain: everything as it is, but nothing that leaves the process, counts or remembers. */
+/**
+ * The capabilities that plugins get in explain: the real ones, except those that leave the process, count or store.
+ */
 export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
   return (granted) => ({
     ...granted,
@@ -47,7 +49,7 @@ const keysOf = (keys: KeyRing, { supposedCaller }: FakesSetup): KeyRing => ({
   find: (key, address) => supposedCaller(key) ?? keys.find(key, address),
 });
 
-/** For as long as it is written, a body holds the media that the gateway got for it. */
+/** Captures the encoded body, which contains inlined media only during encoding. */
 const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator => ({
   check: (exchange, attempt, resolved) => translator.check(exchange, attempt, resolved),
   prepare(exchange, attempt, resolved) {
@@ -61,8 +63,8 @@ const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator 
 });
 
 /**
- * Everything up to the connection: the request is written and authorised as ever, noted, and then supposed to fail, with a failure
- * that lets the chain go on where there is one. So `route` itself shows who would be next.
+ * A sender without a connection: the request is encoded, authorized and captured, and then assumed to fail, if possible
+ * with a failure that falls through. So `route` itself shows the next target.
  */
 function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
   return {
@@ -87,18 +89,18 @@ function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
           seen.supposed = undefined;
           throw error;
         }
-        run.note(`${attempt.resolved?.slug ?? 'the provider'}: its access token is not fetched by explain`);
+        run.note(`${attempt.resolved?.slug ?? 'the provider'}: explain does not fetch its access token`);
         throw supposed;
       }
     },
   };
 }
 
-/** Credentials that only an opened catalog entry has: application default credentials, a metadata server. */
+/** Credentials that only a catalog entry in use has: application default credentials, a metadata server. */
 const isUnknownCredential = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
 
-/** @returns what the attempt fails with */
+/** @returns the assumed failure of the attempt */
 function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: SeenAttempt): GatewayError {
   const failures = [
     ...nextAfter.kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),
@@ -110,7 +112,7 @@ function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: 
 const CLOSED = (): Promise<never> =>
   Promise.reject(new UpstreamError('connection_failed', 'Explain opens no connection.'));
 
-/** Nothing leaves through it. Media that the gateway would fetch are stood in for by one white pixel. */
+/** An upstream that sends nothing. Media that the gateway would fetch are replaced by one white pixel. */
 export const NO_UPSTREAM: Upstream = {
   send: CLOSED,
   exchange: CLOSED,
@@ -125,13 +127,13 @@ const PIXEL = Buffer.from(
   'base64',
 );
 
-/** Nothing is counted, and nothing told. */
+/** A recorder that records nothing. */
 export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
 
-/** In the place of every access token. */
+/** Replaces every access token. */
 export const FAKE_TOKEN = 'access-token';
 
-/** Gives a token without asking anybody for one. */
+/** Returns a fake token without fetching one. */
 export class NoTokens extends TokenStore {
   override get(): string {
     return FAKE_TOKEN;

@@ -1,6 +1,6 @@
 import type { Cancellation, Clock } from '../../plugin/index.ts';
 
-/** Time that does not pass: whatever is explained happens at one moment. */
+/** A clock that stands still: a dry run happens at one point in time. */
 export class FrozenClock implements Clock {
   readonly #real: Clock;
   #moment = { now: 0, wall: 0 };
@@ -14,7 +14,7 @@ export class FrozenClock implements Clock {
     this.#frozen = true;
   }
 
-  /** Plugins that are started and closed have their time. */
+  /** Lets time pass for plugins that are started and closed. */
   thaw(): void {
     this.#frozen = false;
   }
@@ -31,12 +31,15 @@ export class FrozenClock implements Clock {
     return this.#moment.wall;
   }
 
-  /** For plugins that take too long to start. */
+  /** Real time, for the limit on plugins that start too slowly. */
   after(ms: number, task: () => void): () => void {
     return this.#real.after(ms, task);
   }
 
-  /** Nobody waits while a request is run; a limit for what is only to be awaited must not be the first to end, though. */
+  /**
+   * A dry run does not wait. A sleep that serves as a limit must still end after the awaited work, hence
+   * `setImmediate`.
+   */
   sleep(ms: number, cancellation?: Cancellation): Promise<void> {
     return this.#frozen ? new Promise((resolve) => void setImmediate(resolve)) : this.#real.sleep(ms, cancellation);
   }

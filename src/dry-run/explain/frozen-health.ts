@@ -1,10 +1,10 @@
 import type { Exchange, GatewayConfig, HealthDirectory, Target, TargetHealth } from '../../plugin/index.ts';
 import { targetsOf } from '../../state/memory/target-health.ts';
 
-/** How a target did at one moment. */
+/** Health of a target at one point in time. */
 export type HealthThen = Pick<TargetHealth, 'state' | 'retryAt' | 'admits'>;
 
-/** How the targets of one config did at one moment, by their paths. A target that is not there was well. */
+/** Health of the targets of one config at one point in time, by path. A missing target was healthy. */
 export type FrozenHealth = ReadonlyMap<string, HealthThen>;
 
 export const WELL: HealthThen = { state: 'closed', retryAt: 0, admits: true };
@@ -16,7 +16,7 @@ export type ReadHealth = (
   exchange: Exchange | undefined,
 ) => HealthThen | undefined;
 
-/** Those of a config's targets that are not simply well. */
+/** The health of a config's targets, without healthy ones. */
 export function freezeHealth(
   config: GatewayConfig,
   read: (config: GatewayConfig, target: Target) => HealthThen | undefined,
@@ -31,12 +31,12 @@ export function freezeHealth(
   );
 }
 
-/** Health that is read and never written: what explain supposes says nothing of a target. */
+/** Health that is read and never written: an assumed failure is no evidence about a target. */
 export const readOnlyHealth = (read: ReadHealth): HealthDirectory => ({
   of(config, target, exchange) {
-    // One by one: those of a breaker are getters, which no spread takes along.
+    // Copied one by one: a breaker's fields are getters, which a spread omits.
     const { state, retryAt, admits } = read(config, target, exchange) ?? WELL;
-    // Where no breaker is configured health is only told.
+    // Without an enforced breaker, health is only reported.
     const probe = target.breaker.enforced && state !== 'closed' && admits;
     return { state, retryAt, admits, begin: () => ({ probe, succeeded() {}, failed() {}, abandoned() {} }) };
   },

@@ -1,10 +1,10 @@
 import type { SlicedWork } from '../explanation/field-sources/steps.ts';
 import type { Clock } from '../../plugin/index.ts';
 
-/** What a request that is served waits for a question, at most: beside the longest of the question's steps. */
+/** Maximum delay of served requests by a question, apart from the longest single step. */
 const SLICE_MS = 10;
 
-/** Does work for a short time, then lets the process serve whoever has come, and so on. */
+/** Runs work in short slices and lets the process serve requests in between. */
 export async function inSlices<T>(steps: SlicedWork<T>, clock: Pick<Clock, 'now'>): Promise<T> {
   for (;;) {
     const from = clock.now();

@@ -10,7 +10,7 @@ import type { ExplainQuestion } from './question.ts';
 const app = new Koa();
 bindReplies(app);
 
-/** Koa's context of a request that nobody has sent: its body is all there, and nobody is on the other side. */
+/** A Koa context for a request without a connection; its body is complete. */
 export function inboundContext({
   method,
   path,
@@ -18,7 +18,7 @@ export function inboundContext({
   body,
   remoteAddress = '127.0.0.1',
 }: ExplainQuestion): Koa.Context {
-  // Never connected: it only stands where node:http looks for one.
+  // Never connected; node:http requires a socket.
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });
   normaliseTarget(req);
@@ -26,14 +26,14 @@ export function inboundContext({
   req.push(body);
   req.push(null);
   const res = new ServerResponse(req);
-  // Koa's own word for "nobody has answered yet".
+  // Koa's initial status of an unanswered request.
   res.statusCode = 404;
   return Object.assign(app.createContext(req, res), { respond: false });
 }
 
-/** As the router of the data listener reads it, which takes HEAD where it takes GET. */
+/** Routes like the data listener, which treats HEAD as GET. */
 export function routed(ctx: Koa.Context): Routed {
-  const asked = ctx.method === 'HEAD' ? 'GET' : ctx.method;
-  const route = routes.find(({ method, path }) => method === asked && path.test(ctx.path));
+  const routedMethod = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+  const route = routes.find(({ method, path }) => method === routedMethod && path.test(ctx.path));
   return route ? route.read(ctx) : unserved(ctx);
 }

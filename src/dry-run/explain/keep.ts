@@ -20,7 +20,10 @@ export interface KeeperSetup {
 const MAX_BODY_BYTES = 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
 
-/** Keeps what explains a request, where its config or the server wants that; undefined where nobody can. */
+/**
+ * Stores the data that explains a request, if its config or the server enables it. Undefined when explaining is
+ * disabled.
+ */
 export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
   if (!admin.enabled || admin.explain === 'none') return undefined;
   const all = admin.explain === 'all';
@@ -34,15 +37,15 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
   if (!kept.open || body.length > MAX_BODY_BYTES) return;
   const id = uuidv7(clock.wall());
   exchange.explainId = id;
-  // `route` writes its draws into it.
+  // `route` records its draws here.
   exchange.draws = [];
   const credentials = credentialsIn(exchange.request.headers);
   const question: ExplainQuestion = {
     method: exchange.request.method,
-    // Without its query, where some clients have their key; who is asked about a config has nothing in it that counts.
+    // Without its query, in which some clients send their key; no operation that chooses a config reads the query.
     path: exchange.request.path,
     headers: headersOf(exchange, credentials),
-    // Only what the body has, and so is here anyway.
+    // Only credentials that occur in the body, which is stored anyway.
     secrets: credentials.filter((text) => body.includes(text)).map((text) => new Secret(text)),
     body: ownBytes(body),
     as: exchange.caller,
@@ -55,17 +58,17 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
   kept.add(id, { question, explainer });
 }
 
-/** A small body may be a piece of the 64 KiB that node:http has read at once. */
+/** Copies a small body, which may be a slice of the 64 KiB that node:http read at once. */
 const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLength ? Buffer.from(body) : body);
 
-/** Without credentials, wherever they stand; that the caller brought its own for the upstream is to be seen. */
+/** The headers without credentials. A fake one shows that the caller brought its own for the upstream. */
 function headersOf(
   { request: { headers }, upstreamToken }: Exchange,
   credentials: readonly string[],
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    // Explained bodies are all there: nobody waits to hear that they are wanted.
+    // A dry run has the whole body, so `expect` does not apply.
     if (value === undefined || name === 'expect' || mayHoldCredential(name)) continue;
     let text = [value].flat().join(', ');
     for (const credential of credentials) text = text.replaceAll(credential, '[secret]');

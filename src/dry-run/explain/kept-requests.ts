@@ -1,10 +1,10 @@
 import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 
-/** A request as it was when its config was chosen, and who can explain it. */
+/** A request as it was when its config was chosen, with the explainer of its settings. */
 export interface KeptRequest {
   readonly question: ExplainQuestion;
-  /** Of the settings it ran on. */
+  /** Explainer of the settings that served it. */
   readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
 }
 
@@ -18,10 +18,10 @@ export interface KeptLimits {
 }
 
 const LIMITS: KeptLimits = { requests: 100, bytes: 16 * 1024 * 1024 };
-/** Of what is kept of a request beside its texts. */
+/** Memory of a stored request besides its texts. */
 const OVERHEAD_BYTES = 2048;
 
-/** The latest requests that can be explained: the oldest go first, so that neither their number nor their bytes grow. */
+/** The latest requests that can be explained, bounded in number and bytes; the oldest are dropped first. */
 export class KeptRequests {
   readonly #limits: KeptLimits;
   /** The oldest first. */
@@ -37,18 +37,18 @@ export class KeptRequests {
     return this.#bytes;
   }
 
-  /** Whether any are kept, by the settings in force: requests that began with older ones still come. */
+  /** Whether the current settings allow storing requests. Requests that began with older settings may still arrive. */
   get open(): boolean {
     return this.#open;
   }
 
-  /** Lets go of all where none are to be kept. */
+  /** Drops all requests when storing is disabled. */
   apply(open: boolean): void {
     this.#open = open;
     if (!open) this.clear();
   }
 
-  /** @param id that no other request has */
+  /** @param id unique id of the request */
   add(id: string, { question, explainer }: KeptRequest): void {
     const bytes = sizeOf(question);
     if (bytes > this.#limits.bytes) return;
@@ -78,6 +78,6 @@ export class KeptRequests {
 
 function sizeOf({ path, headers, body }: ExplainQuestion): number {
   const texts = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, path.length);
-  // As UTF-16, which is the most that V8 takes for them.
+  // As UTF-16, the most memory that V8 uses for them.
   return OVERHEAD_BYTES + 2 * texts + body.length;
 }

@@ -19,7 +19,7 @@ import type { ListedPlugin } from '../../compose/chain-builder.ts';
 import type { HealthThen } from './frozen-health.ts';
 import type { ExplainQuestion } from './question.ts';
 
-/** What was seen of one request's way through the chains. */
+/** The observation of one request's run through the chains. */
 export interface Observation {
   readonly question: ExplainQuestion;
   readonly exchange: Exchange;
@@ -27,72 +27,75 @@ export interface Observation {
   readonly settings: Settings;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
-  /** How the caller was found where the headers did not say it. */
+  /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'nobody' | undefined;
-  /** Plugins that were reached, in the order they were. */
+  /** The reached plugins, in order. */
   readonly steps: readonly PluginStep[];
-  /** All plugins of the chains, as they are listed; the attempt chain once. */
+  /** All plugins of the chains, in listed order; the attempt chain once. */
   readonly listed: readonly ListedPlugin[];
   readonly attempts: readonly SeenAttempt[];
   readonly notes: readonly string[];
 }
 
-/** One plugin that a request came to. */
+/** One plugin that a request reached. */
 export interface PluginStep {
   readonly place: ListedPlugin;
-  /** False: explain left it out. */
+  /** False: explain skipped it. */
   readonly run: boolean;
-  /** Of the attempt chain. */
+  /** Set in the attempt chain. */
   readonly attempt: Attempt | undefined;
-  /** It has not come to its end. */
+  /** It has not ended. */
   running: boolean;
   words: PluginWords | undefined;
-  /** What it threw; what a plugin behind it threw is told there. */
+  /** The error that it threw itself, not an error of a later plugin. */
   refused: GatewayError | undefined;
 }
 
-/** One run of the attempt chain, up to what would leave. An attempt lets go of all this when it fails, so it is noted before. */
+/**
+ * One run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they are
+ * captured before.
+ */
 export interface SeenAttempt {
   readonly attempt: Attempt;
   readonly config: GatewayConfig;
   body: RequestBody;
-  /** What `outbound` was made of: `body`, with the media in it that the gateway got for it. */
+  /** The encoded body of `outbound`: `body` with inlined media. */
   written: RequestBody | undefined;
   resolved: ResolvedTarget | undefined;
   outbound: Outbound | undefined;
-  /** As it would leave, credentials in its headers; several of a batch. */
+  /** The outbound request with credentials in its headers; for a batch, the first one. */
   sent: OutboundRequest | undefined;
-  /** Undefined where no cache was asked. */
+  /** Undefined when no cache was looked up. */
   cache: SeenCache | undefined;
-  /** Where what would leave comes from; undefined until it is found out. */
+  /** Sources of the outbound request; undefined until they are determined. */
   origins: OutboundOrigins | undefined;
-  /** The failure it is supposed to have met, for `route` to show what comes next; undefined where it was refused before. */
+  /** The assumed failure, so that `route` tries the next target; undefined when the attempt was rejected earlier. */
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
-  /** Kinds of failure, and statuses, after which another target would be asked. */
+  /** Failure kinds and statuses that fall through to another target. */
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
 }
 
-/** Where what would leave comes from. */
+/** The sources of an outbound request. */
 export interface OutboundOrigins {
   readonly fields: readonly FieldExplanation[];
-  /** Lists are told up to this length, because some are longer. */
+  /** Set when lists are longer than this: `fields` covers their first elements only. */
   readonly fieldsUpTo: number | undefined;
-  /** By the header's name; empty where nothing of the request has a say in it. */
+  /** By header name; empty for a header that does not depend on the request. */
   readonly headers: ReadonlyMap<string, readonly FieldSource[]>;
-  /** Where the model's name comes from. */
+  /** Sources of the model's name. */
   readonly model: readonly FieldSource[];
-  /** Where it is said whether the reply is a stream. */
+  /** Sources of the stream flag. */
   readonly stream: readonly FieldSource[];
 }
 
-/** What a cache was asked for, and would have said. */
+/** A cache look-up and its result. */
 export interface SeenCache {
   readonly key: string;
-  /** What went into the key, as it is told. */
+  /** The parts of the key, without secrets. */
   readonly parts: Readonly<Record<string, unknown>>;
-  /** The caller wants a new answer, whatever is kept. */
+  /** The caller forces a new reply. */
   readonly refresh: boolean;
-  /** Kept, and young enough, and can be told in the form that is asked for. */
+  /** The cached reply, if it is fresh and can be rendered in the requested form. */
   readonly kept: CachedReply | undefined;
 }

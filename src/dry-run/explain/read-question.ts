@@ -6,13 +6,13 @@ import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { ExplainQuestion } from './question.ts';
 
-/** A question as it comes to the admin listener: plain values, for whatever process answers it. */
+/** A question as the admin listener receives it: plain values that any process can answer. */
 export interface AskedQuestion {
   readonly method: string;
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the body, as the question writes it. */
+  /** Text of the client's body, as written in the question. */
   readonly body: string;
   /** Id of a key. */
   readonly key?: string;
@@ -21,7 +21,7 @@ export interface AskedQuestion {
   readonly at?: number;
 }
 
-/** What is wrong with a question. */
+/** An invalid question. */
 export class BadQuestion extends Error {
   override readonly name = 'BadQuestion';
 }
@@ -32,12 +32,12 @@ const MAX_PATH = 8 * 1024;
 
 type Limits = Pick<ServerSettings['limits'], 'json' | 'header'>;
 
-/** Throws BadQuestion. What is not understood is refused: passed over, it would answer another question. */
+/** Throws BadQuestion. Unknown fields are rejected: ignoring one would answer another question. */
 export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
   if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
   const spans = outlineOf(bytes, limits.json);
-  const strange = [...spans.keys()].find((name) => !NAMES.includes(name));
-  if (strange !== undefined) throw new BadQuestion(strangeName(strange));
+  const unknown = [...spans.keys()].find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new BadQuestion(unknownName(unknown));
   const value = (name: string): unknown => {
     const span = spans.get(name);
     return span && JSON.parse(bytes.toString('utf8', span.from, span.to));
@@ -64,7 +64,7 @@ export const toQuestion = ({ body, key, at, ...asked }: AskedQuestion, clock: Cl
 
 function outlineOf(bytes: Buffer, limits: JsonLimits): TopLevel {
   try {
-    // One deeper than a request may be: its body is a part of this.
+    // One level deeper than a request may be, because the question contains the request's body.
     return scanTopLevel(bytes, { ...limits, depth: limits.depth + 1 });
   } catch (error) {
     if (error instanceof GatewayError) throw new BadQuestion(error.message);
@@ -72,32 +72,32 @@ function outlineOf(bytes: Buffer, limits: JsonLimits): TopLevel {
   }
 }
 
-function strangeName(name: string): string {
+function unknownName(name: string): string {
   const meant = nearest(name, NAMES);
-  const hint = meant === undefined ? ' What the client sends goes into `body`.' : ` Did you mean \`${meant}\`?`;
-  return `\`${name.slice(0, 100)}\`: the question may say ${NAMES.join(', ')}.${hint}`;
+  const hint = meant === undefined ? ' The client’s request belongs in `body`.' : ` Did you mean \`${meant}\`?`;
+  return `\`${name.slice(0, 100)}\`: allowed fields: ${NAMES.join(', ')}.${hint}`;
 }
 
 function readMethod(value: unknown = 'POST'): string {
   if (typeof value === 'string' && METHODS.includes(value)) return value;
-  throw new BadQuestion('`method` is a method of HTTP, such as POST.');
+  throw new BadQuestion('`method` must be an HTTP method such as POST.');
 }
 
 function readPath(value: unknown = '/v1/chat/completions'): string {
   if (typeof value === 'string' && value.length <= MAX_PATH && /^\/[\x21-\x7e]*$/.test(value)) return value;
-  throw new BadQuestion('`path` begins with a slash and has no spaces, such as /v1/chat/completions.');
+  throw new BadQuestion('`path` must begin with a slash and contain no spaces, such as /v1/chat/completions.');
 }
 
 function readHeaders(value: unknown = {}, limit: number): Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new BadQuestion('`headers` is an object of texts.');
+    throw new BadQuestion('`headers` must be an object of strings.');
   const headers: Record<string, string> = {};
   let bytes = 0;
   for (const [written, text] of Object.entries(value)) {
     const name = written.toLowerCase();
     if (typeof text !== 'string' || !isHeader(name, text))
-      throw new BadQuestion(`\`headers\`: ${JSON.stringify(written.slice(0, 100))} is no header that can be sent.`);
-    if (Object.hasOwn(headers, name)) throw new BadQuestion(`\`headers\`: \`${name}\` stands there twice.`);
+      throw new BadQuestion(`\`headers\`: ${JSON.stringify(written.slice(0, 100))} is not a valid header.`);
+    if (Object.hasOwn(headers, name)) throw new BadQuestion(`\`headers\`: \`${name}\` occurs twice.`);
     bytes += name.length + text.length;
     headers[name] = text;
   }
@@ -106,7 +106,7 @@ function readHeaders(value: unknown = {}, limit: number): Record<string, string>
 }
 
 function isHeader(name: string, value: string): boolean {
-  // An object of headers is not asked about what every object has.
+  // Assigning `__proto__` would change the object instead of adding a header.
   if (name === '__proto__') return false;
   try {
     validateHeaderName(name);
@@ -117,15 +117,15 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-/** Without a body they are asked by mistake; all others seldom have one. */
+/** For these methods a missing body is a mistake. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** JSON as it is written there, not as it would be written anew: numbers beyond 2 ** 53 stay what they are. */
+/** The body's JSON as written, not re-serialized: numbers beyond 2 ** 53 stay unchanged. */
 function readBody(bytes: Buffer, spans: TopLevel, method: string): string {
   const span = spans.get('body');
   if (!span) {
     if (!WITH_BODY.has(method)) return '';
-    throw new BadQuestion('`body` is missing: what the client sends, as JSON.');
+    throw new BadQuestion('`body` is required: the client’s body, as JSON.');
   }
   const text = bytes.toString('utf8', span.from, span.to);
   return span.kind === 'string' ? String(JSON.parse(text)) : text;
@@ -133,19 +133,19 @@ function readBody(bytes: Buffer, spans: TopLevel, method: string): string {
 
 function readKey(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'string' && value !== '')) return value;
-  throw new BadQuestion('`key` is the id of a key in keys.yaml.');
+  throw new BadQuestion('`key` must be the id of a key in keys.yaml.');
 }
 
 function readDraws(value: unknown): readonly number[] | undefined {
   if (value === undefined) return undefined;
   const isDraw = (one: unknown): one is number => typeof one === 'number' && one >= 0 && one < 1;
   if (Array.isArray(value) && value.length > 0 && value.length <= MAX_DRAWS && value.every(isDraw)) return value;
-  throw new BadQuestion(`\`draws\` is a list of 1 to ${MAX_DRAWS} numbers x, 0 ≤ x < 1.`);
+  throw new BadQuestion(`\`draws\` must be a list of 1 to ${MAX_DRAWS} numbers x, 0 ≤ x < 1.`);
 }
 
 function readAt(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const moment = typeof value === 'string' ? readMoment(value) : undefined;
   if (moment !== undefined) return moment;
-  throw new BadQuestion('`at` is a moment, such as 2026-01-01T12:00:00Z.');
+  throw new BadQuestion('`at` must be a time such as 2026-01-01T12:00:00Z.');
 }

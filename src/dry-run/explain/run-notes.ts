@@ -1,9 +1,9 @@
 import type { Attempt, GatewayError } from '../../plugin/index.ts';
 import type { SeenAttempt } from './observation.ts';
 
-/** What a dry run knows, and notes, of its request. */
+/** The known and collected facts of a dry run. */
 export interface RunNotes {
-  /** What an attempt is known to have failed with. */
+  /** The known failure of an attempt. */
   failureOf(attempt: Attempt): GatewayError | undefined;
   seen(attempt: Attempt): SeenAttempt;
   note(text: string): void;

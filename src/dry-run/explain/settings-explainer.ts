@@ -4,15 +4,16 @@ import { Explainer, type ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
-/** What a load has read. */
+/** The files that a load has read. */
 interface ReadFiles {
   readonly contents: ReadPlaces;
 }
 
 /**
- * Explains requests by one state of the settings, from the texts that were read for it, whatever the disk says by now. It lives as
- * long as somebody holds on to it: the snapshot of these settings, and requests that ran on them and are kept. Until it is first asked it has
- * compiled nothing, and once its settings are no more in force it keeps nothing compiled: of those there may be a hundred.
+ * Explains requests by one version of the settings, from the texts that were read for it, whatever the disk contains
+ * now. Reference-counted: held by the snapshot of these settings and by stored requests that ran on them. It compiles
+ * on the first question. Once its settings are replaced it keeps nothing compiled, because there may be a hundred such
+ * versions.
  */
 export class SettingsExplainer {
   readonly #setup: Omit<ExplainerSetup, 'files'>;
@@ -21,7 +22,7 @@ export class SettingsExplainer {
   #holders = 1;
   #retired = false;
 
-  /** Held by who makes it, until its settings are no more in force. */
+  /** Its creator holds it until its settings are replaced. */
   constructor(setup: Omit<ExplainerSetup, 'files'>, files: ReadFiles) {
     this.#setup = setup;
     this.#files = filesOf(files);
@@ -33,20 +34,20 @@ export class SettingsExplainer {
 
   release(): void {
     this.#holders -= 1;
-    if (this.#holders === 0) this.#letGo();
+    if (this.#holders === 0) this.#discard();
   }
 
-  /** Its settings are no more in force, and who made it lets go of it. */
+  /** Called when its settings are replaced; releases the creator's hold. */
   retire(): void {
     this.#retired = true;
-    this.#letGo();
+    this.#discard();
     this.release();
   }
 
-  /** The files were written anew and say the same: what they say may stand on other lines now. */
+  /** The files were rewritten with the same content, but lines may have moved. */
   readAgain(files: ReadFiles): void {
     this.#files = filesOf(files);
-    this.#letGo();
+    this.#discard();
   }
 
   /** Rejects with SettingsRefused and UnknownKey. */
@@ -56,18 +57,18 @@ export class SettingsExplainer {
     try {
       return await this.#explainer.explain(question);
     } catch (error) {
-      // The next one begins anew: what could not be compiled is remembered by an explainer.
-      if (error instanceof SettingsRefused) this.#letGo();
+      // An explainer remembers a failed compilation; the next question needs a new one.
+      if (error instanceof SettingsRefused) this.#discard();
       throw error;
     } finally {
-      // What others are still asking it is answered before it ends.
-      if (this.#retired) this.#letGo();
+      // `close` waits for concurrent questions.
+      if (this.#retired) this.#discard();
       this.release();
     }
   }
 
-  #letGo(): void {
-    // Plugins of its own may fail to end; nothing of a request hangs on them.
+  #discard(): void {
+    // Plugins of this explainer may fail to close; no request depends on them.
     void this.#explainer?.close().catch(() => {});
     this.#explainer = undefined;
   }

@@ -7,11 +7,11 @@ import { looksSecret } from '../../settings/problems/show.ts';
 import type { Snapshot } from '../../compose/snapshot.ts';
 import type { ExplainQuestion } from './question.ts';
 
-/** There is no key with this id. */
+/** No key has this id. */
 export class UnknownKey extends Error {
   override readonly name = 'UnknownKey';
   readonly known: readonly string[];
-  /** What was asked for, as it may be repeated: somebody may have given the key in place of its id. */
+  /** The given id in printable form: the user may have given the key itself in place of its id. */
   readonly asked: string;
   constructor(id: string, { keys }: Settings['keys']) {
     const meant = keys.find((entry) => keyDigest(entry) === digestOf(id));
@@ -23,9 +23,9 @@ export class UnknownKey extends Error {
   }
 }
 
-/** A caller that the headers do not tell. */
+/** A caller that the headers do not identify. */
 export interface Supposed {
-  /** One that nobody has. */
+  /** A random key that no caller has. */
   readonly key: string;
   readonly caller: Caller;
   readonly how: 'named' | 'nobody';
@@ -48,7 +48,10 @@ export function suppose({ as, headers }: ExplainQuestion, { settings, snapshot }
   return given === undefined ? { key, caller: ANYBODY, how: 'nobody' } : undefined;
 }
 
-/** Where nobody says who asks: what the configs do is to be seen, not what some key may not. */
+/**
+ * The caller of a question without a key. It has no restrictions, because the question is about the configs, not about
+ * a key's limits.
+ */
 export const ANYBODY: Caller = {
   keyId: 'any key',
   providers: undefined,
@@ -59,14 +62,17 @@ export const ANYBODY: Caller = {
   customHosts: undefined,
 };
 
-/** A key that is named is not asked for, so nobody else says that its time is over. */
+/** A note about an expired key: a key given by id is not looked up, so `auth` does not check its expiry. */
 export function expired({ as }: ExplainQuestion, { keys }: Settings, wall: number): readonly string[] {
   const named = keys.keys.find(({ id }) => id === as);
   if (named?.expires_at === undefined || Date.parse(named.expires_at) > wall) return [];
-  return [`the key ${named.id} has expired (${named.expires_at}): a request with it is refused`];
+  return [`the key ${named.id} has expired (${named.expires_at}): a request with it is rejected`];
 }
 
-/** The gateway's own header stands over whatever else may hold a key, and `Authorization` stays what the caller sends upstream. */
+/**
+ * Sets the gateway's own key header, which overrides other headers with keys, so that `Authorization` stays the
+ * caller's upstream credential.
+ */
 export function withKey(
   question: ExplainQuestion,
   key: string,

@@ -3,12 +3,12 @@ import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
 import type { SeenAttempt, PluginStep } from './observation.ts';
 import type { RunNotes } from './run-notes.ts';
 
-/** What watching a request needs to know of it. */
+/** The state of a watched run. */
 export interface WatchedRun extends RunNotes {
   readonly steps: PluginStep[];
 }
 
-/** Notes every plugin that a request comes to. Those that do not say that they are pure are not even made. */
+/** Records every plugin that a request reaches. Plugins that are not declared pure are not even created. */
 export function watchPlugins(
   runOf: (exchange: Exchange) => WatchedRun,
   onListed: (place: ListedPlugin) => void,
@@ -35,20 +35,20 @@ function watched(
     const watching = runOf(ctx.exchange);
     const step: PluginStep = { place, run, attempt: ctx.attempt, running: true, words: undefined, refused: undefined };
     watching.steps.push(step);
-    let behind: unknown;
+    let thrownLater: unknown;
     try {
       await middleware(ctx, async () => {
         look(ctx, watching);
         try {
           await next();
         } catch (thrown) {
-          behind = thrown;
+          thrownLater = thrown;
           throw thrown;
         }
       });
     } catch (thrown) {
-      // What a plugin behind it has thrown is told there.
-      if (thrown !== behind) step.refused = toGatewayError(thrown);
+      // An error of a later plugin is recorded at that plugin.
+      if (thrown !== thrownLater) step.refused = toGatewayError(thrown);
       throw thrown;
     } finally {
       step.running = false;
@@ -58,20 +58,20 @@ function watched(
   };
 }
 
-/** A fault in what a plugin says of a request is no fault of the request. Its message may quote anything. */
+/** A failing `explain` is no fault of the request. Its message may quote anything, so it is not shown. */
 function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): PluginStep['words'] {
   try {
     const words: unknown = plugin.explain?.(ctx, options);
     if (!(words instanceof Promise)) return words as PluginStep['words'];
-    // Nothing waits for it, so its failure has to be heard.
+    // The promise is not awaited; catching prevents an unhandled rejection.
     words.catch(() => {});
-    return { does: 'no explanation: its `explain` returned a promise' };
+    return { does: 'no description: its `explain` returned a promise' };
   } catch {
-    return { does: 'cannot say: its `explain` has failed' };
+    return { does: 'no description: its `explain` failed' };
   }
 }
 
-/** An attempt that fails lets go of what it was about to send: it is looked at before. */
+/** A failing attempt discards its outbound request, so it is captured before. */
 function look({ attempt }: GatewayContext, watching: WatchedRun): void {
   if (!attempt) return;
   const seen: SeenAttempt = watching.seen(attempt);

@@ -1,6 +1,6 @@
 import type { FailureKind, FieldSettings } from '../../plugin/index.ts';
 
-/** Where a value comes from. */
+/** The source of a value. */
 export type FieldSource =
   /** A field of the client's body: `messages.0.content`. */
   | { readonly kind: 'client'; readonly path: string }
@@ -11,10 +11,10 @@ export type FieldSource =
       readonly kind: 'settings';
       readonly at: SettingPlace;
       readonly setting: string;
-      /** The field of the client's body that it was put into, where that is another one than the field it is told of. */
+      /** The field of the client's body that it set, if that differs from the described field. */
       readonly path?: string;
     }
-  /** The gateway itself; `what` says why in a few words. */
+  /** The gateway itself; `what` is the reason, as a short phrase. */
   | { readonly kind: 'gateway'; readonly what: string };
 
 /** Lines and columns count from 1. */
@@ -24,11 +24,11 @@ export interface SettingPlace {
   readonly column: number;
 }
 
-/** What `gatehouse explain` tells of one request; the JSON of it is the same. Nothing in it is a secret. */
+/** The explanation of one request, as `gatehouse explain` prints it and as its JSON. Contains no secret. */
 export interface Explanation {
   readonly settings: { readonly folder: string; readonly hash: string };
   readonly request: RequestExplanation;
-  /** Undefined where the request was refused before. */
+  /** Undefined when the request was rejected earlier. */
   readonly caller: CallerExplanation | undefined;
   readonly config: ConfigExplanation | undefined;
   readonly metadata: Readonly<Record<string, string>>;
@@ -36,13 +36,13 @@ export interface Explanation {
   readonly deadline: TimeExplanation;
   readonly plugins: readonly PluginExplanation[];
   readonly rules: readonly RulesExplanation[];
-  /** In the order they would be asked, each one if all before it failed. */
+  /** In order of trial: each target is tried if all earlier ones fail. */
   readonly targets: readonly TargetExplanation[];
-  /** Targets that would not be asked, whatever happens. */
+  /** Targets that would never be tried. */
   readonly leftOut: readonly LeftOutExplanation[];
-  /** What the gateway itself would answer; undefined where a target would. */
+  /** The gateway's own reply; undefined when a target would answer. */
   readonly answer: AnswerExplanation | undefined;
-  /** What explain could not know, or did not do. */
+  /** Facts that explain could not determine, and steps that it skipped. */
   readonly notes: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export interface RequestExplanation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  /** Undefined: nothing is served at this path and method. */
+  /** Undefined: no operation has this path and method. */
   readonly operation: string | undefined;
   readonly bytes: number;
   readonly model: string | undefined;
@@ -61,7 +61,7 @@ export interface RequestExplanation {
 
 export interface CallerExplanation {
   readonly key: string;
-  /** How it was found: `x-gateway-api-key`, `named`, `no key given: one without limits`. */
+  /** How it was found: `x-gateway-api-key`, `named`, `no key given: explained for a key without limits`. */
   readonly found: string;
   readonly at: SettingPlace | undefined;
   readonly providers: readonly string[] | undefined;
@@ -69,9 +69,9 @@ export interface CallerExplanation {
   readonly configs: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
   readonly inlineConfigs: boolean;
-  /** Which fields it may send. Undefined: all. */
+  /** The fields that it may send. Undefined: all. */
   readonly fields: FieldSettings | undefined;
-  /** What `Authorization` held beside the key goes upstream where the provider takes it. */
+  /** The caller's token in `Authorization` is sent upstream if the provider accepts it. */
   readonly ownUpstreamToken: boolean;
 }
 
@@ -79,7 +79,10 @@ export interface ConfigExplanation {
   readonly id: string;
   readonly hash: string;
   readonly name: string | undefined;
-  /** header: `x-gateway-config` names it. inline: it came in that header. key: the key's default. server: the server's. none: the request itself says where to go. */
+  /**
+   * header: `x-gateway-config` names it. inline: it came in that header. key: the key's default. server: the server's
+   * default. none: the request itself names its target.
+   */
   readonly found: 'header' | 'inline' | 'key' | 'server' | 'none';
   readonly source: FieldSource;
 }
@@ -91,17 +94,20 @@ export interface TimeExplanation {
 
 export interface PluginExplanation {
   readonly chain: 'entry' | 'request' | 'attempt';
-  /** Of the attempt chain: number of the target in `targets`. */
+  /** In the attempt chain: index of the target in `targets`. */
   readonly target: number | undefined;
   readonly name: string;
   readonly plugin: string;
   /** Why it is in the chain. */
   readonly on: FieldSource;
-  /** not run: explain leaves it out, because it does not say that it is pure. not reached: a plugin before it has answered or refused. */
+  /**
+   * not run: explain skips it, because it is not declared pure. not reached: an earlier plugin has answered or rejected
+   * the request.
+   */
   readonly state: 'run' | 'not run' | 'not reached';
   readonly does: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** It refused the request. */
+  /** Set when it rejected the request. */
   readonly refused: AnswerExplanation | undefined;
 }
 
@@ -109,7 +115,7 @@ export interface RulesExplanation {
   /** Path of the conditional in the config. */
   readonly conditional: string;
   readonly conditions: readonly ConditionExplanation[];
-  /** Where it led. */
+  /** Path of the chosen target or group. */
   readonly to: string;
   readonly otherwise: boolean;
 }
@@ -117,7 +123,7 @@ export interface RulesExplanation {
 export interface ConditionExplanation {
   readonly index: number;
   readonly at: SettingPlace | undefined;
-  /** Undefined: one before it held, so this one was not asked. */
+  /** Undefined: an earlier condition matched, so this one was not evaluated. */
   readonly holds: boolean | undefined;
   readonly then: string;
   readonly tests: readonly TestExplanation[];
@@ -128,11 +134,11 @@ export interface TestExplanation {
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
   readonly operator: string | undefined;
-  /** What the config compares with. */
+  /** The value in the config. */
   readonly wanted: unknown;
-  /** What the request says; left out where it says nothing. */
+  /** The value in the request; absent when it has none. */
   readonly found?: unknown;
-  /** Undefined: the text is too long for the pattern, and a request that comes to it is refused. */
+  /** Undefined: the text is too long for the pattern, and the condition would reject the request. */
   readonly holds: boolean | undefined;
   readonly at: SettingPlace | undefined;
   readonly inner?: readonly TestExplanation[];
@@ -145,7 +151,7 @@ export interface TargetExplanation {
   readonly name: string | undefined;
   readonly at: SettingPlace | undefined;
   readonly why: string;
-  /** In the load balances around it, the outermost first. */
+  /** Its shares in the enclosing load balances, outermost first. */
   readonly shares: readonly {
     readonly group: string;
     readonly weight: number;
@@ -157,7 +163,7 @@ export interface TargetExplanation {
     readonly retryInMs: number | undefined;
     readonly enforced: boolean;
   };
-  /** Failures after which the next target would be asked; all others end the chain. */
+  /** Failures that fall through to the next target; all others end the chain. */
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
   readonly provider: ProviderExplanation | undefined;
   readonly timeouts: Readonly<Record<string, TimeExplanation>>;
@@ -167,15 +173,15 @@ export interface TargetExplanation {
     readonly source: FieldSource;
   };
   readonly commit: string;
-  /** The client's body as this target's settings leave it. */
+  /** The client's body with this target's changes. */
   readonly body: unknown;
   readonly changes: readonly ChangeExplanation[];
-  /** Undefined where it would be refused before anything is sent. */
+  /** Undefined when the request would be rejected before anything is sent. */
   readonly outbound: OutboundExplanation | undefined;
   readonly losses: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
   readonly cache: CacheExplanation | undefined;
   readonly refused: AnswerExplanation | undefined;
-  /** Of the metrics a good answer would add to. */
+  /** The counters that a successful reply would increment. */
   readonly metrics: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[];
 }
 
@@ -184,9 +190,9 @@ export interface ProviderExplanation {
   readonly provider: string;
   readonly model: string;
   readonly format: string;
-  /** Which fields of requests its catalog entry lets pass. Undefined: all. */
+  /** The request fields that its catalog entry allows. Undefined: all. */
   readonly fields: FieldSettings | undefined;
-  /** Undefined for a place the request itself names. */
+  /** Undefined for a destination that the request itself names. */
   readonly at: SettingPlace | undefined;
 }
 
@@ -194,9 +200,9 @@ export interface ProviderExplanation {
 export interface ChangeExplanation {
   readonly path: string;
   readonly action: 'set' | 'default' | 'removed';
-  /** Left out where it was removed. */
+  /** Absent when the field was removed. */
   readonly value?: unknown;
-  /** What the client had said; left out where it had said nothing. */
+  /** The client's value; absent when it sent none. */
   readonly was?: unknown;
   readonly source: FieldSource;
 }
@@ -207,15 +213,15 @@ export interface OutboundExplanation {
   readonly urlSources: readonly FieldSource[];
   /** Credentials are `[secret]`. */
   readonly headers: readonly HeaderExplanation[];
-  /** Parsed where it is JSON; of a batch the first call's. */
+  /** Parsed if it is JSON; for a batch, the first call's body. */
   readonly body: unknown;
   readonly bytes: number;
-  /** Calls that one request becomes. */
+  /** Number of upstream calls for the request. */
   readonly calls: number;
   readonly stream: boolean;
-  /** Where the leaves of `body` come from. */
+  /** The sources of the leaves of `body`. */
   readonly fields: readonly FieldExplanation[];
-  /** There where a list is longer than this: fields of the elements behind are not told. */
+  /** Set when a list is longer than this: `fields` omits its later elements. */
   readonly fieldsUpTo?: number;
 }
 
@@ -223,30 +229,30 @@ export interface HeaderExplanation {
   readonly name: string;
   readonly value: string;
   readonly source: FieldSource;
-  /** Of a list that several speakers have a say in. */
+  /** Further sources of a value that is a combined list. */
   readonly also?: readonly FieldSource[];
-  /** The line of the config that lets a caller's header through. */
+  /** The line of the config that forwards the caller's header. */
   readonly allowedBy?: FieldSource;
 }
 
 export interface FieldExplanation {
   /** `generationConfig.maxOutputTokens` */
   readonly path: string;
-  /** More than one where a field is made of several. */
+  /** More than one when several inputs form the field. */
   readonly sources: readonly FieldSource[];
 }
 
 export interface CacheExplanation {
-  /** Empty where it is not known. */
+  /** Empty when it is not known. */
   readonly key: string;
-  /** What went into it, by name. Credentials are told as `[secret]`. */
+  /** Its parts by name. Credentials are `[secret]`. */
   readonly parts: Readonly<Record<string, unknown>>;
   readonly maxAgeMs: number;
   readonly scope: string;
   readonly source: FieldSource;
-  /** A kept reply is given, and nobody is asked. */
+  /** A cached reply would be used, and nothing sent upstream. */
   readonly hit: boolean;
-  /** What would happen now. */
+  /** The result of a look-up now. */
   readonly now: string;
 }
 

@@ -1,13 +1,13 @@
 import type { FieldSource } from './explanation.ts';
 
-/** What `gatehouse explain --headers` tells; the JSON of it is the same. No value of any header is in it. */
+/** The result of `gatehouse explain --headers`, as printed and as its JSON. Contains no header values. */
 export interface HeaderPaths {
   readonly settings: { readonly folder: string; readonly hash: string };
   /** In the order of the configs, their targets and the catalog. */
   readonly paths: readonly HeaderPath[];
-  /** What goes upstream from nobody's request, whatever the settings say. */
+  /** Headers that are never forwarded, with any settings. */
   readonly never: readonly NeverSent[];
-  /** What was not looked through. */
+  /** Parts of the settings that were not examined. */
   readonly notes: readonly string[];
 }
 
@@ -15,22 +15,22 @@ export interface HeaderPaths {
 export interface HeaderPath {
   /** Lower-case name as clients send it. */
   readonly header: string;
-  /** Lower-case name as the upstream gets it. */
+  /** Lower-case name that the upstream receives. */
   readonly as: string;
-  /** Of the catalog entry, as `@slug`; `vertex-ai` and `custom host` for places that requests name themselves. */
+  /** The catalog entry as `@slug`; `vertex-ai` or `custom host` for destinations that requests name themselves. */
   readonly provider: string;
   /** Undefined: requests without a config. */
   readonly config: string | undefined;
   /** Path in the config: `config.targets[1]`. */
   readonly target: string;
   readonly why: HeaderReason;
-  /** What lets it through. */
+  /** The source that permits it. */
   readonly source: FieldSource;
 }
 
 /**
- * forwarded: the config names it. spoken: callers say in it to the API that is spoken there which version and features they
- * want. credential: the provider is asked with the caller's own, where it is no gateway key.
+ * forwarded: the config names it. spoken: the header selects a version or features of the upstream's API. credential:
+ * the provider gets the caller's own credential, unless it is a gateway key.
  */
 export type HeaderReason = 'forwarded' | 'spoken' | 'credential';
 

@@ -2,7 +2,7 @@ import type { AnswerExplanation } from '../../explanation/explanation.ts';
 import type { GatewayError } from '../../../plugin/index.ts';
 import type { Observation } from '../observation.ts';
 
-/** What the gateway itself would answer; undefined where some target would be asked. */
+/** The gateway's own reply; undefined when a target would be tried. */
 export function describeAnswer({ exchange, attempts }: Observation): AnswerExplanation | undefined {
   if (attempts.some(({ supposed }) => supposed)) return undefined;
   if (exchange.error) return describeError(exchange.error);

@@ -4,7 +4,7 @@ import { FAKE_CREDENTIAL } from '../credentials.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { configSource, DEFAULT } from './places.ts';
 
-/** Undefined where the target has no cache. */
+/** Undefined without a cache. */
 export function describeCache(seen: Observation, one: SeenAttempt): CacheExplanation | undefined {
   const { target } = one.attempt;
   if (!target.cache) return undefined;
@@ -24,17 +24,17 @@ export function describeCache(seen: Observation, one: SeenAttempt): CacheExplana
 }
 
 function describeNow(seen: Observation, { attempt, cache }: SeenAttempt): string {
-  if (attempt.cache === 'bypass') return 'bypass: this request asks for more than an answer';
-  if (!cache) return 'not asked';
-  if (cache.refresh) return 'refresh: the request wants a new answer';
-  if (!isKeyKnown(seen)) return "not known: the caller's own credential is part of the key, and is not kept";
-  return cache.kept ? `hit: kept ${ageOf(seen, cache.kept)} s ago` : 'miss: nothing is kept under this key';
+  if (attempt.cache === 'bypass') return 'bypass: this request makes the upstream store or create something';
+  if (!cache) return 'not looked up';
+  if (cache.refresh) return 'refresh: the request forces a new reply';
+  if (!isKeyKnown(seen)) return "unknown: the caller's own credential is part of the key, and is not stored";
+  return cache.kept ? `hit: stored ${ageOf(seen, cache.kept)} s ago` : 'miss: no reply is stored under this key';
 }
 
-/** A request that was served is kept without its credentials. */
+/** False for a stored request with a caller's credential, which is not stored. */
 const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
   upstreamToken?.reveal() !== FAKE_CREDENTIAL;
 
-/** As the header `age` says it. */
+/** Age in seconds, as in the `age` header. */
 const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedReply): number =>
   Math.floor((startedAt - storedAt) / 1000);

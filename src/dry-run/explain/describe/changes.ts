@@ -4,7 +4,7 @@ import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { configSource, levelsOf, ownSource, sourceAt } from './places.ts';
 
-/** What the settings changed in the client's body, field by field. */
+/** The changes of the settings to the client's body, field by field. */
 export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {
   const { target } = one.attempt;
   return changesOf(one.body).map(({ edit, was }) => ({
@@ -21,7 +21,7 @@ const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
   return source.endsWith(' default_params') ? 'default' : 'set';
 };
 
-/** What of a target's parameters an edit is made of: the rest of its source after the target's path. */
+/** The source of an edit: its `source` is the target's path followed by the name of the parameter. */
 function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
@@ -33,14 +33,14 @@ function sourceOf(seen: Observation, target: Target, { path, source, value }: Ed
   return reported() ?? { kind: 'gateway', what: source };
 }
 
-/** A nearer level may write anew what one around it deletes. */
+/** The level whose null deleted the field; a nearer level may have set it again. */
 function nullSource(seen: Observation, { path: target }: Target, path: readonly string[]): FieldSource | undefined {
   const keys = ['override_params', ...path];
   const level = levelsOf(seen, target).find(({ says }) => valueAt(says, keys) === null);
   return level && sourceAt(seen, [...level.path, ...keys]);
 }
 
-/** Lists of what is taken out add up, from the config to the target. */
+/** `drop_params` of all levels add up, from the config to the target. */
 function dropSource(seen: Observation, { path: target }: Target, path: readonly string[]): FieldSource | undefined {
   const wanted = path.join('.');
   for (const level of levelsOf(seen, target)) {

@@ -8,7 +8,7 @@ import { describeCaller, describeConfig, describeDeadline, describeRequest } fro
 import { describeRules } from './rules.ts';
 import { describeTarget } from './targets.ts';
 
-/** What was seen, as it is told: plain values, each with where it comes from, and no secret among them. */
+/** Describes an observation: plain values with their sources, without secrets. */
 export function describeRun(seen: Observation): Explanation {
   const { exchange, loaded, settings } = seen;
   const targets = seen.attempts.map((attempt, number) => describeTarget(seen, attempt, number));
@@ -32,5 +32,5 @@ export function describeRun(seen: Observation): Explanation {
 
 function noteOfLists(targets: readonly TargetExplanation[]): readonly string[] {
   const upTo = targets.find(({ outbound }) => outbound?.fieldsUpTo !== undefined)?.outbound?.fieldsUpTo;
-  return upTo === undefined ? [] : [`where fields come from is told of the first ${upTo} elements of long lists`];
+  return upTo === undefined ? [] : [`field sources are shown for the first ${upTo} elements of long lists`];
 }

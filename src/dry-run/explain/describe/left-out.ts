@@ -5,13 +5,13 @@ import type { Observation } from '../observation.ts';
 import { targetName, targetPlace } from './places.ts';
 import { isInUse, wayTo } from '../way-to-target.ts';
 
-/** Every target of the config that would not be asked, in the order of the config. */
+/** Every target of the config that would not be tried, in the order of the config. */
 export function describeLeftOut(seen: Observation): readonly LeftOutExplanation[] {
   const { config } = seen.exchange;
   if (!config) return [];
-  const asked = new Set(seen.attempts.map(({ attempt }) => attempt.target));
+  const tried = new Set(seen.attempts.map(({ attempt }) => attempt.target));
   return targetsOf(config.route)
-    .filter((target) => !asked.has(target))
+    .filter((target) => !tried.has(target))
     .map((target) => ({
       target: target.path,
       name: targetName(seen, target.path),
@@ -28,7 +28,7 @@ function reasonOf(seen: Observation, route: Route, target: Target): string {
   return closed[0] ?? endedBefore(seen, way.map(({ around }) => around).toReversed());
 }
 
-/** What the config itself says against a part of the tree, whoever fails. */
+/** Why the config itself excludes a subtree, regardless of failures. */
 function closedBy({ exchange }: Observation, around: Group | Conditional, member: Route): string | undefined {
   if (around.kind === 'conditional') {
     const chosen = exchange.conditions.findLast(({ at }) => at === around.path);
@@ -43,9 +43,9 @@ function endedBefore(seen: Observation, around: readonly Route[]): string {
     const last = seen.attempts.findLast(({ attempt }) => isInside(attempt.target.path, group.path));
     if (!last) continue;
     const { path } = last.attempt.target;
-    return last.supposed ? `no failure of ${path} leads here` : `${path} refuses the request, which ends it`;
+    return last.supposed ? `no failure of ${path} falls through to it` : `${path} rejects the request, which ends it`;
   }
-  return 'the request is answered before any target is asked';
+  return 'the request is answered before any target is tried';
 }
 
 const isInside = (path: string, group: string): boolean => path === group || path.startsWith(`${group}.`);

@@ -5,37 +5,37 @@ import { FAKE_TOKEN } from '../fakes.ts';
 
 export const SECRET = '[secret]';
 
-/** The scheme in front of a credential says how it is sent, and is none. */
+/** The scheme in front of a credential, which is not secret. */
 const SCHEME = /^(?:Bearer|Basic) +/i;
 
-/** What stands in a credential's own place: shown as none, however short it is. */
+/** Masks the value of a credential header, even a short one. */
 export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
 
-/** Names of the headers that `send` has added, or written over: credentials. */
+/** Names of the headers that `send` added or replaced: credentials. */
 export function credentialNames({ outbound, sent }: SeenAttempt): readonly string[] {
   if (!outbound || !sent) return [];
   return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
 }
 
 /**
- * What is told, without anything secret in it, wherever it stands: callers quote keys in prompts, and settings put secrets into bodies.
- * Secrets of the settings, credentials of the request and of the providers that would be asked, and what has the shape of a key.
+ * Removes secrets from anywhere in an explanation: callers quote keys in prompts, and settings put secrets into bodies.
+ * Covers secrets of the settings, credentials of the request and of its providers, and texts in the format of a key.
  */
 export function withoutSecrets<T>(reported: T, seen: Observation): T {
   const text = JSON.stringify(reported);
-  // Of hundreds of keys hardly one is ever quoted: what is not there need not be looked for everywhere.
+  // Of hundreds of keys hardly one is ever quoted, so only those that occur are replaced.
   const forms = secretsOf(seen).flatMap(formsOf);
   const quoted = [...new Set(forms)].filter((form) => text.includes(inJson(form)));
-  // The longer first: one may be a part of another.
+  // Longest first, because one may be part of another.
   const secrets = quoted.toSorted((a, b) => b.length - a.length);
   if (secrets.length === 0 && !HINT.test(text)) return reported;
-  // A value of the same shape: texts have become texts.
+  // Only texts change, so the type stays the same.
   return mapped(reported, (one) =>
     withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one)),
   ) as T;
 }
 
-/** As it is, in JSON inside a text and inside that, and in a URL. */
+/** A secret as plain text, in JSON inside a text (once or twice), and in a URL. */
 const formsOf = (secret: string): readonly string[] => [
   secret,
   inJson(secret),
@@ -58,7 +58,7 @@ function secretsOf({ loaded, attempts, exchange, settings, question }: Observati
   ].filter((text) => text.length >= SHORTEST && text !== FAKE_TOKEN);
 }
 
-/** Credentials of a service account are JSON that holds what is secret. */
+/** Service account credentials are JSON with secret fields. */
 function withParts(secret: string): readonly string[] {
   if (!secret.trimStart().startsWith('{')) return [secret];
   try {
@@ -74,7 +74,7 @@ function withParts(secret: string): readonly string[] {
 
 const SECRET_PART = /^(?:private_key(?:_id)?|client_secret|refresh_token|access_token)$/;
 
-/** Keys of vendors and our own, tokens, and passwords in URLs: what somebody has pasted where none belongs. */
+/** Formats of vendor and gateway keys, tokens, and passwords in URLs, which users paste into wrong places. */
 const SHAPES =
   /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{24,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|(?<=:\/\/)[^/\s@"]*:[^/\s@"]*(?=@)/g;
 const HINT = /sk-|gatehouse_[a-z0-9]+_[\w-]{24}|AIza|ya29\.|eyJ|:\/\/[^/\s"]*@|-----BEGIN/;
@@ -84,14 +84,14 @@ function withoutShapes(text: string): string {
   if (!HINT.test(text)) return text;
   const at = text.includes('PRIVATE KEY') ? text.indexOf(PEM) : -1;
   const open = at < 0 ? text : text.slice(0, at) + SECRET;
-  // Word by word, so that a text of megabytes takes no longer than it is long.
+  // Word by word, so that the time is linear in the length of the text.
   return open.replaceAll(/\S{8,2048}/g, (word) => (HINT.test(word) ? word.replaceAll(SHAPES, SECRET) : word));
 }
 
-/** A number of many digits, as only `JSON.stringify` reads it. */
+/** Whether a value is a raw JSON number with many digits, which only `JSON.stringify` reads. */
 const isRawJson = (value: object): boolean => Object.isFrozen(value) && Object.hasOwn(value, 'rawJSON');
 
-/** The same value with other texts, names of fields among them. */
+/** Maps all texts of a value, including field names. */
 function mapped(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value !== 'object' || value === null || isRawJson(value)) return value;

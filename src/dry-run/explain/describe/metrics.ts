@@ -7,14 +7,17 @@ import { recordOf } from '../../../record/make-record.ts';
 import { countersOf } from '../../../record/metrics/record-metrics.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 
-/** The counters that a good answer of this target adds to: those of a record that is made of the attempt as if it had come. */
+/**
+ * The counters that a successful reply of this target would increment, computed from a record of the attempt as if it
+ * had succeeded.
+ */
 export function describeMetrics({ exchange }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
   const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
   if (!answered.reply || answered.error) return [];
   const { startedAt, request } = exchange;
   const supposed: Exchange = {
     ...exchange,
-    // Let go once an attempt has answered.
+    // The body is released once an attempt has answered.
     request: { ...request, body: undefined },
     attempts: [answered],
     skipped: [],
@@ -29,7 +32,7 @@ function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound
   const stream = outbound?.stream ?? false;
   const reply: Reply = { status: 200, headers: {}, body: Buffer.alloc(0), stream };
   const answered: Attempt = { ...attempt, body, resolved, error: undefined, reply };
-  // A kept reply has asked nobody, and what it has lost was lost when it was made.
+  // A cached reply has no tries, and has the losses of the time when it was created.
   if (cache?.kept && !cache.refresh)
     return { ...answered, cache: 'hit', tries: [], signals: undefined, losses: [...cache.kept.losses] };
   return { ...answered, tries: [goodTry(attempt)], signals: goodEnd(operation?.task) };
@@ -48,7 +51,7 @@ const goodTry = ({ startedAt }: Attempt): TryRecord => ({
   bytesIn: 0,
 });
 
-/** The upstream alone knows how many tokens it uses: one of each kind shows which series would count. */
+/** Only the upstream knows the token counts: one of each kind shows which series would count. */
 const goodEnd = (task: ModelTask | undefined): Signals => ({
   ...createSignals(),
   ended: true,

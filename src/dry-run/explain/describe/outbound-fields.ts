@@ -20,7 +20,10 @@ import { parsed, writeAgain } from './write-again.ts';
 export const originsOf = (seen: Observation, one: SeenAttempt): OutboundOrigins =>
   (one.origins ??= toTheEnd(origins(seen, one)));
 
-/** Finds out beforehand what `originsOf` tells of all attempts: nearly all the time that explaining takes, so it pauses where it may. */
+/**
+ * Computes the origins of all attempts in advance, with pauses, because this is nearly all the time that explaining
+ * takes.
+ */
 export function* findOrigins(seen: Observation): SlicedWork<void> {
   for (const one of seen.attempts) if (one.outbound) one.origins ??= yield* origins(seen, one);
 }
@@ -49,7 +52,7 @@ function* origins(seen: Observation, one: SeenAttempt): SlicedWork<OutboundOrigi
 }
 
 interface Dependences {
-  /** By the key of each field of `{ body, headers }`: paths into `Written`. */
+  /** By the key of each field of `{ body, headers }`: paths into `WrittenFrom`. */
   readonly from: ReadonlyMap<string, readonly LeafPath[]>;
   readonly upTo: number | undefined;
 }
@@ -72,10 +75,13 @@ function* dependences(seen: Observation, one: SeenAttempt): SlicedWork<Dependenc
   };
 }
 
-/** The whole conversation is written once for each probe: what a hundred turns show, thousands show at a hundred times the price. */
+/**
+ * Maximum list length. Every probe encodes the whole conversation: thousands of turns show no more than a hundred, at
+ * many times the cost.
+ */
 const LONGEST_LIST = 200;
 
-/** The same with the beginnings of its lists; undefined where none is so long, or what is left is no request any more. */
+/** The request with shortened lists; undefined when no list is so long, or when the shortened request is invalid. */
 function ofFirst({ input, write }: Writing): Writing | undefined {
   const first = beginnings(input);
   if (first === input) return undefined;
@@ -99,13 +105,16 @@ function beginnings(value: unknown): unknown {
   return inner.every(([, one], index) => one === entries[index]![1]) ? value : Object.fromEntries(inner);
 }
 
-/** Megabytes are written a few times and not hundreds of times, and many targets share what one question may take. */
+/** The number of probes: fewer for large bodies, and fewer per target for many targets. */
 export const probesFor = (bytes: number, targets: number): number =>
   Math.max(20, Math.min(MAX_PROBES, Math.floor(WRITTEN_BYTES / Math.max(1, targets / 2) / (bytes + 1))));
-/** For each of two. */
+/** Budget in bytes per target, for up to two targets. */
 const WRITTEN_BYTES = 16 * 1024 * 1024;
 
-/** Where fields come from does not hang on how long their texts are: long ones are cut, unless what is written has another shape then. */
+/**
+ * Field sources do not depend on the length of texts, so long ones are truncated, unless that changes the shape of the
+ * output.
+ */
 function shortened(writing: Writing): Writing {
   const { input, write } = writing;
   const changes = [...leavesOf(input).values()].flatMap(({ path, value }): LeafChange[] =>
@@ -125,7 +134,7 @@ function shortened(writing: Writing): Writing {
 
 const LONG = 4096;
 
-/** Base64 is cut between two groups of four. */
+/** Truncates base64 between two groups of four. */
 function cut(text: string): string {
   const start = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
   return text.slice(0, start + LONG / 2);
@@ -150,7 +159,7 @@ function sourcesOf([part, ...path]: LeafPath, { seen, one, changes }: AttemptSee
   return field === '' ? [] : [fieldSource(field, changes)];
 }
 
-/** What the settings have put there, or around it; the client's otherwise. */
+/** The settings that set the field or an enclosing object; otherwise the client's field. */
 function fieldSource(field: string, changes: readonly ChangeExplanation[]): FieldSource {
   const change = changes.findLast(
     ({ path, action }) => action !== 'removed' && (field === path || field.startsWith(`${path}.`)),
@@ -159,13 +168,16 @@ function fieldSource(field: string, changes: readonly ChangeExplanation[]): Fiel
   return change.source.kind === 'settings' ? { ...change.source, path: field } : change.source;
 }
 
-/** Empty for a place that a request names itself: an entry of the catalog may have the same name. */
+/** Empty for a destination that the request itself names, because a catalog entry may have the same name. */
 export function catalogSlug({ resolved }: SeenAttempt): string {
   const entry = resolved && entryOf(resolved);
   return entry?.name.startsWith('@') ? entry.provider.slug : '';
 }
 
-/** A field that the gateway writes by itself is there because of what the request says, or for nothing but its place. */
+/**
+ * Sources of a field, including the gateway itself: it adds a field because of the request, or because the upstream
+ * requires it.
+ */
 function withOwn(
   path: LeafPath,
   sources: readonly FieldSource[],
@@ -174,7 +186,7 @@ function withOwn(
 ): readonly FieldSource[] {
   const isUsage = path.join('.') === 'stream_options.include_usage';
   if (isUsage && !sources.some((source) => source.kind === 'client' && source.path.startsWith('stream_options')))
-    return [{ kind: 'gateway', what: 'asks for the usage of a stream, to count it' }, ...sources];
+    return [{ kind: 'gateway', what: 'requests the usage of a stream, to count it' }, ...sources];
   if (sources.length > 0) return sources;
   const { task } = seen.exchange.operation ?? {};
   const what = task === undefined || TASKS[task].isConversation ? resolved?.format : task;

@@ -7,7 +7,7 @@ import { catalogSource, configSource } from './places.ts';
 
 type Described = Pick<HeaderExplanation, 'source' | 'also' | 'allowedBy'>;
 
-/** In the order they are written: what the request says, then what gives access. */
+/** In the order of encoding: request headers, then credentials. */
 export function describeHeaders(
   seen: Observation,
   one: SeenAttempt,
@@ -20,7 +20,7 @@ export function describeHeaders(
   return [
     ...open.map(([name, value]) => ({
       name,
-      // A header of the catalog that should have been a secret one.
+      // A `headers` entry of the catalog that should have been in `secret_headers`.
       value: mayHoldCredential(name) ? maskedHeader(value) : value,
       ...openSource(seen, one, name, origins.get(name) ?? []),
     })),
@@ -45,7 +45,7 @@ function openSource(seen: Observation, one: SeenAttempt, name: string, origins: 
   return { source: first, ...(others.length > 0 && { also: others }), ...(allowedBy && { allowedBy }) };
 }
 
-/** What the catalog entry says, or its provider by itself. */
+/** The setting of the catalog entry, or the provider itself. */
 function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly FieldSource[] {
   const { resolved } = one;
   if (resolved?.headers[name] === undefined) return [];
@@ -57,14 +57,14 @@ function providerSource(seen: Observation, one: SeenAttempt, name: string): read
   return [source ?? { kind: 'gateway', what: `required by ${resolved.provider}` }];
 }
 
-/** Settings of catalog entries that are sent in headers, the first one that is there. */
+/** Settings of catalog entries that are sent in headers; the first existing one counts. */
 const OF_SETTINGS: Readonly<Record<string, readonly string[]>> = {
   'openai-organization': ['organization'],
   'openai-project': ['project'],
   'x-goog-user-project': ['project_id', 'credentials_json', 'credentials'],
 };
 
-/** In a map of headers, written in any case. */
+/** The source of a header in a map whose keys may have any case. */
 function namedIn(
   seen: Observation,
   slug: string,
@@ -79,7 +79,7 @@ function namedIn(
 
 const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credentials'];
 
-/** Where it is set, or the caller whose it is. */
+/** The setting of the credential, or the caller's header. */
 function credentialSource(seen: Observation, one: SeenAttempt, name: string): FieldSource {
   const slug = catalogSlug(one);
   const set =
@@ -91,7 +91,7 @@ function credentialSource(seen: Observation, one: SeenAttempt, name: string): Fi
     : { kind: 'gateway', what: `written for ${one.resolved?.provider ?? 'the provider'}` };
 }
 
-/** It came as far as being sent, and only a gateway that has begun to serve knows what gives access. */
+/** The attempt reached sending, but only a serving gateway can fetch its credential. */
 function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderExplanation[] {
   if (one.sent || !one.supposed) return [];
   return [{ name: 'authorization', value: `Bearer ${SECRET}`, source: credentialSource(seen, one, 'authorization') }];

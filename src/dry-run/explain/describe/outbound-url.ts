@@ -5,7 +5,7 @@ import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.t
 import { catalogSlug, unique } from './outbound-fields.ts';
 import { catalogSource } from './places.ts';
 
-/** What of an entry's settings may stand in its addresses. */
+/** Settings of a catalog entry that may be part of its URLs. */
 const IN_ADDRESSES = [
   ['base_url'],
   ['region'],
@@ -34,7 +34,7 @@ export function urlSources(
     ...ofEntry,
     ...named,
     ...(isPartOf(one, resolved.model) ? model : []),
-    ...(hangsOnStream(seen, one) ? stream : []),
+    ...(dependsOnStream(seen, one) ? stream : []),
   ]);
 }
 
@@ -44,7 +44,7 @@ const settingOf = ({ settings }: Observation, slug: string, keys: readonly strin
     keys,
   );
 
-/** An address's beginning, a part of its host, or what stands between two of a path's marks. */
+/** Whether a setting is the URL's beginning, a part of its host, or a segment of its path. */
 function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
   if (typeof setting !== 'string' || setting === '' || !outbound) return false;
   const { origin, path } = outbound;
@@ -55,7 +55,7 @@ function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
 
 const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(setting)}[-.]`);
 
-/** Of a request that names the place itself. */
+/** Sources of a destination that the request itself names. */
 function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly FieldSource[] {
   if (catalogSlug(one) !== '') return [];
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
@@ -65,8 +65,8 @@ function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): read
   return request.params.project === undefined ? [] : [{ kind: 'gateway', what: "the request's path" }];
 }
 
-/** Some APIs stream at an address of their own. */
-function hangsOnStream({ exchange }: Observation, { resolved, outbound }: SeenAttempt): boolean {
+/** Whether the URL depends on streaming, as in some APIs. */
+function dependsOnStream({ exchange }: Observation, { resolved, outbound }: SeenAttempt): boolean {
   const entry = resolved && entryOf(resolved);
   if (!entry || !outbound?.stream) return false;
   const task = exchange.operation?.task ?? 'generate';

@@ -5,7 +5,7 @@ import { originsOf } from './outbound-fields.ts';
 import { describeHeaders } from './outbound-headers.ts';
 import { urlSources } from './outbound-url.ts';
 
-/** What would leave, and where each part of it comes from. */
+/** Describes the outbound request with the sources of its parts. */
 export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
   const { outbound, sent } = one;
   if (!outbound) return undefined;
@@ -24,7 +24,7 @@ export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundE
   };
 }
 
-/** The bodies of all calls that one request becomes, byte for byte as they would leave. */
+/** The bodies of all upstream calls of a request, byte for byte. */
 export function outboundBytes({ outbound }: SeenAttempt): readonly Buffer[] {
   if (!outbound) return [];
   return (outbound.batch?.bodies ?? [outbound.body]).map((body) =>
@@ -32,7 +32,10 @@ export function outboundBytes({ outbound }: SeenAttempt): readonly Buffer[] {
   );
 }
 
-/** Numbers of many digits stay as they are: such a one is an object that only `JSON.stringify` reads. Text where it is no JSON. */
+/**
+ * Parses the body; a number with many digits becomes an object that only `JSON.stringify` reads. Returns text that is
+ * not JSON unchanged.
+ */
 function describeBody(text: string): unknown {
   try {
     return parseReplyText(text);

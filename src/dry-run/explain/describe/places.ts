@@ -6,10 +6,10 @@ import { valueAt, type JsonPath } from '../../../settings/read/pointer.ts';
 import { inOurSpelling } from '../../../settings/read/spellings.ts';
 import type { Observation } from '../observation.ts';
 
-/** Nobody has said anything else. */
+/** The built-in default applies. */
 export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };
 
-/** A config, or a target of it, as it is written. */
+/** A config, or one of its targets, as written. */
 export interface Level {
   /** `config.targets[1]` */
   readonly target: string;
@@ -19,10 +19,10 @@ export interface Level {
 }
 
 /**
- * Where a setting that a target uses stands: at the nearest level that says it, from the target up to its config.
- * @param target path as `Target` has it: `config.targets[1].targets[0]`
- * @param keys in our spelling; several where one setting has several names, the one that wins first
- * @returns undefined where nobody says it
+ * The source of a setting that a target uses: the nearest level that sets it, from the target up to its config.
+ * @param target path as in `Target`: `config.targets[1].targets[0]`
+ * @param keys in canonical spelling; several for a setting with several names, in order of precedence
+ * @returns undefined when no level sets it
  */
 export function configSource(seen: Observation, target: string, ...keys: readonly JsonPath[]): FieldSource | undefined {
   for (const level of levelsOf(seen, target)) {
@@ -33,28 +33,37 @@ export function configSource(seen: Observation, target: string, ...keys: readonl
   return undefined;
 }
 
-/** Where a setting stands that is a target's, a group's or the config's own and not inherited: `name`, `strategy`, `deadline`. */
+/**
+ * The source of a setting that is not inherited, of a target, a group or the config itself: `name`, `strategy`,
+ * `deadline`.
+ */
 export function ownSource(seen: Observation, target: string, keys: JsonPath): FieldSource | undefined {
   const [level] = levelsOf(seen, target);
   return level && valueAt(level.says, keys) !== undefined ? sourceAt(seen, [...level.path, ...keys]) : undefined;
 }
 
-/** Undefined for a target that stands in no file. */
+/** Undefined for a target that is not in a file. */
 export function targetPlace(seen: Observation, target: string): SettingPlace | undefined {
   const file = fileOf(seen);
   return file === undefined ? undefined : seen.loaded.placeOf(file, pathOf(target));
 }
 
-/** What the config calls a target, or a group. The name of the config itself is none. */
+/** The name of a target or group in the config. The config's own name does not count. */
 export function targetName(seen: Observation, target: string): string | undefined {
   return target === ROOT ? undefined : levelsOf(seen, target)[0]?.says.name;
 }
 
-/** The slug of the catalog entry a target was resolved to; undefined for a place that the request itself names, whatever that is called. */
+/**
+ * The slug of the resolved catalog entry; undefined for a destination that the request itself names, even under the
+ * same name.
+ */
 export const listedSlug = (resolved: ResolvedTarget | undefined): string | undefined =>
   resolved && entryOf(resolved)?.name === `@${resolved.slug}` ? resolved.slug : undefined;
 
-/** Of a catalog entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`; without keys, the entry. */
+/**
+ * The source of a setting of a catalog entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`; without keys, of
+ * the entry.
+ */
 export function catalogSource(
   { settings, loaded }: Observation,
   slug: string | undefined,
@@ -70,7 +79,7 @@ export function serverSource({ settings, loaded }: Observation, keys: JsonPath):
   return valueAt(settings.server, keys) === undefined ? undefined : inFile(loaded, 'server.yaml', keys);
 }
 
-/** Of a gateway key; without keys, its entry in keys.yaml. */
+/** The source of a setting of a gateway key; without keys, its entry in keys.yaml. */
 export function keySource({ settings, loaded }: Observation, keyId: string, keys: JsonPath): FieldSource | undefined {
   const all = settings.keys.keys;
   const index = all.findIndex(({ id }) => id === keyId);
@@ -78,15 +87,15 @@ export function keySource({ settings, loaded }: Observation, keyId: string, keys
   return inFile(loaded, 'keys.yaml', ['keys', index, ...keys]);
 }
 
-/** Undefined for what stands in no file. */
+/** Undefined for a source that is not in a file. */
 export const placeOf = (source: FieldSource | undefined): SettingPlace | undefined =>
   source?.kind === 'settings' ? source.at : undefined;
 
-/** The config came in the header that names configs. */
+/** Whether the config came inline in the header. */
 export const isInline = ({ exchange: { request } }: Observation): boolean =>
   request.header('config')?.trimStart().startsWith('{') ?? false;
 
-/** From the target up to its config, as they are written. Empty where a request came without a config. */
+/** The levels from the target up to its config, as written. Empty without a config. */
 export function levelsOf(seen: Observation, target: string): readonly Level[] {
   const path = pathOf(target);
   const levels: Level[] = [];
@@ -108,7 +117,10 @@ const pathOf = (target: string): JsonPath =>
 const nameOf = (path: JsonPath): string =>
   ROOT + path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('');
 
-/** Whole at one level: what it does not say there is said by nobody. And a cache that is off forgets what stands around it. */
+/**
+ * Whether inheritance ends at this level: these settings are replaced as a whole, and a cache that is off discards
+ * outer settings.
+ */
 function endsAt({ says }: Level, [key]: JsonPath): boolean {
   if (key === 'remote_media' || key === 'forward_headers') return says[key] !== undefined;
   return key === 'cache' && says.cache?.mode === 'off';
@@ -116,7 +128,7 @@ function endsAt({ says }: Level, [key]: JsonPath): boolean {
 
 const inline = new WeakMap<Observation, GatewayFile>();
 
-/** In our spelling. */
+/** The written config in canonical spelling. */
 function writtenConfig(seen: Observation): GatewayFile | undefined {
   const { config, request } = seen.exchange;
   if (!config) return undefined;
@@ -131,14 +143,14 @@ function fileOf(seen: Observation): string | undefined {
   return config && !isInline(seen) && seen.settings.gateway.has(config.id) ? `gateway/${config.id}.yaml` : undefined;
 }
 
-/** Of a path in the config as `Level` has it. */
+/** The source of a path in the config, in the form of `Level.path`. */
 export function sourceAt(seen: Observation, path: JsonPath): FieldSource {
   const file = fileOf(seen);
   if (file === undefined) return { kind: 'header', name: seen.exchange.request.headerName('config') };
   return inFile(seen.loaded, file, path);
 }
 
-/** The key is where people look; the items of a list have none. */
+/** Points at the key, if there is one; items of a list have none. */
 const inFile = (loaded: Observation['loaded'], file: string, path: JsonPath): FieldSource => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),

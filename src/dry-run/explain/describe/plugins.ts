@@ -5,7 +5,7 @@ import type { Observation, PluginStep } from '../observation.ts';
 import { describeError } from './answer.ts';
 import { isInline, ownSource, serverSource } from './places.ts';
 
-/** The chains of this request in their order, those plugins too that it did not come to; the attempt chain once for each target. */
+/** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
 export function describePlugins(seen: Observation): readonly PluginExplanation[] {
   const { attempts, exchange } = seen;
   const outer = [...chainOf(seen, 'entry'), ...(exchange.config ? chainOf(seen, 'request') : [])];
@@ -18,7 +18,7 @@ export function describePlugins(seen: Observation): readonly PluginExplanation[]
   ];
 }
 
-/** As it is listed for this request's config: a config may list a request chain of its own. */
+/** The chain for this request's config, which may list its own request chain. */
 function chainOf(seen: Observation, level: PluginLevel): readonly ListedPlugin[] {
   const own = level === 'request' ? fileWithPlugins(seen) : undefined;
   return seen.listed.filter(({ file, path }) => (own ? file === own : file === 'server.yaml' && path[1] === level));
@@ -50,8 +50,8 @@ const whyOn = (seen: Observation, { file, path }: ListedPlugin): FieldSource =>
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 
 /**
- * What this plugin itself has refused the request with. A plugin that runs another chain throws what was refused there, and what
- * reaches the outer chains of a failure that was only supposed is nobody's refusal.
+ * The error by which this plugin itself rejected the request. Excluded are errors of a chain that it runs, and assumed
+ * failures that reach the outer chains.
  */
 function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerExplanation | undefined {
   const { refused, attempt } = step;
@@ -63,5 +63,5 @@ function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerEx
   return passedOn ? undefined : describeError(refused);
 }
 
-/** What is no GatewayError is wrapped anew wherever it is seen. */
+/** Other errors are wrapped again wherever they are seen, so their cause identifies them. */
 const originOf = (error: GatewayError): unknown => error.cause ?? error;

@@ -156,7 +156,7 @@ describe('the caller', () => {
   it('is explained by name after its key has expired, with a note', async () => {
     const { caller, notes } = await ask({ as: 'past' });
     expect(caller).toMatchObject({ key: 'past', found: 'named' });
-    expect(notes).toEqual(['the key past has expired (2020-01-01T00:00:00Z): a request with it is refused']);
+    expect(notes).toEqual(['the key past has expired (2020-01-01T00:00:00Z): a request with it is rejected']);
   });
 
   it('is nobody whose key may not be used from this machine, with a note', async () => {
@@ -164,7 +164,7 @@ describe('the caller', () => {
     const here = await explain({ ...settings(), keys }, { headers: { 'x-api-key': TEAM_KEY } });
     expect(here.answer?.code).toBe('network_not_allowed');
     expect(here.notes).toEqual([
-      'explained as if it came from 127.0.0.1; a key that is named is explained from anywhere',
+      'explained as a request from 127.0.0.1; the network of a key given by id is not checked',
     ]);
     const there = await explain(
       { ...settings(), keys },

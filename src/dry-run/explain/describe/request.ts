@@ -45,11 +45,11 @@ export function describeCaller(seen: Observation): CallerExplanation | undefined
 
 function howFound(seen: Observation, keyId: string): string {
   if (seen.supposedCaller === 'named') return 'named';
-  if (seen.supposedCaller === 'nobody') return 'no key given: explained for one without limits';
+  if (seen.supposedCaller === 'nobody') return 'no key given: explained for a key without limits';
   return headerOfKey(seen, keyId) ?? 'found by a plugin';
 }
 
-/** In the order `auth` looks for it; a header may hold something else beside it. */
+/** In the order of `auth`; a header may also contain another credential. */
 function headerOfKey({ exchange: { request }, settings }: Observation, keyId: string): string | undefined {
   const entry = settings.keys.keys.find(({ id }) => id === keyId);
   const digest = entry && keyDigest(entry);
@@ -69,7 +69,7 @@ export function describeConfig(seen: Observation): ConfigExplanation | undefined
   return { id, hash, name, ...whyConfig(seen, id) };
 }
 
-/** The request's own choice stands over the key's default, and that over the server's. */
+/** The request's own choice overrides the key's default, which overrides the server's. */
 function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'found' | 'source'> {
   const { request, caller } = seen.exchange;
   if (request.header('config') !== undefined)
@@ -77,7 +77,7 @@ function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'foun
       found: isInline(seen) ? 'inline' : 'header',
       source: { kind: 'header', name: request.headerName('config') },
     };
-  if (id === '') return { found: 'none', source: { kind: 'gateway', what: 'the request says where it goes' } };
+  if (id === '') return { found: 'none', source: { kind: 'gateway', what: 'the request names its target' } };
   if (caller?.defaultConfig !== undefined)
     return { found: 'key', source: keySource(seen, caller.keyId, ['default_config']) ?? OF_THE_KEY };
   return { found: 'server', source: serverSource(seen, ['default_config']) ?? DEFAULT };
@@ -85,10 +85,13 @@ function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'foun
 
 const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key' };
 
-/** Of the whole request. What the caller asks for can only make it less, so whoever says the time it has, has said it. */
+/**
+ * The deadline of the whole request. The caller can only shorten it, so the setting that equals the deadline is its
+ * source.
+ */
 export function describeDeadline(seen: Observation): TimeExplanation {
   const { startedAt, deadline } = seen.exchange;
-  // The difference of two fractions of milliseconds.
+  // Rounded: both times have fractions of milliseconds.
   const ms = Math.round(deadline - startedAt);
   return { ms, source: sourceOfDeadline(seen, ms) };
 }

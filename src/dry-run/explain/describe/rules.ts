@@ -5,7 +5,7 @@ import type { ComparisonAnswer } from '../../../settings/query/answers.ts';
 import type { Observation } from '../observation.ts';
 import { ownSource, placeOf } from './places.ts';
 
-/** Every condition that was asked, in the order of the conditionals the request came to. */
+/** Describes every condition, in the order of the conditionals that the request reached. */
 export function describeRules(seen: Observation): readonly RulesExplanation[] {
   const { conditions, config } = seen.exchange;
   return conditions.map((chosen) => {
@@ -39,7 +39,7 @@ function describeCondition(seen: Observation, chosen: ChosenBranch, { branch, in
   const last = chosen.condition ?? Infinity;
   const here = ['strategy', 'conditions', index];
   const at = placeOf(ownSource(seen, chosen.at, here));
-  // Those that nobody asked are not compared either.
+  // Conditions after the matching one were not evaluated.
   const answers = index > last ? [] : explainQuery(branch.query)(seen.exchange);
   return {
     index,
@@ -63,10 +63,13 @@ function describeCondition(seen: Observation, chosen: ChosenBranch, { branch, in
   }
 }
 
-/** Values are foreign, and may be whole conversations. */
+/** Maximum length of a shown value, which may be a whole conversation. */
 const LONGEST = 200;
 
-/** As it is, but not all of what is long, and nothing that a file holds by reference: a query may compare with a shared secret. */
+/**
+ * A value for display: long values truncated, values that files contain by reference concealed, because a query may
+ * compare with a shared secret.
+ */
 function shown(value: unknown, seen: Observation): unknown {
   if (value === undefined || value === null || typeof value === 'boolean') return value;
   const written = typeof value === 'string' ? value : JSON.stringify(value);

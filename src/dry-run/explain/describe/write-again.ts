@@ -12,29 +12,29 @@ import {
 import { createTranslator } from '../../../translate/translator.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 
-/** All that a request is written from, each part at its place: what the sources of fields are paths into. */
+/** All inputs of an encoded request; the sources of fields are paths into this. */
 export interface WrittenFrom {
   readonly body: unknown;
-  /** Those of the caller that have a say; left out, as labels are, where there is none. */
+  /** The caller's headers that affect the encoding; absent, like labels, if there are none. */
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly labels?: Readonly<Record<string, unknown>>;
-  /** Name the upstream knows. */
+  /** The upstream's name of the model. */
   readonly model: unknown;
   readonly strict: unknown;
 }
 
-/** Only what it has to do with replies asks for the time. */
+/** Only the translation of replies reads the time. */
 const translator = createTranslator(systemClock);
 
-/** Writes an attempt's request as it was written, from other parts. Pure: what was seen stays as it is. */
+/** Encodes an attempt's request again, from other inputs. Pure: does not change the observation. */
 export function writeAgain({ exchange, headerNames }: Observation, one: SeenAttempt): Writing | undefined {
   const { attempt, resolved, written } = one;
   const entry = resolved && entryOf(resolved);
   if (!resolved || !entry || !written) return undefined;
-  const heard = heardHeaders(exchange, one);
+  const relevant = relevantHeaders(exchange, one);
   const input: WrittenFrom = {
     body: parsed(written.encode().toString()),
-    ...(Object.keys(heard).length > 0 && { headers: heard }),
+    ...(Object.keys(relevant).length > 0 && { headers: relevant }),
     ...(Object.keys(exchange.labels).length > 0 && { labels: exchange.labels }),
     model: resolved.model,
     strict: exchange.strict ?? attempt.target.strict ?? true,
@@ -42,12 +42,12 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
   const write = (changed: unknown): unknown => {
     const { body, headers, labels, model, strict } = partsOf(changed);
     const others = Object.fromEntries(
-      Object.entries(exchange.request.headers).filter(([name]) => !Object.hasOwn(heard, name)),
+      Object.entries(exchange.request.headers).filter(([name]) => !Object.hasOwn(relevant, name)),
     );
     const all = { ...others, ...textsOf(headers) };
     const request = derived<InboundRequest>(exchange.request, {
       headers: all,
-      // A probe is no request: what its writer cannot read, it throws at.
+      // A probe skips validation; the encoder throws for invalid input.
       bodyValidated: true,
       header: (name: string) => headerNames.read(all, name),
     });
@@ -60,11 +60,11 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
   return { input, write };
 }
 
-/** An object that says the same but for what is said here. */
-const derived = <T extends object>(from: T, says: Partial<T>): T =>
+/** An object that inherits from `from`, with some properties replaced. */
+const derived = <T extends object>(from: T, replaced: Partial<T>): T =>
   Object.defineProperties(
     Object.create(from) as T,
-    Object.fromEntries(Object.entries(says).map(([name, value]) => [name, { value, enumerable: true }])),
+    Object.fromEntries(Object.entries(replaced).map(([name, value]) => [name, { value, enumerable: true }])),
   );
 
 function partsOf(value: unknown): Partial<WrittenFrom> {
@@ -78,8 +78,8 @@ const textsOf = (value: unknown): Record<string, string> =>
       )
     : {};
 
-/** Headers of the caller that writing a request reads. */
-function heardHeaders({ request }: Exchange, { attempt }: SeenAttempt): Readonly<Record<string, string>> {
+/** The caller's headers that the encoder reads. */
+function relevantHeaders({ request }: Exchange, { attempt }: SeenAttempt): Readonly<Record<string, string>> {
   const spoken = Object.values(formats).flatMap(({ features, versionHeader }) => [
     ...(versionHeader === undefined ? [] : [versionHeader]),
     ...(features ? [features.header, ...features.ownHeaders.map((name) => request.headerName(name))] : []),
@@ -113,7 +113,7 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
   return new CatalogTarget(entry, location, modelLabel);
 }
 
-/** Text where it is no JSON. */
+/** Returns text that is not JSON unchanged. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,31 +1,33 @@
 import { Findings } from './findings.ts';
 import { groupsOf, halves, isEnumeration, patternOf, type LeafGroup } from './groups.ts';
 import { isObject, leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
-import { alternativesTo, markedAll, marksIn, saysItsKind } from './marks.ts';
+import { alternativesTo, markedAll, marksIn, carriesItsKind } from './marks.ts';
 import { Probes, type ProbeResult, type Writing } from './probes.ts';
 import { toTheEnd, type SlicedWork } from './steps.ts';
 
 export interface FieldSources {
-  /** Of every leaf of what is written, in its order. `from` is empty where no part of the input has a say. */
+  /**
+   * The sources of every leaf of the output, in its order. `from` is empty when no part of the input affects the leaf.
+   */
   readonly fields: readonly { readonly path: LeafPath; readonly from: readonly LeafPath[] }[];
-  /** Times it was written anew. */
+  /** Number of encodings. */
   readonly probes: number;
-  /** False: there was more to ask than might be; what is left is told by the message, or the item, that it is in. */
+  /** False: the probes ran out; the remaining fields are attributed to their enclosing message or item. */
   readonly complete: boolean;
 }
 
 export const MAX_PROBES = 600;
 
 /**
- * Where each field of what is written comes from, found by dependence: something is changed in what is read, and what changes in
- * what is written depends on it. So nothing has to be said twice, here and in the code that writes. Strings and numbers that may say
- * anything are marked many at a time; what a writer would refuse is changed alone, to another word of its kind.
+ * Finds the sources of each output field by dependence: an input is changed, and the output fields that change depend
+ * on it. So no table has to repeat the encoder's rules. Free strings and numbers are marked many at a time. A value
+ * that the writer would reject when marked is changed alone, to another word of its kind.
  */
 export function fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): FieldSources {
   return toTheEnd(fieldSourcesInSteps(writing, maxProbes));
 }
 
-/** The same with a pause before each time that it is written anew, for whoever has something else to do in between. */
+/** `fieldSources` with a pause before each encoding, for a process that has other work. */
 export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): SlicedWork<FieldSources> {
   let probes: Probes;
   try {
@@ -40,11 +42,11 @@ class Search {
   readonly #input: unknown;
   readonly #probes: Probes;
   readonly #findings: Findings;
-  /** To be changed alone. */
+  /** Leaves to change one at a time. */
   #alone: Leaf[] = [];
-  /** Ids that stand in several places. */
+  /** Ids that occur in several places. */
   #ids: ReadonlyMap<LeafValue, readonly Leaf[]> = new Map();
-  /** What came of changing leaves of the same place and value. */
+  /** Results of changing leaves with the same pattern and value. */
   readonly #experience = new Map<string, Experience>();
 
   constructor(input: unknown, probes: Probes) {
@@ -60,7 +62,7 @@ class Search {
     for (const group of groupsOf(leaves)) yield* this.#mark(group);
     yield* this.#markTogether();
     yield* this.#markSame();
-    const asked = [...this.#alone, ...leaves.filter((leaf) => saysItsKind(leaf))];
+    const asked = [...this.#alone, ...leaves.filter((leaf) => carriesItsKind(leaf))];
     for (const leaf of asked) yield* this.#change(leaf);
     yield* this.#removeWholes();
     const complete = this.#probes.left > 0;
@@ -86,7 +88,7 @@ class Search {
     else for (const half of halves(group)) yield* this.#mark(half);
   }
 
-  /** Ids stand in several places and must agree, or the writer refuses: they are marked in all of them at once. */
+  /** An id's occurrences must agree, or the writer rejects the request, so all of them are marked at once. */
   *#markTogether(): SlicedWork<void> {
     const refused = new Set(this.#alone.map(({ value }) => value));
     const ids = [...this.#ids].filter(([value]) => refused.has(value));
@@ -103,7 +105,7 @@ class Search {
     this.#alone = this.#alone.filter(({ value }) => !this.#ids.has(value));
   }
 
-  /** What stands in a few places may have to agree, too, be it a mere word: a tool's name, and the choice of it. */
+  /** A word in a few places may also have to agree: a tool's name and the tool choice. */
   *#markSame(): SlicedWork<void> {
     for (const [value, same] of Map.groupBy(this.#alone, (leaf) => leaf.value)) {
       if (typeof value !== 'string' || same.length < 2 || same.length > MOST_SAME) continue;
@@ -123,7 +125,7 @@ class Search {
     this.#alone.push(...leaves);
   }
 
-  /** Finds the marks again. A value that has changed without any says that not all can be told apart. */
+  /** Finds the marks in the output. A changed value without a mark means that not all leaves can be distinguished. */
   #read(leaves: readonly Leaf[], marks: readonly unknown[], { after, difference }: ProbeResult): void {
     const [only, second] = leaves;
     if (only && !second) {
@@ -149,7 +151,7 @@ class Search {
     if (unread) this.#alone.push(...leaves.filter((_, number) => !found.has(number)));
   }
 
-  /** One leaf, to one value after another, until something comes of it. */
+  /** Changes one leaf to its alternatives in turn, until the output changes. */
   *#change(leaf: Leaf): SlicedWork<void> {
     const { path } = leaf;
     const key = `${patternOf(leaf)} ${String(leaf.value).slice(0, 64)}`;
@@ -179,7 +181,7 @@ class Search {
     const value = after.get(key);
     const isThere =
       value === mark || (typeof value === 'string' && (marksIn(value).length > 0 || value.includes(String(mark))));
-    if (isThere || saysItsKind(leaf)) this.#findings.flows(key, leaf.path);
+    if (isThere || carriesItsKind(leaf)) this.#findings.flows(key, leaf.path);
     else this.#findings.direct(key, leaf.path);
   }
 
@@ -187,7 +189,9 @@ class Search {
     this.#findings.loose(difference.keys, path);
   }
 
-  /** What no leaf accounts for may be there because something whole is: tools, the choice among them, a level of effort. */
+  /**
+   * A field that no leaf accounts for may depend on a whole object or list: tools, the tool choice, a level of effort.
+   */
   *#removeWholes(): SlicedWork<void> {
     for (const path of wholesOf(this.#input)) {
       if (this.#findings.allSettled()) return;
@@ -198,27 +202,30 @@ class Search {
   }
 }
 
-/** With a digit, or of several parts: no word of an API that many fields say. */
+/** Whether a value looks like an id: it contains a digit or a separator, unlike the common words of an API. */
 const isId = (value: unknown): boolean => typeof value === 'string' && value.length <= 256 && /[\d_-]/.test(value);
 
-/** In more places it is a word of the API. */
+/** A word in more places is a word of the API. */
 const MOST_SAME = 4;
 
-/** With so many like it in vain, a leaf is not tried. */
+/** After this many fruitless attempts with similar leaves, a leaf is skipped. */
 const MAX_VAIN = 3;
 
-/** What so many of a kind have moved, the others of the kind move too: `Findings` says it of them without a probe. */
+/**
+ * After this many similar leaves changed the shape, the others are assumed to do the same: `Findings` infers it without
+ * a probe.
+ */
 const MAX_LOOSE = 4;
 
 interface Experience {
   vain: number;
-  /** Times that it moved what is written about. */
+  /** Number of times that it changed the shape of the output. */
   loose: number;
-  /** Number of the alternative that something came of. */
+  /** Index of the alternative that had an effect. */
   worked: number | undefined;
 }
 
-/** What stands at the second level, and the objects and lists of the first. */
+/** Paths of the second level, and of the objects and lists of the first. */
 function wholesOf(input: unknown): readonly LeafPath[] {
   if (!isObject(input)) return [];
   const first = Object.keys(input).filter((name) => typeof input[name] === 'object' && input[name] !== null);

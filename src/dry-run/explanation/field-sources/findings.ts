@@ -2,36 +2,36 @@ import { patternOf } from './groups.ts';
 import { keyOf, type Leaves, type LeafPath } from './leaves.ts';
 
 export interface ReadLeaves {
-  /** Leaves of what is read. */
+  /** Leaves of the input. */
   readonly input: Leaves;
-  /** False: a field that nothing has been found for is told by the item that its neighbours come from. */
+  /** False: a field without findings is attributed to the item that its neighbours come from. */
   readonly complete: boolean;
 }
 
 interface Field {
   readonly key: string;
   readonly path: LeafPath;
-  /** Sources of what stands nearest. */
+  /** Sources of the nearest fields. */
   readonly around: readonly LeafPath[];
-  /** Of a list, such as a message: what the nearest is made of. */
+  /** The list item, such as a message, that the nearest fields come from. */
   readonly item: LeafPath | undefined;
 }
 
 type Kinds = ReadonlyMap<string, readonly LeafPath[]>;
 
-/** More sources than these for one field are told as what they stand in. */
+/** Maximum sources of one field; more are replaced by their enclosing objects. */
 const MAX_SOURCES = 6;
 
-/** Which fields of what is written depend on which of what is read. */
+/** The dependences of output fields on input leaves. */
 export class Findings {
   readonly #fields: Leaves;
-  /** The value of a source has come out. */
+  /** The source's value appears in the field. */
   readonly #flows = new Map<string, Map<string, LeafPath>>();
-  /** Another value has come out. */
+  /** The field's value changes with the source, but does not contain it. */
   readonly #direct = new Map<string, Map<string, LeafPath>>();
-  /** It was there, or stood elsewhere, because of them. */
+  /** The field exists, or its position changes, because of the source. */
   readonly #loose = new Map<string, Map<string, LeafPath>>();
-  /** How many fields changed with a loose source of this one, at least. */
+  /** The smallest number of fields that changed together with this one for a loose source. */
   readonly #narrowest = new Map<string, number>();
 
   constructor(fields: Leaves) {
@@ -54,8 +54,9 @@ export class Findings {
   }
 
   /**
-   * Something whole was taken away, and these fields went or changed with it. Of those that nothing sure is known of it is the source, unless
-   * what is known has changed as few: tools take much with them, the choice among them only what it says.
+   * Records that removing a whole object or list removed or changed these fields. It becomes the source of a field
+   * without certain sources, unless a known loose source changed as few fields: removing the tools changes much,
+   * removing the tool choice only its own fields.
    */
   whole(keys: readonly string[], source: LeafPath): void {
     for (const key of keys) {
@@ -66,7 +67,7 @@ export class Findings {
     }
   }
 
-  /** Nothing whole could say any more of any field. */
+  /** Whether removing whole objects could no longer improve any finding. */
   allSettled(): boolean {
     return this.#fields.keys().every((key) => this.#sure(key) !== undefined || this.#narrowest.get(key) === 1);
   }
@@ -96,7 +97,10 @@ export class Findings {
     return loose.length > 0 || !complete ? [item] : [];
   }
 
-  /** By the place of fields in items: where in the item that its neighbours come from the sources of such a field stand. */
+  /**
+   * Per pattern of fields in items: the places, within the item that its neighbours come from, of the sources of such a
+   * field.
+   */
   #kinds(fields: readonly Field[]): Kinds {
     const kinds = new Map<string, LeafPath[]>();
     for (const { key, path, item } of fields) {
@@ -113,12 +117,15 @@ export class Findings {
     return kinds;
   }
 
-  /** A text that is known to be another one's, and has changed with something else too, was only left out. */
+  /**
+   * Certain sources of a field. A field whose value flows from one source, and that changed with another one too, was
+   * only omitted then.
+   */
   #sure(key: string): ReadonlyMap<string, LeafPath> | undefined {
     return this.#flows.get(key) ?? this.#direct.get(key);
   }
 
-  /** By the place of whatever holds a field: the direct sources of all that it holds. */
+  /** Per enclosing object or list: the certain sources of all its fields. */
   #directByPlace(): ReadonlyMap<string, readonly LeafPath[]> {
     const places = new Map<string, LeafPath[]>();
     for (const [key, { path }] of this.#fields) {
@@ -143,7 +150,7 @@ function add(found: Map<string, Map<string, LeafPath>>, key: string, source: Lea
   sources.set(keyOf(source), source);
 }
 
-/** Sources of what stands nearest to a field, in the smallest thing around it that has any; the whole body is near to nothing. */
+/** Sources of the fields nearest to a field: in its smallest enclosing value that has any, except the whole body. */
 function neighbours(path: LeafPath, near: ReadonlyMap<string, readonly LeafPath[]>): readonly LeafPath[] {
   for (let depth = path.length - 1; depth > 1; depth -= 1) {
     const found = near.get(keyOf(path.slice(0, depth)));
@@ -152,7 +159,10 @@ function neighbours(path: LeafPath, near: ReadonlyMap<string, readonly LeafPath[
   return [];
 }
 
-/** A change in one message moves those behind it: what a field depends on is what its neighbours are made of. */
+/**
+ * Selects the sources nearest to those of the field's neighbours, because a change in one message also moves the later
+ * messages.
+ */
 function nearest(path: LeafPath, sources: readonly LeafPath[], around: readonly LeafPath[]): readonly LeafPath[] {
   if (around.length === 0) return ofItsKind(path, sources);
   const scored = sources.map((source) => ({ source, score: Math.max(...around.map((near) => shared(source, near))) }));
@@ -160,7 +170,7 @@ function nearest(path: LeafPath, sources: readonly LeafPath[], around: readonly 
   return scored.filter(({ score }) => score === best).map(({ source }) => source);
 }
 
-/** What is said once of a whole request hangs on what is said once, and less on what its messages are. */
+/** A field that occurs once per request depends rather on inputs that occur once than on messages. */
 function ofItsKind(path: LeafPath, sources: readonly LeafPath[]): readonly LeafPath[] {
   if (path.some(isIndex)) return sources;
   const once = sources.filter((source) => !source.some(isIndex));
@@ -174,7 +184,7 @@ function shared(one: LeafPath, other: LeafPath): number {
   return differs < 0 ? one.length : differs;
 }
 
-/** An answer to a call says whose it is: the call's own message stands before. */
+/** The last item: a tool result refers to its call, whose message comes earlier. */
 function lastItem(around: readonly LeafPath[]): LeafPath | undefined {
   const items = around.map(itemOf).filter((item) => item !== undefined);
   return items.toSorted((one, other) => Number(one.at(-1)) - Number(other.at(-1))).at(-1);
@@ -186,7 +196,7 @@ function itemOf(path: LeafPath): LeafPath | undefined {
   return index < 0 ? undefined : path.slice(0, index + 1);
 }
 
-/** In another item of the same list: what was changed there has moved this one. */
+/** Whether the source is in another item of the same list, whose change only moved this field. */
 const isBeside = (source: LeafPath, item: LeafPath): boolean =>
   source.length > item.length - 1 && shared(source, item) === item.length - 1;
 

@@ -1,6 +1,6 @@
 import type { Leaf } from './leaves.ts';
 
-/** Leaves that stand at the same place of like things: `messages.*.content`. */
+/** Leaves at the same place in all items of lists: `messages.*.content`. */
 export interface LeafGroup {
   readonly pattern: string;
   readonly leaves: readonly Leaf[];
@@ -14,7 +14,7 @@ export function groupsOf(leaves: Iterable<Leaf>): readonly LeafGroup[] {
 export const patternOf = ({ path }: Pick<Leaf, 'path'>): string =>
   path.map((name) => (typeof name === 'number' ? '*' : name)).join('\u0000');
 
-/** Few words said often: an enumeration, of which any other word is likely to be refused. */
+/** Few distinct words that occur often: an enumeration, whose writer is likely to reject any other word. */
 export function isEnumeration({ leaves }: LeafGroup): boolean {
   const words = new Set(leaves.map(({ value }) => value));
   return words.size * 2 <= leaves.length && [...words].every((word) => typeof word === 'string' && WORD.test(word));

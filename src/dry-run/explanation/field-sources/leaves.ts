@@ -1,6 +1,6 @@
 export type LeafPath = readonly (string | number)[];
 
-/** What a leaf holds: a scalar, or one of the two below. */
+/** The value of a leaf: a scalar, or one of the two symbols below. */
 export type LeafValue = string | number | boolean | null | typeof EMPTY_LIST | typeof EMPTY_OBJECT;
 export const EMPTY_LIST = Symbol('[]');
 export const EMPTY_OBJECT = Symbol('{}');
@@ -11,10 +11,10 @@ export interface Leaf {
   readonly value: LeafValue;
 }
 
-/** By `keyOf` its path, in the order they stand. */
+/** Leaves by `keyOf` of their path, in document order. */
 export type Leaves = ReadonlyMap<string, Leaf>;
 
-/** No two paths have the same: a name may hold dots, and JSON.stringify costs ten times as much. */
+/** Unique per path. A name may contain dots, and JSON.stringify takes ten times as long. */
 export const keyOf = (path: LeafPath): string => path.join('\u0000');
 
 export function leavesOf(root: unknown): Leaves {
@@ -53,7 +53,7 @@ function leafValue(value: unknown): LeafValue {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** In the place of a value that is taken away. */
+/** Marks a removed value. */
 export const REMOVED = Symbol('removed');
 
 export interface LeafChange {
@@ -62,7 +62,7 @@ export interface LeafChange {
   readonly value: unknown;
 }
 
-/** The value with all changes in it; what holds none of them is shared with the first one. */
+/** Applies all changes to a value. Unchanged parts are shared with the original. */
 export function changed(root: unknown, changes: readonly LeafChange[]): unknown {
   const tree: Tree = { inner: new Map(), value: undefined, set: false };
   for (const { path, value } of changes) {
@@ -96,11 +96,11 @@ function rebuilt(value: unknown, tree: Tree): unknown {
 
 const at = (value: unknown, tree: Tree | undefined): unknown => (tree ? rebuilt(value, tree) : value);
 
-/** How one writing differs from another. */
+/** The difference between two encodings. */
 export interface Difference {
-  /** The same paths are there. */
+  /** Both have the same paths. */
   readonly sameShape: boolean;
-  /** Keys of those of the first one that have another value, or are gone. */
+  /** Keys of the first encoding whose value differs or is missing in the second. */
   readonly keys: readonly string[];
 }
 

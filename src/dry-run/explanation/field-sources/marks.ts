@@ -1,22 +1,22 @@
 import { isObject, REMOVED, type Leaf, type LeafValue } from './leaves.ts';
 
 /**
- * Eight letters and digits, lower case: they live through whatever a format does to names and ids, and through base64, whose
- * length they keep a multiple of four.
+ * Eight lower-case letters and digits, which survive the transformations that formats apply to names and ids, and
+ * base64, whose length they keep a multiple of four.
  */
 export const markOf = (number: number): string => `zq${number.toString(36).padStart(4, '0')}qz`;
 
 const MARK = /zq([0-9a-z]{4})qz/g;
 
-/** Numbers of the marks in a text, each once. */
+/** The distinct numbers of the marks in a text. */
 export const marksIn = (text: string): readonly number[] => [
   ...new Set([...text.matchAll(MARK)].map(([, digits]) => Number.parseInt(digits!, 36))),
 ];
 
-/** Marks there are. */
+/** Number of possible marks. */
 const MAX_MARKS = 36 ** 4;
 
-/** For each value one that can be told from those of all others where it comes out again; undefined where one has none. */
+/** A distinguishable replacement for each value; undefined when one value has none. */
 export function markedAll(values: readonly LeafValue[]): readonly (string | number)[] | undefined {
   if (values.length > MAX_MARKS) return undefined;
   const taken = new Set<number>();
@@ -27,30 +27,30 @@ export function markedAll(values: readonly LeafValue[]): readonly (string | numb
   return all.every((one) => one !== undefined) ? all : undefined;
 }
 
-/** Integers stay integers, and neighbours of a probability stay in its range. */
+/** Integers stay integers, and probabilities stay close enough to remain in range. */
 function freeNumber(value: number, number: number, taken: Set<number>): number {
   const step = Number.isInteger(value) ? 1 : 1 / 65_536;
-  // Beyond it steps like these would come to nothing.
+  // For larger numbers such small steps would be lost to rounding.
   let free = (Math.abs(value) > 2 ** 31 ? 0 : value) + step * (number + 1);
   while (taken.has(free)) free += step;
   taken.add(free);
   return free;
 }
 
-/** A file's name, or an address, with what its ending says. */
+/** The extension of a file name or URL. */
 const ENDING = /\.[A-Za-z0-9]{2,5}$/;
 const BASE64 = /^(?:data:[^,]{0,200};base64,)?(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function markedText(text: string, mark: string): string {
   const json = jsonIn(text);
   if (json !== undefined) return JSON.stringify(markedInside(json, mark));
-  // Four at the end may be padding; what says the kind of media stands in front.
+  // The last four characters may be padding; the first ones determine the media type.
   if (BASE64.test(text)) return text.slice(0, -4) + mark + text.slice(-4);
   const ending = ENDING.exec(text)?.[0] ?? '';
   return text.slice(0, text.length - ending.length) + mark + ending;
 }
 
-/** Arguments of a call are JSON in a string. */
+/** Arguments of a tool call are JSON in a string. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
@@ -72,7 +72,7 @@ function markedInside(value: unknown, mark: string): unknown {
     : Object.fromEntries(entries.map(([k, one]) => [k, markedInside(one, mark)]));
 }
 
-/** What else could stand in a leaf's place, for the ways a writer may treat it; the last is nothing at all. */
+/** Alternative values for a leaf, for the different ways a writer may treat it; the last one removes it. */
 export function alternativesTo({ value }: Leaf): readonly unknown[] {
   if (typeof value === 'string') return [...otherTexts(value), REMOVED];
   if (typeof value === 'number') return [value + 1, value - 1, value / 2, 0, 1, REMOVED];
@@ -80,7 +80,7 @@ export function alternativesTo({ value }: Leaf): readonly unknown[] {
   return [markOf(0), 1, true, ['x'], REMOVED];
 }
 
-/** Words of the APIs that stand for each other. */
+/** Words of the APIs that can replace each other. */
 const WORDS: readonly (readonly string[])[] = [
   ['assistant', 'user', 'system', 'tool', 'developer'],
   ['text', 'json_object', 'json_schema'],
@@ -117,6 +117,9 @@ function otherTexts(text: string): readonly string[] {
   return [...new Set(others)].slice(0, MAX_WORDS);
 }
 
-/** What a text says beside its letters, in a prefix or an ending, comes out elsewhere than the letters: to be asked for by itself. */
-export const saysItsKind = ({ value }: Leaf): boolean =>
+/**
+ * Whether a text's prefix or extension carries its own information, which appears elsewhere in the output and is probed
+ * separately.
+ */
+export const carriesItsKind = ({ value }: Leaf): boolean =>
   typeof value === 'string' && (value.startsWith('data:') || (/^\w+:\/\//.test(value) && ENDING.test(value)));

@@ -9,26 +9,26 @@ import {
   type LeafValue,
 } from './leaves.ts';
 
-/** A request, and what writes it. */
+/** A request, and the function that encodes it. */
 export interface Writing {
   readonly input: unknown;
-  /** Pure, given JSON like the input. May throw. */
+  /** Pure; takes JSON in the shape of the input. May throw. */
   readonly write: (input: unknown) => unknown;
 }
 
-/** What a changed request was written as. */
+/** The encoding of a changed request. */
 export interface ProbeResult {
   readonly after: ReadonlyMap<string, LeafValue>;
   readonly difference: Difference;
 }
 
-/** Writes a request again and again, each time with something else in it, and never more often than it may. */
+/** Encodes a request repeatedly, each time with other changes, up to a maximum number of times. */
 export class Probes {
   readonly before: Leaves;
   readonly #writing: Writing;
   #left: number;
 
-  /** Throws what the writer throws. */
+  /** Throws the writer's error. */
   constructor(writing: Writing, atMost: number) {
     this.#writing = writing;
     this.#left = atMost;
@@ -39,7 +39,7 @@ export class Probes {
     return this.#left;
   }
 
-  /** Undefined: it cannot be written so, or there have been probes enough. */
+  /** Undefined when the changed request cannot be encoded, or no probes are left. */
   with(changes: readonly LeafChange[]): ProbeResult | undefined {
     if (this.#left <= 0) return undefined;
     this.#left -= 1;

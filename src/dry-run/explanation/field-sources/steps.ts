@@ -1,7 +1,7 @@
-/** Work that pauses where it may. */
+/** Work with points at which it may pause. */
 export type SlicedWork<T> = Generator<void, T>;
 
-/** Without a pause. */
+/** Runs the work without pausing. */
 export function toTheEnd<T>(steps: SlicedWork<T>): T {
   for (;;) {
     const step = steps.next();

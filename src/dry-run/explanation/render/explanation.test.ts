@@ -69,7 +69,7 @@ describe('the text of an explanation', () => {
 
   it('names what the client sent and nobody changed, and says no more of it', () => {
     const text = part(render(createExplanation()), 'target 1');
-    expect(text).toContain('as sent: messages (14), stream\n');
+    expect(text).toContain('unchanged: messages (14), stream\n');
     expect(text).not.toContain('no. 0');
   });
 

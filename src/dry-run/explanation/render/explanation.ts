@@ -4,7 +4,7 @@ import { paint, printSection, row, span, wrap, type PageFormat, type Row, type S
 import { chainSections, rulesRows } from './plugins.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
-/** What becomes of a request, for people: first where it goes, then its way there, section by section. */
+/** Renders an explanation as text: first the destinations, then the processing, section by section. */
 export function renderExplanation(reported: Explanation, page: PageFormat): string {
   const blocks: string[][] = [
     print([{ label: reported.answer ? 'answer' : 'goes to', rows: verdict(reported) }], page),
@@ -37,7 +37,10 @@ function verdict({ answer, targets }: Explanation): Row[] {
   );
 }
 
-/** The first target whole; of the others what is not as there, and no metrics, which differ by the target's name only. */
+/**
+ * The first target in full. Of the others only the sections that differ, without metrics, which differ only by the
+ * target's name.
+ */
 function targetBlocks(reported: Explanation, page: PageFormat): string[][] {
   const first = reported.targets[0] && new Set(printed(reported.targets[0], reported, page).map(({ text }) => text));
   return reported.targets.map((target, index) => {
@@ -66,5 +69,5 @@ const printed = (
     text: printSection(section, page, 1).join('\n'),
   }));
 
-/** For machines: every field there is. */
+/** The complete explanation as JSON. */
 export const explanationJson = (reported: Explanation): string => `${JSON.stringify(reported, null, 2)}\n`;

@@ -141,7 +141,7 @@ export function createExplanation(parts: Partial<Explanation> = {}): Explanation
     targets: [createTarget(), gemini()],
     leftOut: [{ target: 'config.targets[2]', name: 'old', at: prod(40), reason: 'same_model' }],
     answer: undefined,
-    notes: ['not set here, so stood in for: env:OPENAI_API_KEY'],
+    notes: ['replaced by fakes because not set here: env:OPENAI_API_KEY'],
     ...parts,
   };
 }

@@ -8,24 +8,24 @@ import type {
 import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
 
-/** What the settings changed of the client's body; what they left alone is named only. */
+/** The changes of the settings to the client's body; unchanged fields are only named. */
 export function bodyRows({ body, changes }: Pick<TargetExplanation, 'body' | 'changes'>): Row[] {
   const changed = new Set(changes.map(({ path }) => path.split('.')[0]));
   const left = isObject(body) ? Object.keys(body).filter((name) => !changed.has(name)) : [];
-  return [...changes.map(changeRow), ...asSentRows(left.map((name) => nameWithCount(name, valueAt(body, name))))];
+  return [...changes.map(changeRow), ...unchangedRows(left.map((name) => nameWithCount(name, valueAt(body, name))))];
 }
 
 function changeRow(change: ChangeExplanation): Row {
   const { path, action, source } = change;
   const said =
-    'was' in change ? `client said ${valueText(change.was)}` : action === 'default' ? 'client said nothing' : '';
+    'was' in change ? `client sent ${valueText(change.was)}` : action === 'default' ? 'client sent nothing' : '';
   const right: Line = [...from(source), ...(said === '' ? [] : [aside(` (${said})`)])];
   if (action === 'removed') return row([span(path), span(' removed', 'warn')], right);
   return row([span(`${path}: `), span(valueText(change.value), 'value')], right);
 }
 
-const asSentRows = (names: readonly string[]): Row[] =>
-  names.length === 0 ? [] : [row([aside(`as sent: ${names.join(', ')}`)])];
+const unchangedRows = (names: readonly string[]): Row[] =>
+  names.length === 0 ? [] : [row([aside(`unchanged: ${names.join(', ')}`)])];
 
 /** `messages (14)` */
 const nameWithCount = (name: string, value: unknown): string =>
@@ -39,7 +39,7 @@ export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: Outb
       [
         count(bytes, 'byte'),
         ...(stream ? ['stream'] : []),
-        ...(calls > 1 ? [`in ${calls} calls, the first of them here`] : []),
+        ...(calls > 1 ? [`in ${calls} calls; the first is shown`] : []),
       ].join(', '),
     ),
   ]),
@@ -47,17 +47,17 @@ export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: Outb
 
 export const headerRows = ({ headers }: OutboundExplanation): Row[] =>
   headers.map(({ name, value, source, also = [], allowedBy }) => {
-    // The caller says it, and a line of the config lets it through.
+    // The caller's header, and the line of the config that forwards it.
     const allowed = allowedBy ? ` ← ${sourceText(allowedBy)}` : '';
     return row(`${name}: ${shortText(value, 100)}`, sourcesLine([source, ...also].map(sourceText), allowed));
   });
 
-/** More of them nobody reads in a terminal. */
+/** Maximum fields shown in a terminal. */
 const MOST_FIELDS = 40;
 
 /**
- * The body that leaves, field by field, with the field of the client's body that each comes from and, where the settings have set that
- * one, their place. A list is one line; what the settings or headers put into it has lines of its own.
+ * The sent body, field by field, each with the client's field that it comes from and the place in the settings that set
+ * it. A list is one line; elements from settings or headers have lines of their own.
  */
 export function fieldRows({ body, fields }: OutboundExplanation, changes: readonly ChangeExplanation[]): Row[] {
   if (!isObject(body)) return body === undefined || body === null ? [] : [row(valueText(body))];
@@ -70,13 +70,13 @@ export function fieldRows({ body, fields }: OutboundExplanation, changes: readon
   const more = rows.length - MOST_FIELDS;
   return [
     ...rows.slice(0, MOST_FIELDS),
-    ...(more > 0 ? [row([aside(`and ${more} more; --json has all`)])] : []),
-    ...asSentRows(reported.flatMap(({ asSent }) => asSent ?? [])),
+    ...(more > 0 ? [row([aside(`and ${more} more; --json shows all`)])] : []),
+    ...unchangedRows(reported.flatMap(({ unchanged }) => unchanged ?? [])),
   ];
 }
 
 interface FieldGroup {
-  /** Of a field, or of the list it is in. */
+  /** Path of a field or of its enclosing list. */
   readonly path: string;
   readonly group: readonly FieldExplanation[];
   readonly value: unknown;
@@ -84,15 +84,15 @@ interface FieldGroup {
 
 interface DescribedGroup {
   readonly row?: Row;
-  readonly asSent?: string;
+  readonly unchanged?: string;
 }
 
 function describeGroup({ path, group, value }: FieldGroup, changes: readonly ChangeExplanation[]): DescribedGroup[] {
-  if (group.every((field) => isAsSent(field, changes))) return [{ asSent: nameWithCount(path, value) }];
+  if (group.every((field) => isUnchanged(field, changes))) return [{ unchanged: nameWithCount(path, value) }];
   const inList = group.some((field) => field.path !== path);
   const apart = inList && group.length > 1 ? group.filter(({ sources }) => sources.some(isNoClients)) : [];
   const ownTexts = new Set(apart.map((field) => insideText(field, changes)));
-  // All of it has been put there by one line: it says so once, and a field of the same name is not named again.
+  // All of it comes from one line of the settings, so its source is shown once, without repeating an equal field name.
   if (apart.length === group.length && ownTexts.size === 1) {
     const own = `${path} ← `;
     const texts = [...ownTexts].map((text) => (text.startsWith(own) ? text.slice(own.length) : text));
@@ -118,7 +118,7 @@ function insideRow(
   return row([span(`  ${field.path}: `), span(valueText(inner), 'value')], sourcesLine(texts));
 }
 
-/** `messages` of `messages.0.content`: the outermost list that a field is in. */
+/** `messages` of `messages.0.content`: the outermost enclosing list. */
 function listOf(path: string): string | undefined {
   const segments = path.split('.');
   const index = segments.findIndex((segment, position) => position > 0 && /^\d+$/.test(segment));
@@ -127,7 +127,7 @@ function listOf(path: string): string | undefined {
 
 const isNoClients = ({ kind }: FieldSource): boolean => kind === 'settings' || kind === 'header';
 
-const isAsSent = ({ path, sources }: FieldExplanation, changes: readonly ChangeExplanation[]): boolean =>
+const isUnchanged = ({ path, sources }: FieldExplanation, changes: readonly ChangeExplanation[]): boolean =>
   sources.length === 1 &&
   sources.every((source) => source.kind === 'client' && source.path === path && !changeOf(source.path, changes));
 
@@ -137,13 +137,13 @@ const changeOf = (path: string, changes: readonly ChangeExplanation[]): ChangeEx
   );
 
 interface Shown {
-  /** Of the outbound field: a client's field of the same name is not named again. */
+  /** Path of the outbound field; an equal client path is not repeated. */
   readonly path: string;
   readonly changes: readonly ChangeExplanation[];
   readonly inList: boolean;
 }
 
-/** `max_tokens ← configs/gateway/prod.yaml:14:7`, whether the field is told by its place in the client's body or in the settings. */
+/** `max_tokens ← configs/gateway/prod.yaml:14:7`, for a source in the client's body or in the settings. */
 function chainText(source: FieldSource, { path, changes, inList }: Shown): string {
   const change =
     source.kind === 'client' ? changeOf(source.path, changes) : changes.find((one) => isSame(one.source, source));
@@ -179,7 +179,7 @@ function groupValue(value: unknown, inList: boolean): string {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A name may hold a dot itself, so the longest that fits is taken first. */
+/** A name may contain a dot itself, so the longest matching name is tried first. */
 function valueAt(value: unknown, path: string): unknown {
   if (path === '' || typeof value !== 'object' || value === null) return path === '' ? value : undefined;
   const members = new Map<string, unknown>(Object.entries(value));

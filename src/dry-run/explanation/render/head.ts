@@ -8,7 +8,7 @@ import type {
 import { row, span, type Row, type Section } from './layout.ts';
 import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText } from './words.ts';
 
-/** What came in, who sent it, and by which config it is read. */
+/** The sections about the request, its caller and its config. */
 export function headSections(reported: Explanation): Section[] {
   const { request, caller, config, metadata, labels, deadline } = reported;
   return [
@@ -36,10 +36,10 @@ function requestRows({
     ...(model === undefined ? [] : [`model ${shortText(model, 80)}`]),
     ...(stream ? ['stream'] : []),
     count(bytes, 'byte'),
-    ...(strict === undefined ? [] : [strict ? 'strict replies' : 'replies with all that is known']),
+    ...(strict === undefined ? [] : [strict ? 'strict replies' : 'replies not limited to OpenAI’s fields']),
     ...(strictParams ? ['strict parameters'] : []),
   ];
-  const what = operation === undefined ? span('  nothing is served here', 'bad') : aside(`  ${operation}`);
+  const what = operation === undefined ? span('  no operation at this path', 'bad') : aside(`  ${operation}`);
   return [
     row([span(`${method} ${shortText(path, 200)}`), what]),
     row(flags.join(', ')),
@@ -54,8 +54,8 @@ function callerRows({ key, found, at: place, ...may }: CallerExplanation): Row[]
       may[what] ? [row(`may use the ${what} ${may[what].join(', ') || 'none'}`)] : [],
     ),
     ...(may.fields ? [row(`may send ${fieldsText(may.fields)}`)] : []),
-    ...(may.defaultConfig === undefined ? [] : [row(`its config by default: ${may.defaultConfig}`)]),
-    ...(may.ownUpstreamToken ? [row('brings a credential of its own for upstream, in Authorization')] : []),
+    ...(may.defaultConfig === undefined ? [] : [row(`default config: ${may.defaultConfig}`)]),
+    ...(may.ownUpstreamToken ? [row('sends its own upstream credential in Authorization')] : []),
   ];
 }
 
@@ -64,7 +64,7 @@ const FOUND = {
   inline: 'came with the request',
   key: 'the default of the key',
   server: 'the default of the server',
-  none: 'none: the request itself says where it goes',
+  none: 'none: the request itself names its target',
 } as const satisfies Record<ConfigExplanation['found'], string>;
 
 function configRows({ id, hash, name, found, source }: ConfigExplanation, settings: Explanation['settings']): Row[] {

@@ -2,7 +2,7 @@ import type { HeaderPath, HeaderPaths, HeaderReason } from '../header-paths.ts';
 import { printBlock, printSection, row, span, type PageFormat, type Row } from './layout.ts';
 import { aside, from, sourceText } from './words.ts';
 
-/** Which headers of a request can reach which provider, for people. The same header for several targets is one entry. */
+/** Renders the headers that can reach each provider as text. A header for several targets is one entry. */
 export function renderHeaderPaths(reported: HeaderPaths, page: PageFormat): string {
   const byProvider = Map.groupBy(reported.paths, ({ provider }) => provider);
   const blocks = [
@@ -13,7 +13,7 @@ export function renderHeaderPaths(reported: HeaderPaths, page: PageFormat): stri
   return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n')}\n`;
 }
 
-/** Headers that stay for the same reason are told together. */
+/** Groups headers with the same reason. */
 const neverRows = (never: HeaderPaths['never']): Row[] =>
   [...Map.groupBy(never, ({ why }) => why)].flatMap(([why, headers]) => [
     row(headers.map(({ header }) => header).join(', ')),
@@ -22,8 +22,8 @@ const neverRows = (never: HeaderPaths['never']): Row[] =>
 
 const REASONS = {
   forwarded: 'the config forwards it',
-  spoken: 'it belongs to the API that is spoken there',
-  credential: 'the provider is asked with the caller’s own credential',
+  spoken: 'it is part of the upstream’s API',
+  credential: 'the provider gets the caller’s own credential',
 } as const satisfies Record<HeaderReason, string>;
 
 function providerRows(provider: string, paths: readonly HeaderPath[]): Row[] {
@@ -40,7 +40,7 @@ function headerRows(paths: readonly HeaderPath[]): Row[] {
   ];
 }
 
-/** Of more configs, and of more targets of one, the number is told. */
+/** Maximum configs, and targets per config, that are listed; the rest are counted. */
 const MOST = 3;
 
 function whereText(paths: readonly HeaderPath[]): string {
@@ -54,5 +54,5 @@ function whereText(paths: readonly HeaderPath[]): string {
 const few = (items: readonly string[]): string =>
   items.length > MOST ? `${items.slice(0, MOST).join(', ')} and ${items.length - MOST} more` : items.join(', ');
 
-/** For machines: every path by itself. */
+/** JSON with every path as its own entry. */
 export const headerPathsJson = (reported: HeaderPaths): string => `${JSON.stringify(reported, null, 2)}\n`;

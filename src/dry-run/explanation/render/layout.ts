@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** What a piece of text is, for those who see colours. */
+/** The role of a piece of text, shown as a colour. */
 export type Tone = 'title' | 'aside' | 'good' | 'bad' | 'warn' | 'value';
 
 const STYLES = {
@@ -17,14 +17,14 @@ export interface TextSpan {
   readonly tone?: Tone;
 }
 
-/** Text of one line. Its width is counted before it is coloured. */
+/** Text of one line. Its width is measured before colouring. */
 export type Line = readonly TextSpan[];
 
-/** One line of a section. What stands right of it begins at one column in all rows of a section. */
+/** One line of a section. The right parts of a section's rows are aligned in one column. */
 export interface Row {
   readonly left: Line;
   readonly right?: Line;
-  /** It is copied as one piece, however long it is. */
+  /** Never wrapped, so that it can be copied in one piece. */
   readonly whole?: boolean;
 }
 
@@ -46,11 +46,11 @@ export const row = (left: string | Line, right?: Line): Row => ({
 });
 
 export const LABEL_WIDTH = 12;
-/** Right of it nothing is aligned: one long value must not push the sources of all others off the screen. */
+/** Maximum left width for alignment: one long value must not push all sources off the screen. */
 const WIDEST_LEFT = 44;
 export const INDENT = 2;
 
-/** A section: its label in a column of its own, its rows beside it. */
+/** Renders a section: its label in the first column, its rows in the second. */
 export function printSection({ label, rows }: Section, page: PageFormat, depth = 0): string[] {
   const indent = ' '.repeat(depth * INDENT);
   const room = Math.max(page.width - indent.length - LABEL_WIDTH, 20);
@@ -62,7 +62,7 @@ export function printSection({ label, rows }: Section, page: PageFormat, depth =
   });
 }
 
-/** Rows under no label, from the first column on. */
+/** Renders rows without a label, from the first column. */
 export const printBlock = (rows: readonly Row[], page: PageFormat): string[] =>
   printRows(rows, page.width, page).map((line) => line.trimEnd());
 
@@ -80,20 +80,20 @@ function layRow({ left, right, whole }: Row, { room, column }: { room: number; c
   const gaps = [column - width + 2, 2].filter((gap) => gap >= 2 && width + gap + needed <= room);
   const [gap] = gaps;
   if (gap !== undefined) return [[...left, span(' '.repeat(gap)), ...right]];
-  // What does not fit beside it stands below it; a place must stay whole, or no editor opens it.
+  // A right part that does not fit goes below. A file position must not be wrapped, or editors cannot open it.
   const indent = ' '.repeat(Math.max(4, leadOf(left) + 2));
   return [...leftLines, ...wrap(right, room - indent.length).map((line) => [span(indent), ...line])];
 }
 
-/** Spaces that a line begins with: what belongs to it stands further in. */
+/** Number of leading spaces of a line; continuation lines are indented further. */
 const leadOf = (line: Line): number => /^ */.exec(line.map(({ text }) => text).join(''))?.[0].length ?? 0;
 
 const widthOf = (line: Line): number => line.reduce((sum, { text }) => sum + lengthOf(text), 0);
 
-/** In columns of a terminal: what is written in East Asia, and emoji, take two; marks over a letter none. */
+/** Width in terminal columns: East Asian characters and emoji take two, combining marks none. */
 const lengthOf = (text: string): number => {
   const shown = printable(text);
-  // Nearly all of it is plain.
+  // Fast path for plain text.
   if (/^[\x20-\x7e\u2190-\u2193]*$/.test(shown)) return shown.length;
   let length = 0;
   for (const character of shown) length += WIDE.test(character) ? 2 : Number(!COMBINING.test(character));
@@ -104,14 +104,14 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
-/** Breaks at spaces only; what holds none stays whole. */
+/** Wraps at spaces only. */
 export function wrap(line: Line, room: number): Line[] {
   if (widthOf(line) <= room) return [line];
   const indent = ' '.repeat(leadOf(line) + 2);
   const lines: TextSpan[][] = [[]];
   let used = 0;
   for (const { text, tone } of line) {
-    // An arrow stays with what it leads to.
+    // An arrow is not separated from the following word.
     for (const word of text.split(/(?<=(?<!←) )/)) {
       const length = lengthOf(word);
       if (used > 0 && used + lengthOf(word.trimEnd()) > room) {
@@ -129,10 +129,10 @@ const paintLine = (line: Line, page: PageFormat): string => line.map((piece) => 
 
 export function paint({ text, tone }: TextSpan, { colour }: Pick<PageFormat, 'colour'>): string {
   const shown = printable(text);
-  // Whether there is a terminal that shows it has been found out by whoever asks for colour.
+  // The caller has already checked that the terminal supports colour.
   return colour && tone && shown !== '' ? styleText(STYLES[tone], shown, { validateStream: false }) : shown;
 }
 
-/** What callers and files say is shown, but not obeyed: no control character, and no mark that turns the direction of writing, reaches a terminal. */
+/** Escapes control characters and direction marks, so that texts of callers and files cannot control the terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);

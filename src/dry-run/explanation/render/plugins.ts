@@ -3,7 +3,7 @@ import { answerRows } from './head.ts';
 import { row, span, type Line, type Row, type Section, type TextSpan, type Tone } from './layout.ts';
 import { aside, at, from, shortText, valueText } from './words.ts';
 
-/** One line each. Why a plugin is in its chain is said where somebody has said so in the settings. */
+/** One line per plugin. The source of a plugin is shown only if the settings list it. */
 export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {
   const longest = Math.max(0, ...plugins.map(({ name }) => name.length));
   return plugins.flatMap((plugin) => [
@@ -12,7 +12,7 @@ export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {
   ]);
 }
 
-/** One that had nothing to do is there for its place in the order. */
+/** A plugin that did nothing is dimmed; it is listed to show the order. */
 function toneOf({ refused, state, does }: PluginExplanation): Tone | undefined {
   if (refused) return 'bad';
   return state === 'run' && does !== undefined ? undefined : 'aside';
@@ -20,20 +20,20 @@ function toneOf({ refused, state, does }: PluginExplanation): Tone | undefined {
 
 function doing({ state, does }: PluginExplanation): Line {
   if (state === 'not reached') return [aside('  not reached')];
-  if (state === 'not run') return [span('  not run: it does not say that it is pure', 'warn')];
+  if (state === 'not run') return [span('  not run: it is not declared pure', 'warn')];
   return does === undefined ? [] : [span(`  ${shortText(does, 240)}`)];
 }
 
 const whyOn = ({ on }: PluginExplanation) => (on.kind === 'gateway' ? [] : from(on));
 
-/** Plugins of a whole chain, the chain's name beside them. */
+/** The plugins of the entry and request chains, one section per chain. */
 export const chainSections = (plugins: readonly PluginExplanation[]): Section[] =>
   (['entry', 'request'] as const).flatMap((chain) => {
     const rows = pluginRows(plugins.filter((plugin) => plugin.chain === chain));
     return rows.length === 0 ? [] : [{ label: chain, rows }];
   });
 
-/** Every condition that was asked, with the values compared; those behind the one that held, by number. */
+/** Every evaluated condition, with the compared values; the later ones are only counted. */
 export function rulesRows({ conditional, conditions, to, otherwise }: RulesExplanation): Row[] {
   const tried = conditions.filter(({ holds }) => holds !== undefined);
   const left = conditions.length - tried.length;
@@ -43,7 +43,7 @@ export function rulesRows({ conditional, conditions, to, otherwise }: RulesExpla
       row([mark(holds === true), span(` conditions[${index}]`), aside(` then ${then}`)], at(place)),
       ...tests.flatMap((test) => testRows(test, 1)),
     ]),
-    ...(left > 0 ? [row([aside(`  ${left} more not asked`)])] : []),
+    ...(left > 0 ? [row([aside(`  ${left} more not evaluated`)])] : []),
   ];
 }
 
@@ -63,8 +63,8 @@ function testRows(
       ...inner.flatMap((test) => testRows(test, depth + 1)),
     ];
   }
-  const said = 'found' in rest ? `  is ${valueText(rest.found)}` : '  is not there';
-  const found = holds === undefined ? `${said}, too long for a pattern` : said;
+  const foundText = 'found' in rest ? `  is ${valueText(rest.found)}` : '  is absent';
+  const found = holds === undefined ? `${foundText}, too long for a pattern` : foundText;
   const compared = ` ${field}${operator === undefined ? '' : ` ${operator}`} ${valueText(wanted)}`;
   return [row([indent, mark(holds), span(compared), aside(found)], at(place))];
 }

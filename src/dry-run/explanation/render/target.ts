@@ -18,7 +18,7 @@ export function targetTitle({ number, target, name, at: place }: TargetExplanati
   ];
 }
 
-/** All there is to say of a target, in the order in which it happens. */
+/** All sections of a target, in execution order. */
 export function targetSections(
   reported: TargetExplanation,
   { plugins, targets }: Pick<Explanation, 'plugins' | 'targets'>,
@@ -61,24 +61,24 @@ export function targetSections(
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-/** What is refused and what is sent have sections of their own. */
+/** Rejections and sent requests have sections of their own. */
 const withoutRepetition = (plugin: PluginExplanation, { outbound }: TargetExplanation): PluginExplanation => ({
   ...plugin,
   refused: undefined,
   does: plugin.plugin === 'send' && outbound ? undefined : plugin.does,
 });
 
-/** What the record of a request says in one word. */
+/** Texts for the choice reasons of a request's record. */
 const WHY: Readonly<Record<string, string>> = {
-  only: 'there is no choice',
+  only: 'the only target',
   first: 'the first of a fallback',
   weight: 'drawn by weight',
-  sticky: 'drawn by weight, the same for all that share the sticky values',
-  condition: 'a condition holds',
-  otherwise: 'no condition holds',
-  fallback: 'those before it failed or were left out',
-  probe: 'its circuit breaker finds out whether it is well again',
-  last_resort: 'nobody else takes the request',
+  sticky: 'drawn by weight, the same for equal sticky values',
+  condition: 'a condition matches',
+  otherwise: 'no condition matches',
+  fallback: 'earlier targets failed or were skipped',
+  probe: 'it probes a target with a half-open circuit breaker',
+  last_resort: 'no other target takes the request',
 };
 
 const whyRows = ({ why, shares }: TargetExplanation): Row[] => [
@@ -96,10 +96,10 @@ const whyRows = ({ why, shares }: TargetExplanation): Row[] => [
 
 function healthRows({ health: { state, retryInMs, enforced } }: TargetExplanation): Row[] {
   if (state === 'closed')
-    return [row([span('well', 'good'), aside(enforced ? '' : '  (no circuit breaker keeps anybody away)')])];
-  const again = retryInMs === undefined ? '' : `, asked again in ${duration(retryInMs)}`;
+    return [row([span('healthy', 'good'), aside(enforced ? '' : '  (no circuit breaker is enforced)')])];
+  const again = retryInMs === undefined ? '' : `, next probe in ${duration(retryInMs)}`;
   return [
-    row([span(state, 'bad'), span(again), aside(enforced ? '' : '  (asked all the same: no circuit breaker is set)')]),
+    row([span(state, 'bad'), span(again), aside(enforced ? '' : '  (still used: no circuit breaker is enforced)')]),
   ];
 }
 
@@ -122,7 +122,7 @@ function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheExplanatio
   return [
     row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
     ...(now === '' ? [] : [row(now)]),
-    row([aside(key === '' ? 'made of' : `key ${shortText(key, 80)}`)]),
+    row([aside(key === '' ? 'parts of the key' : `key ${shortText(key, 80)}`)]),
     ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
   ];
 }
@@ -132,21 +132,21 @@ function retryRow({ retry: { attempts, onStatusCodes, source } }: TargetExplanat
   return row(`up to ${attempts} more after ${statusText(onStatusCodes) || 'a failure'}`, from(source));
 }
 
-/** Kinds that give way where a config says nothing. */
+/** Kinds that fall through by default. */
 const BY_DEFAULT = Object.entries(FAILURE_KINDS).flatMap(([kind, { fallsThrough }]) => (fallsThrough ? [kind] : []));
 
 function nextRow({ nextAfter: { kinds, statusCodes } }: TargetExplanation, next: TargetExplanation | undefined): Row {
-  if (kinds.length + statusCodes.length === 0) return row([aside('its failure is the answer')]);
+  if (kinds.length + statusCodes.length === 0) return row([aside('its failure is the reply')]);
   const isDefault = kinds.length === BY_DEFAULT.length && BY_DEFAULT.every((kind) => kinds.some((one) => one === kind));
   const statuses = statusCodes.length === 0 ? [] : [`the status ${statusText(statusCodes)}`];
-  const after = [...(isDefault ? ['any failure that another target may not have'] : kindTexts(kinds)), ...statuses];
-  const whom = next ? `target ${next.number + 1}` : 'the next one, if there were any';
+  const after = [...(isDefault ? ['any failure that falls through by default'] : kindTexts(kinds)), ...statuses];
+  const whom = next ? `target ${next.number + 1}` : 'the next target, if there were one';
   return row([span(`after ${listed(after, 'or')}: `), span(whom, next ? 'value' : 'aside')]);
 }
 
 const TIMEOUTS = Object.keys(FAILURE_KINDS).filter((kind) => kind.startsWith('timeout_'));
 
-/** All timeouts are told as one. */
+/** Lists all timeouts as one. */
 function kindTexts(kinds: readonly string[]): readonly string[] {
   if (!TIMEOUTS.every((timeout) => kinds.includes(timeout))) return kinds;
   return [...kinds.filter((kind) => !TIMEOUTS.includes(kind)), 'any timeout'];

@@ -19,15 +19,15 @@ export function sourceText(source: FieldSource): string {
 
 /** `← max_tokens ← configs/gateway/prod.yaml:14:7` */
 export const arrow = (...texts: readonly string[]): Line => {
-  const said = texts.filter((text) => text !== '');
-  return said.length === 0 ? [] : [span(said.map((text) => `← ${text}`).join(' '), 'aside')];
+  const present = texts.filter((text) => text !== '');
+  return present.length === 0 ? [] : [span(present.map((text) => `← ${text}`).join(' '), 'aside')];
 };
 
 export const from = (source: FieldSource): Line => arrow(sourceText(source));
 export const at = (place: SettingPlace | undefined): Line => (place ? arrow(placeText(place)) : []);
 export const aside = (text: string): TextSpan => span(text, 'aside');
 
-/** As settings write it: `60s`, `1500ms`. */
+/** In the notation of settings: `60s`, `1500ms`. */
 export function duration(ms: number): string {
   const units = [
     ['h', 3_600_000],
@@ -40,12 +40,12 @@ export function duration(ms: number): string {
 
 export const count = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
 
-/** 1,234: the same in every locale. Not by `toLocaleString`, which opens ICU's data for it: 25 ms of a command, measured. */
+/** 1,234: the same in every locale. `toLocaleString` would load ICU's data: 25 ms of a command (measured). */
 export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 const LONGEST = 60;
 
-/** A value as JSON writes it; a long one is cut, with what it is in all. */
+/** A value as JSON; a long one is truncated, with its total size. */
 export function valueText(value: unknown, longest = LONGEST): string {
   if (value === undefined) return 'nothing';
   const json = JSON.stringify(value) ?? 'nothing';
@@ -59,7 +59,7 @@ export function valueText(value: unknown, longest = LONGEST): string {
 export const shortText = (text: string, longest: number): string =>
   text.length <= longest ? text : `${cutText(text, longest)}… (${grouped(text.length)} characters)`;
 
-/** Never half of a character. */
+/** Truncates without splitting a surrogate pair. */
 const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 
 export const listed = (items: readonly string[], conjunction = 'and'): string =>
