@@ -7,6 +7,7 @@ import {
   type GatewayConfig,
   type GatewayContext,
 } from '../plugin/index.ts';
+import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
@@ -59,6 +60,7 @@ export async function compileConfigs(
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
+    secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {

@@ -37,7 +37,7 @@ export function checkGatewayConfig(file: GatewayFile, known: KnownNames, report:
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
   const forwarding = {
     prefixes: headerPrefixes(known.server),
-    credentials: credentialHeaders(known.entries),
+    credentials: known.credentials ?? credentialHeaders(known.entries),
     fromCaller: known.fromCaller ?? false,
   };
   const tally = { operators: 0, patterns: 0 };

@@ -13,6 +13,8 @@ export interface KnownNames {
   readonly now: number;
   /** The config was sent with a request. Default: false, it is a file. */
   readonly fromCaller?: boolean;
+  /** Headers that hold a credential, each with its owner. Default: the `secret_headers` of `entries`. */
+  readonly credentials?: ReadonlyMap<string, string>;
 }
 
 export function withSuggestion(word: string, candidates: readonly string[]): { suggestion?: string } {

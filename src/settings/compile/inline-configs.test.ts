@@ -9,6 +9,7 @@ function open(limit = 64 * 1024, server: ServerFile = {}) {
   const configs = new InlineConfigs({
     limit,
     server,
+    secretHeaders: ['x-entrance'],
     onWarnings: (reported) => warnings.push(...reported.map(describeDiagnostic)),
   });
   const get = (json: string): GatewayConfig => configs.get(json, 'x-gateway-config');
@@ -76,6 +77,9 @@ describe('a gateway config sent with a request', () => {
     const { get } = open(undefined, { header_prefixes: ['x-acme-'] });
     expect(() => get('{"provider":"@a","forward_headers":["x-acme-config"]}')).toThrow(
       "is one of the gateway's own headers",
+    );
+    expect(() => get('{"provider":"@a","forward_headers":["X_Entrance"]}')).toThrow(
+      '`X_Entrance` holds a credential of the gateway (secret_headers) and is never forwarded',
     );
     expect(() => get('{"provider":"@a","forward_headers":["x-tenant"]}')).not.toThrow();
   });

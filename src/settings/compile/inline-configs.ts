@@ -35,6 +35,8 @@ export interface InlineConfigsSetup {
   readonly limit: number;
   /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
   readonly server: ServerFile;
+  /** Lower-case names of headers that hold a credential of a catalog entry: no request may forward one. */
+  readonly secretHeaders: readonly string[];
   /** Called with the warnings of a config when it is read for the first time. */
   readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
 }
@@ -75,7 +77,7 @@ export class InlineConfigs {
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);
     if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
-    const { diagnostics, config, isCut } = readConfig(file, this.#setup.server);
+    const { diagnostics, config, isCut } = readConfig(file, this.#setup);
     const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
     if (mistakes.length > 0 || !config) return { mistakes, isCut };
     if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
@@ -113,7 +115,7 @@ const NO_REFERENCES: ReferenceLookup = {
 
 function readConfig(
   file: YamlFile,
-  server: ServerFile,
+  { server, secretHeaders }: InlineConfigsSetup,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -147,7 +149,10 @@ function readConfig(
     report({ path: ['reply_headers', explainId], message });
   }
   // Catalog entries are not checked here: target resolution reports unknown ones, within what the key may use.
-  checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0, fromCaller: true }, report);
+  // The owner is not named: the caller may have no access to it.
+  const credentials = new Map(secretHeaders.map((name) => [name, 'the gateway']));
+  const known = { entries: undefined, configIds: [], server, now: 0, fromCaller: true, credentials };
+  checkGatewayConfig(config, known, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
 }
 

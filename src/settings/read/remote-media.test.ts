@@ -54,7 +54,7 @@ describe('remote_media', () => {
     ['at the top', { remote_media: { hosts: ['*'] } }],
     ['in a target', { strategy: { mode: 'single' }, targets: [{ remote_media: { hosts: ['*'] } }] }],
   ])('is refused in a config sent with a request, %s', (_, config) => {
-    const configs = new InlineConfigs({ limit: 10_000, server: {}, onWarnings: () => {} });
+    const configs = new InlineConfigs({ limit: 10_000, server: {}, secretHeaders: [], onWarnings: () => {} });
     expect(() => configs.get(JSON.stringify(config), 'x-gateway-config')).toThrow(/cannot set `remote_media`/);
   });
 });
