@@ -27,7 +27,7 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'a gateway key in Authorization is passed through',
     file: 'plugins/auth/index.ts',
-    from: 'if (authorization !== undefined && authorization !== found.key && mayTravel(host.keys, exchange, authorization))',
+    from: 'if (authorization !== undefined && authorization !== found.key && mayForward(host.keys, exchange, authorization))',
     to: 'if (authorization !== undefined)',
     caughtBy: 'requests',
   },
@@ -55,8 +55,8 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'a custom host gets the key of a catalog entry',
     file: 'src/catalog/target-resolver.ts',
-    from: 'const custom = customHost(question.exchange);',
-    to: `const custom = customHost(question.exchange);
+    from: 'const custom = customHost(input.exchange);',
+    to: `const custom = customHost(input.exchange);
     const known = this.#catalog.byProvider.get('openai')?.[0]?.provider;
     if (custom && known) custom.provider.authorize = (caller) => known.authorize(caller);`,
     caughtBy: 'requests',
@@ -120,8 +120,8 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'the address of an entry may hold the credential of another',
     file: 'src/settings/checks/crossings.ts',
-    from: 'const owner = secrets.ownerIn(text);\n    if (owner !== undefined)\n      report({ path, message: `${owner} stands here',
-    to: 'const owner = undefined;\n    if (owner !== undefined)\n      report({ path, message: `${owner} stands here',
+    from: 'const owner = secrets.ownerIn(text);\n    if (owner !== undefined)\n      report({ path, message: `${owner} appears here',
+    to: 'const owner = undefined;\n    if (owner !== undefined)\n      report({ path, message: `${owner} appears here',
     caughtBy: 'settings',
   },
 ];
