@@ -82,7 +82,7 @@ describe('a question', () => {
   it.each<[string, object | string, string, string]>([
     ['that is no JSON', '{', 'invalid_question', 'JSON'],
     ['that is a list', '[]', 'invalid_question', 'JSON object'],
-    ['without a body', {}, 'invalid_question', '`body` is missing'],
+    ['without a body', {}, 'invalid_question', '`body` is required'],
     ['that is the client’s body itself', question.body, 'invalid_question', 'goes into `body`'],
     ['with a misspelt name', { ...question, haeders: {} }, 'invalid_question', 'Did you mean `headers`?'],
     ['with a name twice', '{"body":{},"body":{}}', 'invalid_question', 'twice'],

@@ -4,7 +4,7 @@ import { loadSettings } from '../../settings/read/load.ts';
 import { folderWith, oneCase } from './tests.testkit.ts';
 import { validateTests } from './validate-tests.ts';
 
-/** What is said of one case, with these lines in it. */
+/** The diagnostics of one case with these lines. */
 async function saidOf(rest: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
   const files = folderWith({ 'gateway/prod.test.yaml': `cases:\n${oneCase('a', rest)}`, ...more });
   const loaded = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
@@ -68,7 +68,7 @@ group('a counter that could not be counted, so that none of it would always be t
     expect((await expected(text))[0]).toContain(said);
   });
 
-  test('is none that could', async () => {
+  test('cannot be expected', async () => {
     const reason = (one: string): string => `{ name: gatehouse_upstream_retries_total, labels: { reason: ${one} } }`;
     expect(await expected(`metrics: [${reason('stale_connection')}, ${reason('timeout_idle')}]`)).toEqual([]);
     expect(await expected(metric('fallbacks', 'from_target: sim, to_target: openai'))).toEqual([]);
@@ -91,7 +91,7 @@ group('a header that is not looked at', () => {
   });
 });
 
-test('a config in a header is known by every name it may have', async () => {
+test('a config in a header is recognized under every header prefix', async () => {
   const server = { 'server.yaml': 'header_prefixes: [gateway, portkey]\n' };
   const inHeader = 'headers: { X-Portkey-Config: other }\n    expect: { status: 200 }';
   expect(await saidOf(inHeader, server)).toEqual([
@@ -101,12 +101,12 @@ test('a config in a header is known by every name it may have', async () => {
   expect(await saidOf(inHeader)).toEqual([]);
 });
 
-test('a moment that no clock shows is none', async () => {
+test('a leap second is not a valid time', async () => {
   const said = await saidOf('at: 2026-06-30T23:59:60Z\n    expect: { status: 200 }');
   expect(said).toEqual(['4:9: 2026-06-30T23:59:60Z is not a valid time']);
 });
 
-test('a number where text or null may stand wants quotes, and of two forms both are named', async () => {
+test('a number in place of text or null gets a hint to quote it, and both allowed types are named', async () => {
   expect(await expected('headers: { retry-after: 2 }')).toEqual([
     '4:39: `retry-after` must be text, not 2: put it in quotes',
   ]);

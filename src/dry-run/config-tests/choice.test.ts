@@ -8,7 +8,7 @@ const { openai, claude, vertex } = TARGETS;
 const json = (text: string): unknown => JSON.parse(text);
 const upstream = [{ answer: 'Hello' }];
 
-describe('which target is asked', () => {
+describe('the selected target', () => {
   const balanced = {
     strategy: { mode: 'loadbalance' },
     targets: [
@@ -26,7 +26,7 @@ describe('which target is asked', () => {
     expect(outcome.attempts).toMatchObject([{ provider }]);
   });
 
-  it('is drawn by one number after the other, of which a retry that waits takes none', async () => {
+  it('is drawn by successive numbers; a retry’s wait uses none', async () => {
     const first = { ...openai, retry: { attempts: 1, min_delay: '1s' } };
     const second = { strategy: { mode: 'loadbalance' }, targets: [claude, vertex] };
     const config = { strategy: { mode: 'fallback' }, targets: [first, second] };
@@ -38,7 +38,7 @@ describe('which target is asked', () => {
   it.each([
     ['paid', 'large', '@claude'],
     ['free', 'small', '@openai'],
-  ])('hangs on metadata: plan %s has the target %s', async (plan, name, provider) => {
+  ])('depends on metadata: plan %s has the target %s', async (plan, name, provider) => {
     // oxlint-disable-next-line unicorn/no-thenable -- the schema's own word
     const paid = { query: { 'metadata.plan': 'paid' }, then: 'large' };
     const strategy = {
@@ -57,7 +57,7 @@ describe('which target is asked', () => {
     expect(outcome.attempts).toMatchObject([{ name, provider }]);
   });
 
-  it('is the request’s own where it names no config', async () => {
+  it('is the request’s own without a config', async () => {
     const outcome = await run(openai, {
       configId: undefined,
       body: { model: '@claude/claude-sonnet-4-5', max_tokens: 9 },
@@ -69,20 +69,20 @@ describe('which target is asked', () => {
     });
   });
 
-  it('may have been kept: a cache says that it missed', async () => {
+  it('has a cache, which reports a miss', async () => {
     const outcome = await run({ ...openai, cache: { mode: 'exact' } }, { upstream });
     expect(outcome.headers).toMatchObject({ 'x-gateway-cache-status': 'MISS' });
   });
 });
 
-describe('who asks', () => {
+describe('the caller', () => {
   const keys = { keys: [{ id: 'narrow', key: '${env:NARROW_KEY}', providers: ['@claude'], default_config: 'prod' }] };
 
-  it('may do everything unless the case says otherwise', async () => {
+  it('has no restrictions by default', async () => {
     expect(await run(openai, { upstream }, { keys })).toMatchObject({ status: 200 });
   });
 
-  it('may do what its key may', async () => {
+  it('has the restrictions of its key', async () => {
     const outcome = await run(openai, { key: 'narrow' }, { keys });
     expect(outcome).toMatchObject({
       status: 403,
@@ -96,13 +96,13 @@ describe('who asks', () => {
     expect(outcome).toMatchObject({ status: 200, attempts: [{ provider: '@claude' }] });
   });
 
-  it('is nobody with a key that is not known', async () => {
+  it('is rejected with an unknown key', async () => {
     const outcome = await run(openai, { headers: { 'x-gateway-api-key': 'wrong' } }, { keys });
     expect(outcome).toMatchObject({ status: 401, attempts: [] });
     expect(json(outcome.text)).toMatchObject({ error: { code: 'invalid_api_key' } });
   });
 
-  it('brings credentials of its own in Authorization', async () => {
+  it('sends its own credentials in Authorization', async () => {
     const catalog = { providers: [{ slug: 'own', provider: 'vertex-ai', region: 'global', project_id: 'my-project' }] };
     const config = { provider: '@own', override_params: { model: 'gemini-2.5-flash' } };
     const headers = { authorization: 'Bearer ya29.canary' };
@@ -111,19 +111,19 @@ describe('who asks', () => {
     expect(await run(config, {}, { catalog })).toMatchObject({ status: 401, faults: [] });
   });
 
-  it('has to be in keys.yaml where the case names it', async () => {
+  it('must be in keys.yaml when the case names it', async () => {
     await expect(run(openai, { key: 'narow' }, { keys })).rejects.toThrow(UnknownKey);
   });
 });
 
 describe('the settings', () => {
-  it('are refused with their mistakes', async () => {
+  it('are rejected with their errors', async () => {
     const broken = run({ provider: '@nobody' });
     await expect(broken).rejects.toThrow(SettingsRefused);
     await expect(broken).rejects.toMatchObject({ diagnostics: [{ file: 'configs/gateway/prod.yaml' }] });
   });
 
-  it('are refused each time with what only their compilation tells', async () => {
+  it('are rejected each time with the errors of their compilation', async () => {
     const setup = setupOf({ server: { chains: { attempt: ['override', 'send'] } }, gateway: { prod: openai } });
     const refusals = [await refusal(), await refusal()];
     expect(refusals[0]).toEqual(refusals[1]);
@@ -134,7 +134,7 @@ describe('the settings', () => {
     }
   });
 
-  it('have the environment that the case has, and no other', async () => {
+  it('have only the environment of the case', async () => {
     process.env['GATEHOUSE_TEST_REGION'] = 'europe-west1';
     const entry = { ...ENTRIES[2], region: '${env:GATEHOUSE_TEST_REGION:-us-east1}' };
     const settings = { catalog: { providers: [entry] }, gateway: { prod: vertex } };
@@ -145,7 +145,7 @@ describe('the settings', () => {
     delete process.env['GATEHOUSE_TEST_REGION'];
   });
 
-  it('may name credentials that only this machine could find', async () => {
+  it('may name credentials that exist only on another machine', async () => {
     const place = { provider: 'vertex-ai', region: 'us-central1', project_id: 'my-project' };
     const providers = ['application-default', 'metadata-server'].map((credentials) => ({
       ...place,

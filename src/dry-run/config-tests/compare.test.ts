@@ -62,7 +62,7 @@ const STREAM = {
 } as const;
 const STREAMED: CaseOutcome = { ...OUTCOME, stream: STREAM };
 
-describe('what is as expected', () => {
+describe('a met expectation', () => {
   test.each<[string, TestExpectation, CaseOutcome?]>([
     ['the target by its path', { target: 'config.targets[1]' }],
     ['the target by its slug', { target: '@claude' }],
@@ -72,44 +72,47 @@ describe('what is as expected', () => {
       { target: '@claude' },
       { ...STREAMED, attempts: [{ ...SECOND, error: 'upstream_disconnected' }] },
     ],
-    ['how many were tried', { attempts: 2 }],
-    ['who was tried', { attempts: ['first', '@claude'] }],
-    ['that nobody was', { attempts: [] }, { ...OUTCOME, attempts: [] }],
-    ['what the last one was sent', { outbound: { body: { max_tokens: 512 } } }],
+    ['the number of attempts', { attempts: 2 }],
+    ['the tried targets', { attempts: ['first', '@claude'] }],
+    ['no attempt', { attempts: [] }, { ...OUTCOME, attempts: [] }],
+    ['the request to the last target', { outbound: { body: { max_tokens: 512 } } }],
     [
-      'what a target before one that was refused was sent',
+      'the request to a target before a rejected one',
       { outbound: { body: { model: 'gemini' } } },
       { ...OUTCOME, attempts: [FIRST, { ...SECOND, outbound: undefined }] },
     ],
-    ['what each was sent', { outbound: [{ body: { max_tokens: 9 } }, { method: 'post' }] }],
+    ['the request to each target', { outbound: [{ body: { max_tokens: 9 } }, { method: 'post' }] }],
     ['an address', { outbound: { url: 'https://api.anthropic.com/v1/messages' } }],
-    ['an address with any text in it', { outbound: { url: 'https://*/messages' } }],
-    ['a header in other letters', { outbound: { headers: { 'Content-Type': 'application/json', cookie: null } } }],
+    ['a URL with wildcards', { outbound: { url: 'https://*/messages' } }],
+    ['a header in other case', { outbound: { headers: { 'Content-Type': 'application/json', cookie: null } } }],
     ['a field that is null or missing', { outbound: { body: { stop: null, seed: null } } }],
     ['the status', { status: 200 }],
     ['headers of the reply', { headers: { 'X-Gateway-Provider': 'anthropic', 'retry-after': null } }],
     ['a header of any text', { headers: { 'x-gateway-provider': '*' } }],
-    ['a header that begins so', { headers: { 'x-gateway-provider': 'anth*' } }],
+    ['a header with a prefix', { headers: { 'x-gateway-provider': 'anth*' } }],
     ['fields of the body', { body: { choices: [{ message: { content: 'Hello' } }] } }],
     ['the whole body', { body: JSON.stringify(REPLY) }],
     ['text of a stream', { stream: { text: 'Hello', ends: 'complete' } }, STREAMED],
     ['events with others between them', { stream: { events: [{ n: 1 }, { delta: 'lo' }] } }, STREAMED],
     ['dropped parameters in any order', { dropped: ['top_k', 'seed'] }],
-    ['that nothing was dropped', { dropped: [] }, { ...OUTCOME, dropped: [] }],
+    ['no dropped parameter', { dropped: [] }, { ...OUTCOME, dropped: [] }],
     ['a counter', { metrics: [{ name: 'gatehouse_fallbacks_total' }] }],
     [
       'a counter with some of its labels',
       { metrics: [{ name: 'gatehouse_fallbacks_total', labels: { reason: 'rate_limited' } }] },
     ],
-    ['a counter by how much', { metrics: [{ name: 'gatehouse_tokens_total', labels: { type: 'output' }, value: 4 }] }],
-    ['all that fits together', { metrics: [{ name: 'gatehouse_tokens_total', value: 7 }] }],
-    ['a counter that was not counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
+    [
+      'a counter with its increment',
+      { metrics: [{ name: 'gatehouse_tokens_total', labels: { type: 'output' }, value: 4 }] },
+    ],
+    ['the sum of all matching series', { metrics: [{ name: 'gatehouse_tokens_total', value: 7 }] }],
+    ['a counter without increment', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
   ])('%s', (_, expected, outcome = OUTCOME) => {
     expect(compare(expected, outcome)).toEqual([]);
   });
 });
 
-describe('what is not as expected is told', () => {
+describe('a mismatch is reported:', () => {
   const ATTEMPTS = 'config.targets[0] (first, @vertex: rate_limited), config.targets[1] (@claude)';
 
   test.each<[string, TestExpectation, object, CaseOutcome?]>([
@@ -126,7 +129,11 @@ describe('what is not as expected is told', () => {
     ],
     ['another number of attempts', { attempts: 1 }, { path: ['attempts'], expected: '1', got: `2: ${ATTEMPTS}` }],
     ['fewer names than attempts', { attempts: ['first'] }, { path: ['attempts'], expected: 'first', got: ATTEMPTS }],
-    ['another one in its place', { attempts: ['@claude', '@claude'] }, { path: ['attempts', 0], expected: '@claude' }],
+    [
+      'another target in its place',
+      { attempts: ['@claude', '@claude'] },
+      { path: ['attempts', 0], expected: '@claude' },
+    ],
     [
       'a field at its place',
       { outbound: { body: { max_tokens: 1024 } } },
@@ -147,9 +154,9 @@ describe('what is not as expected is told', () => {
       { outbound: [{ body: { model: 'gpt' } }, {}] },
       { path: ['outbound', 0, 'body', 'model'], expected: '"gpt"', got: '"gemini"' },
     ],
-    ['more outbound than there was', { outbound: [{}, {}, {}] }, { path: ['outbound'], expected: '3' }],
+    ['more outbound requests than were sent', { outbound: [{}, {}, {}] }, { path: ['outbound'], expected: '3' }],
     [
-      'that nothing was sent',
+      'no outbound request',
       { outbound: {} },
       { message: 'nothing was sent; none was tried' },
       { ...OUTCOME, attempts: [] },
@@ -161,7 +168,7 @@ describe('what is not as expected is told', () => {
     ],
     ['a method', { outbound: { method: 'GET' } }, { path: ['outbound', 'method'], expected: '"GET"', got: '"POST"' }],
     [
-      'the status, and what the reply says',
+      'the status, with the reply’s message',
       { status: 200 },
       { path: ['status'], expected: '200', got: '429: "Slow down."' },
       { ...OUTCOME, status: 429, text: '{"error":{"message":"Slow down."}}' },
@@ -171,18 +178,14 @@ describe('what is not as expected is told', () => {
       { headers: { 'x-gatway-provider': 'a' } },
       { got: 'nothing', suggestion: 'x-gateway-provider' },
     ],
+    ['an unexpected header', { headers: { 'X-Gateway-Provider': null } }, { path: ['headers', 'X-Gateway-Provider'] }],
     [
-      'a header that is there',
-      { headers: { 'X-Gateway-Provider': null } },
-      { path: ['headers', 'X-Gateway-Provider'] },
-    ],
-    [
-      'a header that must be there, whatever it says',
+      'a missing header of any value',
       { headers: { 'server-timing': '*' } },
       { path: ['headers', 'server-timing'], got: 'nothing' },
     ],
     [
-      'a header that begins otherwise',
+      'a header with another prefix',
       { headers: { 'x-gateway-provider': 'open*' } },
       { path: ['headers', 'x-gateway-provider'], expected: '"open*"' },
     ],
@@ -196,26 +199,26 @@ describe('what is not as expected is told', () => {
       { body: { choices: [{ finish_reason: 'length' }] } },
       { path: ['body', 'choices', 0, 'finish_reason'] },
     ],
-    ['text where JSON is', { body: 'Hello' }, { path: ['body'], expected: '"Hello"' }],
+    ['text in place of JSON', { body: 'Hello' }, { path: ['body'], expected: '"Hello"' }],
     [
-      'a reply that is no JSON',
+      'a reply that is not JSON',
       { body: {} },
       { message: 'the reply is not JSON', got: '"<html>"' },
       { ...OUTCOME, text: '<html>' },
     ],
     [
-      'a reply that is no JSON where none is expected',
+      'a reply that is not JSON when no body is expected',
       { body: null },
       { message: 'the reply is not JSON', got: '"<html>"' },
       { ...OUTCOME, text: '<html>' },
     ],
     [
-      'a reply that is no stream',
+      'a reply that is not a stream',
       { stream: { text: 'a' } },
       { path: ['stream'], message: 'the reply is not a stream' },
     ],
     ['the text of a stream', { stream: { text: 'Hallo' } }, { path: ['stream', 'text'], got: '"Hello"' }, STREAMED],
-    ['how a stream ends', { stream: { ends: 'cut' } }, { expected: 'cut', got: 'complete' }, STREAMED],
+    ['the end of a stream', { stream: { ends: 'cut' } }, { expected: 'cut', got: 'complete' }, STREAMED],
     [
       'events in another order',
       { stream: { events: [{ n: 3 }, { n: 1 }] } },
@@ -223,30 +226,34 @@ describe('what is not as expected is told', () => {
       STREAMED,
     ],
     [
-      'an event that never came, with the one most like it',
+      'a missing event, with the closest one',
       { stream: { events: [{ n: 2, delta: 'Hol' }] } },
       { message: 'there is no such event among 3 events', got: 'closest: {"n":2,"delta":"Hel"}' },
       STREAMED,
     ],
     [
-      'of that one only what is expected',
+      'only the expected part of the closest event',
       { stream: { events: [{ delta: 'Hol' }] } },
       { got: 'closest: {"delta":"Hel"}' },
       { ...STREAMED, stream: { ...STREAM, events: [{ id: 'a'.repeat(200), delta: 'Hel' }] } },
     ],
     [
-      'the body of what is a stream',
+      'the body of a stream',
       { body: { n: 1 } },
       { path: ['body'], message: 'the reply is a stream of events: expect it with `stream`' },
       STREAMED,
     ],
-    ['a header by a name that every object has', { headers: { constructor: '*' } }, { got: 'nothing' }],
+    ['a header named like an inherited property', { headers: { constructor: '*' } }, { got: 'nothing' }],
     [
-      'what was not dropped',
+      'a parameter that was not dropped',
       { dropped: ['seed', 'top_k', 'n'] },
       { path: ['dropped', 2], message: '`n` was not dropped' },
     ],
-    ['what was dropped, too', { dropped: ['seed'] }, { path: ['dropped'], message: '`top_k` was dropped, too' }],
+    [
+      'an unexpected dropped parameter',
+      { dropped: ['seed'] },
+      { path: ['dropped'], message: '`top_k` was also dropped' },
+    ],
     [
       'a misspelt counter',
       { metrics: [{ name: 'gatehouse_fallback_total' }] },
@@ -262,7 +269,7 @@ describe('what is not as expected is told', () => {
       },
     ],
     [
-      'another amount',
+      'another increment',
       { metrics: [{ name: 'gatehouse_tokens_total', value: 8 }] },
       { path: ['metrics', 0, 'value'], expected: '8' },
     ],
@@ -270,13 +277,13 @@ describe('what is not as expected is told', () => {
     expect(compare(expected, outcome)).toMatchObject([reported]);
   });
 
-  test('what a case got wrong, whatever it expects', () => {
+  test('an error of the case, with any expectations', () => {
     expect(compare({ status: 200 }, { ...OUTCOME, faults: ['a call has no answer'] })).toEqual([
       { path: [], message: 'a call has no answer' },
     ]);
   });
 
-  test('why the gateway refused a request, before what follows from that', () => {
+  test('the gateway’s rejection, before its consequences', () => {
     expect(compare({ attempts: 2 }, REFUSED)).toMatchObject([
       { path: [], message: 'the reply is 400: "No model."' },
       { path: ['attempts'] },
@@ -284,26 +291,26 @@ describe('what is not as expected is told', () => {
   });
 
   test.each<[string, TestExpectation]>([
-    ['nobody was tried', { attempts: 0 }],
-    ['nobody was sent anything', { outbound: [] }],
+    ['no target was tried', { attempts: 0 }],
+    ['nothing was sent', { outbound: [] }],
     ['nothing was dropped', { dropped: [] }],
-    ['a header is not there', { headers: { 'retry-after': null } }],
+    ['a header is absent', { headers: { 'retry-after': null } }],
     ['nothing was counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
-  ])('a refusal, where a case only says that %s, as is true of each', (_, expected) => {
+  ])('a rejection, when a case only expects that %s, as is true of every rejection', (_, expected) => {
     const message = 'the reply is 400: "No model."; if intended, expect it with `status`';
     expect(compare(expected, REFUSED)).toEqual([{ path: [], message }]);
     expect(compare({ ...expected, status: 400 }, REFUSED)).toEqual([]);
     expect(compare({ ...expected, body: { error: { message: 'No model.' } } }, REFUSED)).toEqual([]);
   });
 
-  test('that a call has no answer, before the status it leads to', () => {
+  test('a call without an answer, before the resulting status', () => {
     const failed = { ...OUTCOME, status: 502, faults: ['call 2 has no answer'] };
     expect(compare({ status: 200 }, failed).map(({ path }) => path.join('.'))).toEqual(['', 'status']);
     const retriedLess = { ...OUTCOME, status: 429, faults: ['2 answers, and there was 1 call'] };
     expect(compare({ status: 200 }, retriedLess).map(({ path }) => path.join('.'))).toEqual(['status', '']);
   });
 
-  test('no other target as what was meant: every name in a case is one of the config', () => {
+  test('no suggestion for a target: every name in a case exists in the config', () => {
     const found = compare({ target: 'first', attempts: ['first', 'second'] }, { ...OUTCOME, status: 429 });
     expect(found.map(({ path, suggestion }) => [path[0], suggestion])).toEqual([
       ['target', undefined],
@@ -311,12 +318,12 @@ describe('what is not as expected is told', () => {
     ]);
   });
 
-  test('every leaf by itself', () => {
+  test('every leaf separately', () => {
     const found = compare({ status: 201, outbound: { body: { model: 'a', max_tokens: 512, seed: 1 } } }, OUTCOME);
     expect(found.map(({ path }) => path.join('.'))).toEqual(['status', 'outbound.body.model', 'outbound.body.seed']);
   });
 
-  test('of long texts where they part', () => {
+  test('long texts around their difference', () => {
     const text = (word: string): string => `${'a'.repeat(500)} ${word} ${'z'.repeat(500)}`;
     const [found] = differences(text('left'), text('right'), []);
     expect(found?.expected).toMatch(/^…a{23} left z+… \(\d+ characters\)$/);

@@ -6,7 +6,7 @@ import { differences } from './differences.ts';
 describe('any JSON', () => {
   const json = fc.jsonValue({ maxDepth: 4 }).map((value): unknown => JSON.parse(JSON.stringify(value)));
 
-  test('is as itself', () => {
+  test('equals itself', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(differences(value, value, [])).toEqual([]);
@@ -14,7 +14,7 @@ describe('any JSON', () => {
     );
   });
 
-  test('is as expected with more keys than are expected', () => {
+  test('matches with additional keys', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.dictionary(fc.string(), json), (expected, more) => {
         expect(differences(expected, { ...more, ...expected }, [])).toEqual([]);
@@ -22,7 +22,7 @@ describe('any JSON', () => {
     );
   });
 
-  test('is another where one of its leaves is another, and there only', () => {
+  test('differs exactly at a changed leaf', () => {
     fc.assert(
       fc.property(json, fc.nat(), (value, seed) => {
         const leaves = leavesOf(value, []);
@@ -50,8 +50,8 @@ function replaced(value: unknown, [key, ...rest]: Keys): unknown {
   return Object.fromEntries(copy);
 }
 
-describe('a pattern of an address', () => {
-  test('fits what has any text for each `*`, and nothing else', () => {
+describe('a URL pattern', () => {
+  test('matches exactly the texts with any text for each `*`', () => {
     const part = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 3 });
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), part, (parts, text) => {

@@ -15,7 +15,7 @@ const reported = (outcomes: readonly CaseOutcome[]) =>
   ]);
 
 describe('a further request', () => {
-  it('is the first once more, where it says nothing else, and has what the cache has kept', async () => {
+  it('inherits the first request, and can be answered from the cache', async () => {
     const outcomes = await runAll(CACHED, { upstream, next: [expected, expected] });
     expect(reported(outcomes)).toEqual([
       [200, 'MISS', 1],
@@ -25,7 +25,7 @@ describe('a further request', () => {
     expect(outcomes.map(({ text }) => text)).toEqual([outcomes[0]?.text, outcomes[0]?.text, outcomes[0]?.text]);
   });
 
-  it('may be another', async () => {
+  it('may differ from the first', async () => {
     const headers = { 'x-gateway-cache-force-refresh': 'true' };
     const request = { path: '/v1/messages', body: { model: 'any', max_tokens: 9, messages: [] as object[] } };
     request.body.messages.push({ role: 'user', content: 'Hi' });
@@ -44,11 +44,11 @@ describe('a further request', () => {
     expect(JSON.parse(outcomes[2]!.text)).toMatchObject({ type: 'message' });
   });
 
-  it('comes as late as it says', async () => {
+  it('is sent after its delay', async () => {
     const next = [
       { after: '59m', ...expected },
       { after: '2m', upstream, ...expected },
-      // A week is longer than any request takes.
+      // A week is longer than any request.
       { after: '168h', upstream, ...expected },
     ];
     expect(reported(await runAll(CACHED, { upstream, next }))).toEqual([
@@ -59,7 +59,7 @@ describe('a further request', () => {
     ]);
   });
 
-  it('meets the breakers as those before have left them', async () => {
+  it('sees the circuit breakers in the state that earlier requests left', async () => {
     const breaker = { failures: 2, min_requests: 2, cooldown: '30s' };
     const targets = [TARGETS.openai, TARGETS.claude];
     const failing = [{ status: 503 }, { answer: 'Hello' }];
@@ -80,7 +80,7 @@ describe('a further request', () => {
     ]);
   });
 
-  it('draws anew, and counts what it has counted itself', async () => {
+  it('has its own draws and its own counters', async () => {
     const targets = [
       { ...TARGETS.openai, weight: 1 },
       { ...TARGETS.claude, weight: 1 },
@@ -105,7 +105,7 @@ describe('a further request', () => {
   it.each([
     ['each has its own', 'key', 'MISS', upstream],
     ['all of a config share it', 'config', 'HIT', []],
-  ])('may come from another key: where of a cache %s', async (_, scope, second, answers) => {
+  ])('may come from another key: in a cache where %s', async (_, scope, second, answers) => {
     const keys = { keys: ['one', 'two'].map((id) => ({ id, key: `\${env:${id.toUpperCase()}_KEY}` })) };
     const outcomes = await runAll(
       { ...CACHED, cache: { mode: 'exact', scope } },
@@ -116,7 +116,7 @@ describe('a further request', () => {
     expect(outcomes.flatMap(({ faults }) => faults)).toEqual([]);
   });
 
-  it('is refused once its key has expired', async () => {
+  it('is rejected once its key has expired', async () => {
     const keys = { keys: [{ id: 'team', key: '${env:TEAM_KEY}', expires_at: '2026-01-01T01:00:00Z' }] };
     const outcomes = await runAll(
       TARGETS.openai,
@@ -126,7 +126,7 @@ describe('a further request', () => {
     expect(outcomes.map(({ status, faults }) => [status, ...faults])).toEqual([[200], [401]]);
   });
 
-  it('that calls an upstream needs an answer of its own', async () => {
+  it('that calls an upstream needs its own answer', async () => {
     const outcomes = await runAll(TARGETS.openai, { upstream: [...upstream], next: [expected] });
     expect(reported(outcomes)).toEqual([
       [200, undefined, 1],

@@ -5,7 +5,7 @@ import { MemorySocket, Traffic } from './memory-socket.ts';
 const ended = (socket: MemorySocket): Promise<void> => new Promise((resolve) => socket.once('end', resolve));
 
 describe('a connection in memory', () => {
-  it('brings all bytes in their order, and then the end', async () => {
+  it('delivers all bytes in order, then the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 100_000 }), { maxLength: 20 }), async (pieces) => {
         const [near, far] = MemorySocket.pair(new Traffic());
@@ -20,7 +20,7 @@ describe('a connection in memory', () => {
     );
   });
 
-  it('makes who writes wait for who reads', async () => {
+  it('makes the writer wait for the reader', async () => {
     const [near, far] = MemorySocket.pair(new Traffic());
     const writes = Array.from({ length: 20 }, () => near.write(Buffer.alloc(64 * 1024)));
     expect(writes.at(-1)).toBe(false);
@@ -31,7 +31,7 @@ describe('a connection in memory', () => {
     await drained;
   });
 
-  it('ends on both sides when one is destroyed, behind what was written before', async () => {
+  it('ends on both sides when one is destroyed, after earlier bytes', async () => {
     const [near, far] = MemorySocket.pair(new Traffic());
     let text = '';
     far.on('data', (piece: Buffer) => (text += piece.toString()));
@@ -41,7 +41,7 @@ describe('a connection in memory', () => {
     expect(text).toBe('last words');
   });
 
-  it('says whether anything is under way', async () => {
+  it('reports whether anything is in transit', async () => {
     const traffic = new Traffic();
     const [near, far] = MemorySocket.pair(traffic);
     expect(traffic.still).toBe(true);

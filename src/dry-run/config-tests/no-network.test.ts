@@ -6,7 +6,7 @@ import { run, TARGETS } from './run.testkit.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('opens no socket, listens nowhere and looks up no name, whatever is asked of whom', async () => {
+it('opens no socket, does not listen and looks up no name, for any request and upstream', async () => {
   const forbidden = [
     vi.spyOn(Socket.prototype, 'connect'),
     vi.spyOn(Server.prototype, 'listen'),
@@ -36,7 +36,7 @@ it('opens no socket, listens nowhere and looks up no name, whatever is asked of 
   for (const spy of forbidden) expect(spy).not.toHaveBeenCalled();
 });
 
-it('leaves no timer behind that real time would have to end', async () => {
+it('leaves no real timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   await run(TARGETS.claude, { body: { stream: true }, upstream: [{ answer: 'Hello there', pause: '20s' }] });

@@ -25,7 +25,7 @@ describe('the Messages route', () => {
     expect(streamed).toMatchObject({ ...good, stream: { text: 'Hello there', ends: 'complete' } });
   });
 
-  it('has the error event of its API where a stream breaks', async () => {
+  it('has the error event of its API when a stream breaks', async () => {
     const upstream = [{ answer: 'Hello there', fault: 'cut' as const }];
     const outcome = await run(TARGETS.claude, { ...message, body: { ...message.body, stream: true }, upstream });
     expect(outcome.stream).toMatchObject({ text: 'Hello', ends: 'error' });
@@ -54,7 +54,7 @@ describe('embeddings', () => {
     expect(json(outcome.text)).toMatchObject({ data: input.map((_, index) => ({ index })) });
   });
 
-  it('are as base64 where that is asked for', async () => {
+  it('are base64 on request', async () => {
     const config = { provider: '@openai', override_params: { model: 'text-embedding-3-small' } };
     const body = { ...asked.body, encoding_format: 'base64' };
     const outcome = await run(config, { ...asked, body, upstream: [{}] });
@@ -106,7 +106,7 @@ describe('images', () => {
 });
 
 describe('other upstreams', () => {
-  it('are models that were deployed on Vertex, behind predictions', async () => {
+  it('include models deployed on Vertex, which reply with predictions', async () => {
     const endpoints = { mine: { id: '123', method: 'predict' } };
     const catalog = { providers: [{ ...ENTRIES[2], endpoints }] };
     const outcome = await run(vertexModel('endpoints.mine'), { upstream: [{ answer: 'Hello' }] }, { catalog });
@@ -117,7 +117,7 @@ describe('other upstreams', () => {
     expect(json(outcome.text)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
   });
 
-  it('are the simulator, whose answers are the case’s here', async () => {
+  it('include the simulator, with the answers of the case', async () => {
     const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
     const config = { provider: '@sim', override_params: { model: 'sim-error-503' } };
     const outcome = await run(config, { upstream: [{ answer: 'Hello' }] }, { catalog });
@@ -125,7 +125,7 @@ describe('other upstreams', () => {
     expect(json(outcome.text)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
   });
 
-  it('are inside where the entry allows it', async () => {
+  it('include internal hosts that the entry allows', async () => {
     const to = async (host: string) => {
       const entry = { slug: 'inside', provider: 'openai', base_url: `http://${host}/v1`, allow_insecure: true };
       const config = { provider: '@inside', override_params: { model: 'm' } };
@@ -138,7 +138,7 @@ describe('other upstreams', () => {
     });
   });
 
-  it('fetch no media: those of a request are there', async () => {
+  it('fetch no media: those of a request always exist', async () => {
     const image_url = { url: 'https://example.com/cat.png' };
     const config = { ...TARGETS.claude, remote_media: { hosts: ['*'] } };
     const body = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] };
@@ -148,7 +148,7 @@ describe('other upstreams', () => {
   });
 });
 
-it('answers what no upstream is asked for', async () => {
+it('answers operations that need no upstream', async () => {
   const outcome = await run(TARGETS.openai, { method: 'GET', path: '/v1/models' });
   expect(outcome).toMatchObject({ ...good, attempts: [] });
   const unknown = await run(TARGETS.openai, { path: '/v1/nothing' });

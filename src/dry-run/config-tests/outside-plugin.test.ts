@@ -11,7 +11,7 @@ const api = new URL('../../plugin/index.ts', import.meta.url).href;
 
 const runWith = async (create: string): Promise<CaseOutcome> => (await runAllWith(create))[0]!;
 
-/** With a request plugin of this `create`, on disk, where modules are. */
+/** Settings with a request plugin with this `create`, on disk, because modules are loaded from there. */
 async function runAllWith(create: string, parts: CaseParts = {}): Promise<readonly CaseOutcome[]> {
   const configs = mkdtempSync(join(tmpdir(), 'gatehouse-config-tests-'));
   onTestFinished(() => rmSync(configs, { recursive: true, force: true }));
@@ -33,7 +33,7 @@ async function runAllWith(create: string, parts: CaseParts = {}): Promise<readon
   return runCase({ configs, files: diskFiles, env: {} }, caseOf({ upstream: [{ answer: 'Hello' }], ...parts }));
 }
 
-it('lets plugins from outside wait for files and threads before time passes', async () => {
+it('lets external plugins wait for files and threads before time passes', async () => {
   const outcome = await runWith(`) { return async (ctx, next) => {
     for (let time = 0; time < 5; time += 1) await promisify(gzip)(await readFile(import.meta.filename));
     await next();
@@ -42,7 +42,7 @@ it('lets plugins from outside wait for files and threads before time passes', as
   expect(outcome).toMatchObject({ status: 200, headers: { 'x-plugin': 'was here' }, faults: [] });
 });
 
-it('lets them wait longer than a moment', async () => {
+it('lets them wait for some time', async () => {
   const outcome = await runWith(`) { return async (ctx, next) => {
     for (let time = 0; time < 5; time += 1) await promisify(pbkdf2)('a', 'b', 20_000, 64, 'sha512');
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -52,7 +52,7 @@ it('lets them wait longer than a moment', async () => {
   expect(outcome).toMatchObject({ status: 200, headers: { 'x-plugin': 'was here' }, faults: [] });
 });
 
-it('has the case’s time for them, too', async () => {
+it('gives them the test clock', async () => {
   const outcome = await runWith(`{ host }) { return async (ctx, next) => {
     await host.clock.sleep(3_600_000);
     await next();
@@ -66,17 +66,17 @@ it('has the case’s time for them, too', async () => {
 
 const NEVER_ENDS = ') { return () => new Promise(() => {}); }';
 
-it('gives one up that never lets a request end, as the gateway does', async () => {
+it('aborts one that never lets a request end, as the gateway does', async () => {
   const outcome = await runWith(NEVER_ENDS);
   expect(outcome).toMatchObject({ status: 504, attempts: [] });
 });
 
-it('makes the further requests behind one that was given up', async () => {
+it('sends the further requests after an aborted one', async () => {
   const outcomes = await runAllWith(NEVER_ENDS, { next: [{ expect: {} }] });
   expect(outcomes.map(({ status }) => status)).toEqual([504, 504]);
 });
 
-it('gives one that never closes the time of the case, and goes on', async () => {
+it('waits for one that never closes only in test time', async () => {
   const outcome = await runWith(`{ host }) { host.onClose(() => new Promise(() => {})); return (_, next) => next(); }`);
   expect(outcome).toMatchObject({ status: 200, faults: [] });
 });

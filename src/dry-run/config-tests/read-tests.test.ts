@@ -5,7 +5,7 @@ import { readTests } from './read-tests.ts';
 import { folderWith, oneCase } from './tests.testkit.ts';
 import { validateTests } from './validate-tests.ts';
 
-/** All that `gatehouse validate` would say of the folder. */
+/** Everything that `gatehouse validate` reports for the folder. */
 async function problemsOf(texts: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const files = folderWith(texts);
   const loaded = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
@@ -17,7 +17,7 @@ async function problemsOf(texts: Readonly<Record<string, string>>): Promise<read
 const prod = (text: string): Promise<readonly string[]> => problemsOf({ 'gateway/prod.test.yaml': text });
 
 group('files of tests', () => {
-  test('are found beside the gateway configs and above them', async () => {
+  test('are found next to the gateway configs and above them', async () => {
     const text = `cases:\n${oneCase('a')}`;
     const { files, paths } = await readTests(
       'configs',
@@ -30,32 +30,32 @@ group('files of tests', () => {
     ]);
   });
 
-  test('are no gateway configs, and nothing to warn of', async () => {
+  test('are not gateway configs, and cause no warning', async () => {
     const files = folderWith({ 'gateway/prod.test.yaml': 'cases: 1\n', 'all.test.yaml': 'cases: 1\n' });
     const { settings, diagnostics } = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
     expect([[...settings!.gateway.keys()], diagnostics]).toEqual([['prod'], []]);
   });
 
-  test('are no part of what the settings are known by', async () => {
+  test('do not change the hash of the settings', async () => {
     const hashOf = async (texts: Readonly<Record<string, string>>) =>
       (await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files: folderWith(texts) })).settings?.hash;
     expect(await hashOf({ 'gateway/prod.test.yaml': 'cases: 1\n' })).toBe(await hashOf({}));
   });
 
-  test('say which config their cases are for, unless a case does', async () => {
+  test('name the config of their cases, unless a case names one', async () => {
     const text = `cases:\n${oneCase('a')}${oneCase('b', 'config: none\n    expect: { status: 200 }')}${oneCase('c', 'config: canary\n    expect: { status: 200 }')}`;
     const { files } = await readTests('configs', folderWith({ 'gateway/prod.test.yaml': text }));
     expect(files[0]?.cases.map(({ configId }) => configId)).toEqual(['prod', undefined, 'canary']);
   });
 
-  test('mean what they write to the letter: `${…}` is no reference', async () => {
+  test('are read literally: `${…}` is not a reference', async () => {
     const text = `cases:\n${oneCase('a', 'expect: { body: { "${a}": "${env:TEAM_KEY} ${b" } }')}`;
     const { files, diagnostics } = await readTests('configs', folderWith({ 'gateway/prod.test.yaml': text }));
     expect(diagnostics).toEqual([]);
     expect(files[0]?.cases[0]?.expect.body).toEqual({ '${a}': '${env:TEAM_KEY} ${b' });
   });
 
-  test('may name every counter: what looks like a key of ours is none there', async () => {
+  test('may name every counter without a warning of a key in clear text', async () => {
     const name = 'gatehouse_circuit_breaker_transitions_total';
     const metric = `expect: { metrics: [{ name: ${name}, labels: { to: open } }], headers: { x: ${name} } }`;
     expect(await prod(`cases:\n${oneCase('a', metric)}`)).toEqual([
@@ -63,7 +63,7 @@ group('files of tests', () => {
     ]);
   });
 
-  test('know where everything in them stands', async () => {
+  test('know the position of every value', async () => {
     const text = `cases:\n${oneCase('a', 'expect: { body: { a: [1, 2] } }')}`;
     const { files } = await readTests('configs', folderWith({ 'gateway/prod.test.yaml': text }));
     expect(files[0]?.placeOf(['cases', 0, 'expect', 'body', 'a', 1])).toEqual({
@@ -92,43 +92,43 @@ group('mistakes in tests are told at their places', () => {
       '4:19: `x` must be text, not 1: put it in quotes',
     ],
     [
-      'a fault of another name',
+      'an unknown fault',
       `cases:\n${oneCase('a', 'upstream: [{ fault: timeout }]\n    expect: { status: 200 }')}`,
       '4:25: `fault` must be refuse, reset, hang, cut or garbage, not "timeout"',
     ],
     ['a syntax error', 'cases: [\n', '2:1: wrong indentation, or a bracket that is not closed'],
     [
-      'a config that is not there',
+      'an unknown config',
       `cases:\n${oneCase('a', 'config: prdo\n    expect: { status: 200 }')}`,
       '4:13: there is no gateway/prdo.yaml; did you mean "prod"?',
     ],
     [
-      'a key that is not there',
+      'an unknown key',
       `cases:\n${oneCase('a', 'key: tam\n    expect: { status: 200 }')}`,
       '4:10: there is no key with the id `tam`; did you mean "team"?',
     ],
     [
-      'a target that is not there',
+      'an unknown target',
       `cases:\n${oneCase('a', 'expect: { target: frist }')}`,
       '4:23: there is no target `frist` in the config; did you mean "first"?',
     ],
     [
-      'a group in the place of a target',
+      'a group in place of a target',
       `cases:\n${oneCase('a', 'expect: { target: "config.targets[1]" }')}`,
       '4:23: there is no target `config.targets[1]` in the config; did you mean "config.targets[0]"?',
     ],
     [
-      'a catalog entry that is not there',
+      'an unknown catalog entry',
       `cases:\n${oneCase('a', 'expect: { attempts: [first, "@smi"] }')}`,
       '4:33: there is no catalog entry @smi; did you mean "@sim"?',
     ],
     [
-      'a target where no config is',
+      'a target without a config',
       `cases:\n${oneCase('a', 'config: none\n    expect: { target: "@smi" }')}`,
       '5:23: there is no catalog entry @smi; did you mean "@sim"?',
     ],
     [
-      'a config in a header beside one',
+      'a config in a header besides `config`',
       `cases:\n${oneCase('a', 'headers: { X-Gateway-Config: prod }\n    expect: { status: 200 }')}`,
       '4:16: choose the config with `config: NAME`; for a config in a header use `config: none`',
     ],
@@ -143,27 +143,27 @@ group('mistakes in tests are told at their places', () => {
       '4:33: `status` is never sent with `fault: refuse`',
     ],
     [
-      'a counter that is not there, which would never be counted up',
+      'an unknown counter, which would never be incremented',
       `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_fallback_total, value: 0 }] }')}`,
       '4:33: there is no counter `gatehouse_fallback_total`; did you mean "gatehouse_fallbacks_total"?',
     ],
     [
-      'a label that the counter does not have',
+      'a label that the counter lacks',
       `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_fallbacks_total, labels: { reson: x }, value: 0 }] }')}`,
       '4:70: `gatehouse_fallbacks_total` has no label `reson`; did you mean "reason"?',
     ],
     [
-      'a metric that does not count',
+      'a metric that is not a counter',
       `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_requests_in_flight }] }')}`,
       '4:33: `gatehouse_requests_in_flight` is a gauge: only counters can be expected',
     ],
     [
-      'headers that expect nothing',
+      'headers that are not compared',
       `cases:\n${oneCase('a', 'expect: { headers: {} }')}`,
       '4:24: `headers` must not be empty',
     ],
     [
-      'a name that is taken',
+      'a duplicate name',
       `cases:\n${oneCase('a')}${oneCase('a')}`,
       '5:11: warning: there are two cases with the name "a"',
     ],
@@ -176,7 +176,7 @@ group('mistakes in tests are told at their places', () => {
     expect(await prod(text)).toEqual([`configs/gateway/prod.test.yaml:${reported}`]);
   });
 
-  test('names of nested targets, their paths and slugs are none', async () => {
+  test('accepts names of nested targets, their paths and slugs', async () => {
     const rest = 'expect: { attempts: [first, inner, "config.targets[0]", "config.targets[1].targets[0]", "@sim"] }';
     expect(await prod(`cases:\n${oneCase('a', rest)}`)).toEqual([]);
   });
@@ -190,7 +190,7 @@ group('mistakes in tests are told at their places', () => {
 });
 
 group('a gateway config whose id would end in .test', () => {
-  test('is told to be one, with one mistake', async () => {
+  test('is reported once', async () => {
     const text = 'strategy: { mode: fallback }\ntargets: [{ provider: "@sim" }]\n';
     expect(await problemsOf({ 'gateway/prod.test.yaml': text })).toEqual([
       'configs/gateway/prod.test.yaml:1:1: a file that ends in .test.yaml must contain tests: a gateway config cannot have the id `prod.test`; give this file another name',
@@ -203,7 +203,7 @@ group('a gateway config whose id would end in .test', () => {
       'the id of a gateway config must not end in `.test`; test files end in .test.yaml, in lower case',
     ],
     ['gateway/prod.test.yml', 'warning: this file is ignored; test files end in .test.yaml'],
-  ])('is no config as %s either', async (name, reported) => {
+  ])('is not a config as %s either', async (name, reported) => {
     const files = folderWith({ [name]: 'provider: "@sim"\n' });
     const { diagnostics } = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
     expect(diagnostics.map(describe)).toEqual([`configs/${name}:1:1: ${reported}`]);

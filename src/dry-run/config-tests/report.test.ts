@@ -37,7 +37,7 @@ function report(name: ReporterName, results: readonly CaseResult[], color = fals
 }
 
 describe('pretty', () => {
-  test('has a line for each case, and below one that failed what was expected where', () => {
+  test('has a line for each case, with the mismatches below a failed one', () => {
     const other = { ...passed, file: 'configs/other.test.yaml', name: 'passes, too' };
     expect(report('pretty', [passed, failed, other])).toBe(`configs/gateway/prod.test.yaml
   ✓ passes
@@ -53,13 +53,13 @@ configs/other.test.yaml
 `);
   });
 
-  test('is bound in what it tells of one case', () => {
+  test('limits the mismatches of one case', () => {
     const many = { ...failed, failures: Array.from({ length: 30 }, () => FAILURE) };
     const text = report('pretty', [many]);
     expect([text.split('expected').length - 1, text.includes('      and 10 more\n')]).toEqual([20, true]);
   });
 
-  test('has one line for a name of several, and no character that a terminal would obey', () => {
+  test('prints a multi-line name in one line, without control characters', () => {
     const nasty = 'a name\nof \u001B[31mtwo\u009B2J lines\u202E\n';
     const failure = { ...FAILURE, what: nasty, expected: '"\u009B2J"', got: '"\u202E"' };
     const text = report('pretty', [{ ...failed, name: nasty, failures: [failure] }]);
@@ -72,7 +72,7 @@ configs/other.test.yaml
     expect([...text].filter((character) => '\u001B\u009B\u202E'.includes(character))).toEqual([]);
   });
 
-  test('has colours only where they are asked for', () => {
+  test('has colours only when they are enabled', () => {
     // oxlint-disable-next-line no-control-regex -- that is what a colour is
     const escapes = /\u001B\[\d+m/g;
     expect(report('pretty', [passed, failed])).not.toMatch(escapes);
@@ -83,14 +83,14 @@ configs/other.test.yaml
 });
 
 describe('github', () => {
-  test('has a workflow command for each thing that is not as expected', () => {
+  test('has a workflow command for each mismatch', () => {
     expect(report('github', [passed, failed])).toBe(
       '::error file=configs/gateway/prod.test.yaml,line=12,col=9::fails: outbound.body.max_token; did you mean "max_tokens"?%0Aexpected 512%0Agot nothing\n' +
         '1 passed, 1 failed, 1 not run (1.3 s)\n',
     );
   });
 
-  test('lets no text of a case become a command', () => {
+  test('escapes workflow commands in texts of a case', () => {
     const text = report('github', [{ ...failed, name: 'a\n::stop-commands::x' }]);
     expect(text.split('\n').filter((line) => line.startsWith('::'))).toHaveLength(1);
   });
@@ -113,21 +113,21 @@ describe('junit', () => {
 `);
   });
 
-  test('says whatever a case says in XML that can be read', () => {
+  test('is valid XML for any text of a case', () => {
     const nasty = '<a b="c">&amp; ]]> \u0000\u001B\uD800 \r\n\t"';
     const text = report('junit', [{ ...failed, name: nasty, failures: [{ ...FAILURE, what: nasty, got: nasty }] }]);
     const [name] = attributesOf(text, 'testcase', 'name');
-    // What XML has no characters for is the only thing lost.
+    // Only characters that XML does not allow are lost.
     const readable = nasty.replace('\u0000\u001B\uD800', '\uFFFD\uFFFD\uFFFD');
     expect(name).toBe(readable);
     expect(isWellFormed(text)).toBe(true);
   });
 
-  test('is a report also when nothing could be run', () => {
+  test('is a report even when nothing could run', () => {
     const text = createReporter('junit', { color: false }).broken([MISTAKE]);
     expect(isWellFormed(text)).toBe(true);
     expect(text).toContain('configs/keys.yaml:1:2: no &lt;keys&gt;</failure>');
-    expect(text).toContain('<failure message="1 mistake"');
+    expect(text).toContain('<failure message="1 error"');
     expect(attributesOf(text, 'testsuites', 'failures')).toEqual(['1']);
   });
 });
@@ -135,11 +135,14 @@ describe('junit', () => {
 test.each<[ReporterName, string]>([
   ['pretty', 'configs/keys.yaml:1:2: no <keys>\nno test was run: fix these errors first\n'],
   ['github', '::error file=configs/keys.yaml,line=1,col=2::no <keys>\nno test was run: fix these errors first\n'],
-])('%s tells mistakes as `gatehouse validate` does', (name, text) => {
+])('%s reports errors as `gatehouse validate` does', (name, text) => {
   expect(createReporter(name, { color: false }).broken([MISTAKE])).toBe(text);
 });
 
-/** One tag at a time, each closed by its own; text without `<`, `&` of entities only, and no characters that XML leaves out. */
+/**
+ * A minimal well-formedness check: balanced tags; text without `<`, with `&` only in entities, and without characters
+ * that XML does not allow.
+ */
 function isWellFormed(xml: string): boolean {
   // oxlint-disable-next-line no-control-regex -- these are what XML 1.0 leaves out
   if (/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(xml) || !xml.isWellFormed()) return false;

@@ -34,14 +34,14 @@ async function run(texts: Readonly<Record<string, string>>, options: Partial<Tes
 const tests = (text: string): Readonly<Record<string, string>> => ({ 'gateway/prod.test.yaml': text });
 
 describe('the cases of a folder', () => {
-  test('run one after the other, and each is told when it has ended', async () => {
+  test('run one after the other, and each is reported when it has ended', async () => {
     const { end, reported, results } = await run(tests(THREE));
     expect(reported).toEqual(['✓ one', '✗ two', '✓ three']);
     expect(end).toMatchObject({ kind: 'ran', notRun: 0, ms: 35 });
     expect(results[0]).toMatchObject({ file: 'configs/gateway/prod.test.yaml', place: { line: 2, column: 11 }, ms: 5 });
   });
 
-  test('fail at the place of what was expected', async () => {
+  test('fail at the place of the expectation', async () => {
     const { results } = await run(tests(THREE));
     expect(results[1]?.failures).toEqual([
       { file: 'configs/gateway/prod.test.yaml', line: 7, column: 23, what: 'status', expected: '201', got: '200' },
@@ -51,7 +51,7 @@ describe('the cases of a folder', () => {
   test.each([
     ['at its answers', 'upstream: [{ answer: a }]\n    expect: { status: 200 }', '4:15'],
     ['at its name, where it has none', 'expect: { status: 200 }', '2:11'],
-  ])('that are wrong themselves fail %s', async (_, rest, place) => {
+  ])('with errors of their own fail %s', async (_, rest, place) => {
     const runCase = () => Promise.resolve([{ ...outcome(200), faults: ['nobody asked for it'] }]);
     const { results } = await run(tests(`cases:\n${oneCase('a', rest)}`), { runCase });
     const [failure] = results[0]!.failures;
@@ -70,14 +70,14 @@ describe('the cases of a folder', () => {
 
   test.each([
     ['as expected', [200, 201, 200], []],
-    ['at its place; of those behind it nothing is told', [200, 200, 404], ['6:27: next[0].status']],
-    ['and the first before all', [404, 404, 404], ['4:23: status']],
+    ['at its place; later ones are not reported', [200, 200, 404], ['6:27: next[0].status']],
+    ['the first one before all others', [404, 404, 404], ['4:23: status']],
     [
-      'which is not made after one without an end',
+      'which is not sent after one that does not end',
       [200, 201],
       ['7:9: next[1]: the request was not sent: the previous one did not end'],
     ],
-  ])('fail at the first request that is not %s', async (_, statuses, expected) => {
+  ])('fail at the first failing request: %s', async (_, statuses, expected) => {
     const { results } = await run(tests(NEXT), { runCase: () => Promise.resolve(statuses.map(outcome)) });
     expect(results[0]?.failures.map((one) => `${one.line}:${one.column}: ${headOf(one)}`)).toEqual(expected);
   });
@@ -89,14 +89,14 @@ describe('the cases of a folder', () => {
       '6:19: next[0]: nobody asked for it',
     ],
     ['at itself, where it has none', '- expect: { status: 200 }', '6:9: next[0]: nobody asked for it'],
-  ])('fail %s where a later request is itself wrong', async (_, step, expected) => {
+  ])('fail %s when a later request is itself wrong', async (_, step, expected) => {
     const runCase = () => Promise.resolve([outcome(200), { ...outcome(200), faults: ['nobody asked for it'] }]);
     const text = oneCase('a', `expect: { status: 200 }\n    next:\n      ${step}`);
     const { results } = await run(tests(`cases:\n${text}`), { runCase });
     expect(results[0]?.failures.map((one) => `${one.line}:${one.column}: ${headOf(one)}`)).toEqual([expected]);
   });
 
-  test('that cannot be run fail, and the others run', async () => {
+  test('that cannot run fail, and the others run', async () => {
     const runCase: TestRun['runCase'] = ({ env: _ }, { name }) =>
       name === 'one' ? Promise.reject(new Error('no such thing')) : Promise.resolve([outcome(200)]);
     const { reported, results } = await run(tests(THREE), { runCase });
@@ -104,12 +104,12 @@ describe('the cases of a folder', () => {
     expect(results[0]?.failures[0]?.message).toBe('the case could not be run: no such thing');
   });
 
-  test('end with the first that fails, when asked to', async () => {
+  test('end with the first failure, with bail', async () => {
     const { end, reported } = await run(tests(THREE), { bail: true });
     expect([reported, end]).toMatchObject([['✓ one', '✗ two'], { notRun: 1 }]);
   });
 
-  test('end when there is no more reason to go on', async () => {
+  test('end when mayGoOn returns false', async () => {
     let left = 1;
     const { reported } = await run(tests(THREE), { mayGoOn: () => (left -= 1) >= 0 });
     expect(reported).toEqual(['✓ one']);
@@ -118,11 +118,11 @@ describe('the cases of a folder', () => {
   test.each([
     ['TWO', ['✗ two']],
     ['prod.test.yaml: t', ['✗ two', '✓ three']],
-  ])('are those with %s in their file or name, when asked for', async (filter, expected) => {
+  ])('are filtered by %s in their file or name', async (filter, expected) => {
     expect((await run(tests(THREE), { filter })).reported).toEqual(expected);
   });
 
-  test('are none where none has the text that was asked for', async () => {
+  test('are none when no case matches the filter', async () => {
     expect((await run(tests(THREE), { filter: 'four' })).end).toEqual({
       kind: 'nothing',
       message: 'none of the 3 cases in configs has "four" in its name or file',
@@ -148,14 +148,14 @@ describe('the cases of a folder', () => {
 });
 
 describe('nothing runs', () => {
-  test('where there are no tests', async () => {
+  test('without tests', async () => {
     expect((await run({})).end).toEqual({
       kind: 'nothing',
       message: 'there are no tests in configs: tests of gateway/NAME.yaml belong in gateway/NAME.test.yaml',
     });
   });
 
-  test('where a file of tests has the wrong name, which is told', async () => {
+  test('when a test file has the wrong name, which is reported', async () => {
     const { end, warnings } = await run({ 'gateway/prod.test.yml': THREE });
     expect(end.kind).toBe('nothing');
     expect(warnings).toEqual([
@@ -163,14 +163,14 @@ describe('nothing runs', () => {
     ]);
   });
 
-  test('where there is no folder', async () => {
+  test('without the folder', async () => {
     expect((await run({}, { folder: 'cofnigs' })).end).toEqual({
       kind: 'nothing',
       message: 'there is no folder cofnigs',
     });
   });
 
-  test('when the settings or the tests have mistakes: all of them are told', async () => {
+  test('when the settings or the tests have errors: all are reported', async () => {
     const { end, reported } = await run({
       'gateway/prod.yaml': 'provider: "@smi"\n',
       'gateway/prod.test.yaml': `cases:\n${oneCase('a', 'key: tema\n    expect: { status: 200 }')}`,
@@ -184,7 +184,7 @@ describe('nothing runs', () => {
     ]);
   });
 
-  test('when only running shows that the settings are broken', async () => {
+  test('when the settings turn out to be invalid only at run time', async () => {
     const diagnostic = { file: 'configs/catalog.yaml', line: 1, column: 1, severity: 'error', message: 'no' } as const;
     const runCase = () => Promise.reject(new SettingsRefused([diagnostic]));
     expect((await run(tests(THREE), { runCase })).end).toEqual({ kind: 'broken', diagnostics: [diagnostic] });
@@ -192,11 +192,11 @@ describe('nothing runs', () => {
 });
 
 describe('the settings of tests', () => {
-  test('need none of the secrets they name', async () => {
+  test('need none of their secrets', async () => {
     expect((await run(tests(THREE))).end.kind).toBe('ran');
   });
 
-  test('have the variables that the tests give', async () => {
+  test('have the variables of the tests', async () => {
     const catalog = 'providers: [{ slug: sim, provider: simulator, models: ["${env:MODEL}"] }]\n';
     const without = await run({ ...tests(THREE), 'catalog.yaml': catalog });
     expect(without.end.kind === 'broken' && without.end.diagnostics.map(textOf)).toEqual([
@@ -205,7 +205,7 @@ describe('the settings of tests', () => {
     expect((await run({ ...tests(`env: { MODEL: m }\n${THREE}`), 'catalog.yaml': catalog })).end.kind).toBe('ran');
   });
 
-  test('warn of nothing that `gatehouse validate` tells; tests warn themselves', async () => {
+  test('cause no warnings, which `gatehouse validate` reports; tests do', async () => {
     const { warnings } = await run({
       'gateway/prod.yaml': 'provider: "@sim"\noverrideParams: { a: 1 }\n',
       ...tests(`cases:\n${oneCase('a')}${oneCase('a')}`),

@@ -11,14 +11,14 @@ export interface TestedSettings {
   readonly gateway?: Readonly<Record<string, object>>;
 }
 
-/** One entry for each format that upstreams speak, with credentials that are not there. */
+/** One catalog entry per upstream format, with missing credentials. */
 export const ENTRIES = [
   { slug: 'openai', provider: 'openai', api_key: '${env:OPENAI_API_KEY}' },
   { slug: 'claude', provider: 'anthropic', api_key: '${env:ANTHROPIC_API_KEY}' },
   { slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: '${env:VERTEX_KEY}' },
 ];
 
-/** A model of each. */
+/** One model per entry. */
 export const TARGETS = {
   openai: { provider: '@openai', override_params: { model: 'gpt-4o' } },
   claude: { provider: '@claude', override_params: { model: 'claude-sonnet-4-5', max_tokens: 64 } },
@@ -39,7 +39,7 @@ export function setupOf(settings: TestedSettings, env: Readonly<Record<string, s
 export interface CaseParts extends Partial<Omit<FullCase, 'request'>> {
   readonly path?: string;
   readonly method?: 'GET' | 'POST';
-  /** Fields of a chat request, or with `path` of another. */
+  /** Fields of a chat request, or with `path` of another operation. */
   readonly body?: object | string;
 }
 
@@ -54,7 +54,7 @@ export function caseOf({ path, method, body = {}, ...rest }: CaseParts = {}): Fu
   return { name: 'a case', configId: 'prod', expect: {}, ...rest, request };
 }
 
-/** Each request of a case of the gateway config `prod`. */
+/** Runs a case of the gateway config `prod`; returns the outcome of each request. */
 export const runAll = (
   config: object,
   parts: CaseParts,
@@ -62,6 +62,6 @@ export const runAll = (
 ): Promise<readonly CaseOutcome[]> =>
   runCase(setupOf({ ...others, gateway: { prod: config, ...others.gateway } }), caseOf(parts));
 
-/** Of a case with one request. */
+/** The outcome of a case with one request. */
 export const run = async (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<CaseOutcome> =>
   (await runAll(config, parts, others))[0]!;

@@ -5,8 +5,8 @@ import { runCase } from './runner.ts';
 const NAMES = ['openai', 'claude', 'vertex'] as const;
 type Fault = 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
 
-/** What a client is told of each fault that befalls the only target. */
-const TOLD: Readonly<Record<Fault, { readonly status: number; readonly code: string }>> = {
+/** The client’s error for each fault of the only target. */
+const ERRORS_OF_FAULTS: Readonly<Record<Fault, { readonly status: number; readonly code: string }>> = {
   refuse: { status: 502, code: 'connection_failed' },
   reset: { status: 502, code: 'connection_failed' },
   hang: { status: 504, code: 'timeout_first_byte' },
@@ -26,7 +26,7 @@ describe.each(NAMES)('an answer of %s', (name) => {
   });
 
   it.each(['Hello there, you.', 'Hi', '  two\n\nparagraphs '])(
-    'is a stream of the text %j where one is asked for',
+    'is a stream of the text %j when one is requested',
     async (answer) => {
       const outcome = await run(target, { body: { stream: true }, upstream: [{ answer }] });
       expect(outcome).toMatchObject({ status: 200, stream: { text: answer, ends: 'complete' }, faults: [] });
@@ -34,9 +34,9 @@ describe.each(NAMES)('an answer of %s', (name) => {
     },
   );
 
-  it.each(Object.keys(TOLD) as Fault[])('may fail: %s', async (fault) => {
+  it.each(Object.keys(ERRORS_OF_FAULTS) as Fault[])('may fail: %s', async (fault) => {
     const outcome = await run(target, { upstream: [{ answer: 'Hello there', fault }] });
-    const { status, code } = TOLD[fault];
+    const { status, code } = ERRORS_OF_FAULTS[fault];
     expect(outcome).toMatchObject({
       status,
       faults: [],
@@ -45,25 +45,31 @@ describe.each(NAMES)('an answer of %s', (name) => {
     expect(json(outcome.text)).toMatchObject({ error: { code } });
   });
 
-  it('ends a stream with an error when it is cut behind some of its text', async () => {
+  it('ends a stream with an error when it is cut after some of its text', async () => {
     const outcome = await run(target, { body: { stream: true }, upstream: [{ answer: 'Hello there', fault: 'cut' }] });
     expect(outcome).toMatchObject({ status: 200, stream: { text: 'Hello', ends: 'error' }, faults: [] });
     expect(outcome.attempts).toMatchObject([{ error: 'stream_interrupted' }]);
   });
 
-  it.each(Object.keys(TOLD) as Fault[])('that fails leaves the request to the next target: %s', async (fault) => {
-    const outcome = await run(
-      { strategy: { mode: 'fallback' }, targets: [target, { ...TARGETS.openai, name: 'second' }] },
-      { upstream: [{ fault }, { answer: 'Here.' }] },
-    );
-    expect(outcome).toMatchObject({
-      status: 200,
-      faults: [],
-      attempts: [{ error: TOLD[fault].code }, { target: 'config.targets[1]', name: 'second', error: undefined }],
-    });
-  });
+  it.each(Object.keys(ERRORS_OF_FAULTS) as Fault[])(
+    'that fails falls through to the next target: %s',
+    async (fault) => {
+      const outcome = await run(
+        { strategy: { mode: 'fallback' }, targets: [target, { ...TARGETS.openai, name: 'second' }] },
+        { upstream: [{ fault }, { answer: 'Here.' }] },
+      );
+      expect(outcome).toMatchObject({
+        status: 200,
+        faults: [],
+        attempts: [
+          { error: ERRORS_OF_FAULTS[fault].code },
+          { target: 'config.targets[1]', name: 'second', error: undefined },
+        ],
+      });
+    },
+  );
 
-  it.each([400, 403, 404, 429, 500, 503, 529])('with status %i is an error as the API writes it', async (status) => {
+  it.each([400, 403, 404, 429, 500, 503, 529])('with status %i is an error in the API’s format', async (status) => {
     const outcome = await run(target, { upstream: [{ status }] });
     expect(outcome.faults).toEqual([]);
     expect(outcome.status).toBe(status === 529 ? 503 : status);
@@ -72,14 +78,14 @@ describe.each(NAMES)('an answer of %s', (name) => {
     });
   });
 
-  it('with status 401 refuses the credential of the entry, and the caller is not to blame', async () => {
+  it('with status 401 refuses the credential of the entry, not the caller’s', async () => {
     const outcome = await run(target, { upstream: [{ status: 401 }] });
     expect(outcome.faults).toEqual([]);
     expect(outcome).toMatchObject({ status: 502, attempts: [{ error: 'upstream_credentials_refused' }] });
   });
 });
 
-describe('an answer as it is written', () => {
+describe('a literal answer', () => {
   it('is a body', async () => {
     const body = { choices: [{ index: 0, message: { role: 'assistant', content: 'Mine' }, finish_reason: 'stop' }] };
     const outcome = await run(TARGETS.openai, { upstream: [{ body, headers: { 'x-ratelimit-limit': '7' } }] });
@@ -87,7 +93,7 @@ describe('an answer as it is written', () => {
     expect(outcome.headers).toMatchObject({ 'x-ratelimit-limit': '7' });
   });
 
-  it('is text that is no JSON', async () => {
+  it('is text that is not JSON', async () => {
     const text = 'upstream connect error' as unknown as Record<string, unknown>;
     const outcome = await run(TARGETS.openai, { upstream: [{ status: 503, body: text }] });
     expect(json(outcome.text)).toMatchObject({ error: { message: 'upstream connect error' } });
@@ -108,21 +114,21 @@ describe('an answer as it is written', () => {
     expect(cut.stream).toMatchObject({ text: 'ab', ends: 'error' });
   });
 
-  it('has named events where the API names them', async () => {
+  it('has named events in an API that names them', async () => {
     const stream = [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }];
     const outcome = await run(TARGETS.claude, { body: { stream: true }, upstream: [{ stream }] });
     expect(outcome).toMatchObject({ status: 503, attempts: [{ error: 'overloaded' }] });
   });
 });
 
-it('gives each answer to one call, where the call before has left a connection behind, too', async () => {
+it('gives each answer to one call, even when an earlier call left a connection open', async () => {
   const upstream = [{ status: 503 }, { fault: 'reset' as const }, { fault: 'refuse' as const }, { answer: 'Hello' }];
   const outcome = await run({ ...TARGETS.openai, retry: { attempts: 3 } }, { upstream });
   expect(outcome).toMatchObject({ status: 200, faults: [], headers: { 'x-gateway-retry-attempt-count': '3' } });
   expect(outcome.calls).toHaveLength(4);
 });
 
-describe('what a case gets wrong', () => {
+describe('an error of the case', () => {
   it('is a call without an answer', async () => {
     const outcome = await run({ ...TARGETS.openai, retry: { attempts: 1 } }, { upstream: [{ status: 503 }] });
     expect(outcome.calls).toHaveLength(2);
@@ -131,12 +137,12 @@ describe('what a case gets wrong', () => {
     ]);
   });
 
-  it('is an answer that nobody asks for', async () => {
+  it('is an unused answer', async () => {
     const outcome = await run(TARGETS.openai, { upstream: [{ answer: 'One' }, { answer: 'Two' }] });
     expect(outcome.faults).toEqual(['`upstream` has 2 answers, but there was 1 call']);
   });
 
-  it('is a pause between events, where the call asks for none', async () => {
+  it('is a pause between events when the call requests no stream', async () => {
     const upstream = [{ answer: 'Hello', pause: '3s' }];
     const { faults } = await run(TARGETS.openai, { upstream });
     expect(faults).toEqual(['answer 1 has a `pause`, but call 1 requests no stream; use `delay` for a late reply']);
@@ -158,7 +164,7 @@ describe('a key', () => {
       { keys: { keys: [{ id: 'team', key: '${env:TEAM_KEY}', ...key }] } },
     );
 
-  it('has expired when the case says it is asked with later', async () => {
+  it('has expired when the case’s time is later', async () => {
     const key = { expires_at: '2027-01-01T00:00:00Z' };
     expect(await asked(key, { upstream: [{}] })).toMatchObject({ status: 200, faults: [] });
     const late = await asked(key, { at: '2027-01-01T00:00:00Z' });
@@ -166,25 +172,25 @@ describe('a key', () => {
     expect(json(late.text)).toMatchObject({ error: { code: 'expired_api_key' } });
   });
 
-  it('is used from where it may be, and bound by its other limits', async () => {
+  it('is used from an allowed address, with its other limits', async () => {
     const key = { networks: ['10.0.0.0/8'], models: ['gpt-4o'] };
     expect(await asked(key, { upstream: [{}] })).toMatchObject({ status: 200, faults: [] });
     expect(await asked({ ...key, models: ['gpt-3*'] }, {})).toMatchObject({ status: 403, faults: [] });
   });
 });
 
-it('has an id to explain it by where the config asks for one', async () => {
+it('has an explain id when the config enables it', async () => {
   const outcome = await run({ ...TARGETS.openai, reply_headers: ['explain_id'] }, { upstream: [{}] });
   expect(outcome.headers['x-gateway-explain-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-it('breaks off a body that is cut as a connection does that was to be kept', async () => {
+it('cuts a body like a broken kept-alive connection', async () => {
   const outcome = await run(TARGETS.claude, { upstream: [{ answer: 'Hello there', fault: 'cut' }] });
   expect(outcome.text).toContain('(UND_ERR_SOCKET)');
 });
 
-describe('what is told', () => {
-  it('is each call with its credentials masked, and the counters it has moved', async () => {
+describe('the outcome', () => {
+  it('contains each call with masked credentials, and the incremented counters', async () => {
     const outcome = await run(
       { strategy: { mode: 'fallback' }, targets: [TARGETS.vertex, TARGETS.claude] },
       { body: { temperature: 1.5, seed: 7 }, upstream: [{ status: 429 }, { answer: 'Hello' }] },
@@ -214,7 +220,7 @@ describe('what is told', () => {
     expect(outcome.metrics.find(({ name }) => name === 'gatehouse_metric_label_overflow_total')).toBeUndefined();
   });
 
-  it('is the same whenever the case runs, but for the trace', async () => {
+  it('is the same in every run, except for the trace', async () => {
     const once = async () => {
       const { headers, ...outcome } = await run(TARGETS.vertex, {
         body: { stream: true },
@@ -225,7 +231,7 @@ describe('what is told', () => {
     expect(await once()).toEqual(await once());
   });
 
-  it('holds no secret that the settings have', async () => {
+  it('contains no secret of the settings', async () => {
     const env = {
       OPENAI_API_KEY: 'canary-openai-key',
       ANTHROPIC_API_KEY: 'canary-anthropic-key',

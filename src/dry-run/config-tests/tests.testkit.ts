@@ -1,7 +1,7 @@
 import { memoryFiles, type SettingsFiles } from '../../settings/source/files.ts';
 import type { CaseOutcome } from './outcome.ts';
 
-/** Settings to write tests beside: two targets, one key. */
+/** Settings for tests: two targets, one key. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   'catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',
   'keys.yaml': 'keys:\n  - { id: team, key: "${env:TEAM_KEY}" }\n',
@@ -15,11 +15,11 @@ export function folderWith(texts: Readonly<Record<string, string>>): SettingsFil
   return memoryFiles(Object.fromEntries(inFolder));
 }
 
-/** A case that asks for `expect`, in a file of its own or as one of several. */
+/** A case with `expect`, in its own file or as one of several. */
 export const oneCase = (name: string, rest = 'expect: { status: 200 }'): string =>
   `  - name: ${name}\n    request: {}\n    ${rest}\n`;
 
-/** What a runner would give back. */
+/** The outcome that a runner would return. */
 export const outcome = (status: number): CaseOutcome => ({
   attempts: [],
   calls: [],

@@ -15,7 +15,7 @@ const counted = (
 ) => outcome.metrics.filter((metric) => metric.name === name).map(({ labels, value }) => ({ ...labels, value }));
 
 describe('time in a case', () => {
-  it('passes at once: an upstream that says nothing for minutes is left for the next', async () => {
+  it('passes at once: after minutes of silence the next target is tried', async () => {
     const config = fallback({ ...vertex, timeouts: { first_byte: '10m' }, request_timeout: '20m' }, claude);
     const outcome = await run({ ...config, deadline: '1h' }, { upstream: [{ fault: 'hang' }, { answer: 'Hello' }] });
     expect(outcome).toMatchObject({ status: 200, faults: [] });
@@ -25,7 +25,7 @@ describe('time in a case', () => {
   it.each([
     ['29s', undefined],
     ['31s', 'timeout_first_byte'],
-  ])('is what a delay of %s takes', async (delay, error) => {
+  ])('passes by a delay of %s', async (delay, error) => {
     const outcome = await run(
       { ...openai, timeouts: { first_byte: '30s' } },
       { upstream: [{ answer: 'Hello', delay }] },
@@ -36,19 +36,19 @@ describe('time in a case', () => {
   it.each([
     ['20s', 'complete'],
     ['31s', 'error'],
-  ])('is what a pause of %s takes between the events of a stream', async (pause, ends) => {
+  ])('passes by a pause of %s between the events of a stream', async (pause, ends) => {
     const config = { ...claude, timeouts: { idle: '30s', first_content: '70s' }, request_timeout: '20m' };
     const body = { stream: true };
     const outcome = await run({ ...config, deadline: '30m' }, { body, upstream: [{ answer: 'Hello there', pause }] });
     expect(outcome).toMatchObject({ stream: { ends }, faults: [] });
-    // A client is shown that the line still stands.
+    // Pings show the client that the connection is still alive.
     expect(outcome.text).toContain(': ping');
   });
 
   it.each([
     ['9', 1],
     ['31', 0],
-  ])('is waited for as Retry-After: %s asks, if there is that much of it', async (seconds, retries) => {
+  ])('is waited as long as Retry-After: %s requests, if there is enough', async (seconds, retries) => {
     const config = {
       ...openai,
       retry: { attempts: 1, max_delay: '10s', use_retry_after_header: true },
@@ -61,14 +61,14 @@ describe('time in a case', () => {
     expect(outcome.headers).toMatchObject({ 'x-gateway-retry-attempt-count': String(retries) });
   });
 
-  it('is over at the deadline of the request, whoever is left to be asked', async () => {
+  it('ends at the request’s deadline, even with targets left', async () => {
     const config = { ...fallback(openai, claude, vertex), deadline: '50s', timeouts: { first_byte: '40s' } };
     const outcome = await run(config, { upstream: [{ fault: 'hang' }, { fault: 'hang' }] });
     expect(outcome).toMatchObject({ status: 504, faults: [] });
     expect(codes(outcome)).toEqual(['timeout_first_byte', 'timeout_request']);
   });
 
-  it('is spent before a refused connection, too', async () => {
+  it('also passes before a refused connection', async () => {
     const config = { ...fallback(openai, claude), timeouts: { connect: '5s' } };
     const outcome = await run(config, { upstream: [{ fault: 'refuse', delay: '6s' }, { answer: 'Hello' }] });
     expect(codes(outcome)).toEqual(['timeout_connect', undefined]);
@@ -78,12 +78,12 @@ describe('time in a case', () => {
 describe('a stream that breaks', () => {
   const cut = [{ answer: 'Hello there', fault: 'cut' as const }, { answer: 'Well then' }];
 
-  it('is told where its content has left', async () => {
+  it('is reported to the client when content has been sent', async () => {
     const outcome = await run(fallback(openai, claude), { body: { stream: true }, upstream: cut.slice(0, 1) });
     expect(outcome).toMatchObject({ stream: { text: 'Hello', ends: 'error' }, faults: [] });
   });
 
-  it('is nobody’s where all of it is waited for', async () => {
+  it('falls through with commit: complete', async () => {
     const config = { ...fallback(openai, claude), commit: 'complete' };
     const outcome = await run(config, { body: { stream: true }, upstream: cut });
     expect(outcome).toMatchObject({ stream: { text: 'Well then', ends: 'complete' }, faults: [] });
@@ -104,8 +104,8 @@ describe('a circuit breaker', () => {
   });
 });
 
-describe('what never ends', () => {
-  it('is given up in real time, though it never rests, as a plugin that tries again and again', async () => {
+describe('work that never ends', () => {
+  it('is aborted in real time, such as a plugin that retries forever', async () => {
     const traffic = new Traffic();
     let goesOn = true;
     const again = (): void => (goesOn ? traffic.carry(again) : undefined);
@@ -119,7 +119,7 @@ describe('what never ends', () => {
     expect(reported).toBe('it did not end within 0.02 s of real time');
   });
 
-  it('is a plugin that does not start: it is told at its place, once its own time has been made to pass', async () => {
+  it('such as a plugin that does not start is reported at its place after its limit in test time', async () => {
     const time = startTime(new Traffic(), 0, () => false);
     const real = createFakeClock();
     const compiling = new Promise((resolve) => time.clock.after(10_000, () => resolve('told at its place')));
@@ -128,7 +128,7 @@ describe('what never ends', () => {
     expect(await starting).toBe('told at its place');
   });
 
-  it('has the first of its calls told, and how many more there were', async () => {
+  it('has its first calls reported, and the others counted', async () => {
     const config = { ...openai, retry: { attempts: 5 } };
     const retried = await run({ strategy: { mode: 'fallback' }, targets: [config, config] }, { upstream: [] });
     expect(retried.calls.length).toBeGreaterThan(6);

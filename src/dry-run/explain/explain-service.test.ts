@@ -17,7 +17,7 @@ const MISTAKE: Diagnostic = {
   message: 'No such key.',
 };
 
-/** A service whose settings answer every question with this failure. */
+/** A service whose explainer fails every question with this error. */
 function failing(error: Error) {
   const explainer = Object.assign(Object.create(SettingsExplainer.prototype) as SettingsExplainer, {
     explain: async (): Promise<never> => {
@@ -28,23 +28,23 @@ function failing(error: Error) {
   return createExplainService(() => explainer, parts).explains;
 }
 
-describe('who cannot be told why', () => {
+describe('a failed question', () => {
   it.each([
     [
-      'the plugin that hangs',
+      'the name of the hanging plugin',
       new ExplainHangs('The plugin "waits" did not end within 5 s.'),
       'The plugin "waits" did not end within 5 s.',
     ],
     [
-      'the place of a mistake',
+      'the place of an error',
       new SettingsRefused([MISTAKE]),
       'The settings have errors. configs/server.yaml:3:1: No such key.',
     ],
-  ])('is told %s', async (_, error, message) => {
+  ])('reports %s', async (_, error, message) => {
     expect(await failing(error).explain(asked)).toEqual({ refused: { status: 500, code: 'cannot_explain', message } });
   });
 
-  it('is not told of other faults, which are the gateway’s own', async () => {
+  it('rejects with other errors, which are the gateway’s own', async () => {
     await expect(failing(new Error('a fault')).explain(asked)).rejects.toThrow('a fault');
   });
 });

@@ -7,7 +7,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
 
-/** Text of the settings files, or what becomes YAML as JSON. */
+/** Text of the settings files, or values to write as JSON, which is YAML. */
 export interface SettingsText {
   readonly server?: object | string;
   readonly catalog: object | string;
@@ -18,7 +18,7 @@ export interface SettingsText {
 const text = (value: object | string): string => (typeof value === 'string' ? value : JSON.stringify(value));
 const KEYS = { keys: [{ id: 'team', key: '${env:TEAM_KEY:-gatehouse-test-key-0123456789}' }] };
 
-/** Of settings in the folder `configs`. */
+/** An explainer of settings in the folder `configs`. */
 export function createExplainer(settings: SettingsText, setup: Partial<ExplainerSetup> = {}): Explainer {
   const gateway = Object.entries(settings.gateway ?? {});
   const files = memoryFiles({
@@ -31,7 +31,7 @@ export function createExplainer(settings: SettingsText, setup: Partial<Explainer
   return new Explainer({ configs: 'configs', env: {}, files, clock: systemClock, log, ...setup });
 }
 
-/** A pure plugin of request chains beside the built-in ones: how often it was made, and how many of it are open. */
+/** A pure request plugin besides the built-in ones, with the number of created and open instances. */
 export function withPlugin(name: string, middleware: Middleware = (_, next) => next()) {
   const seen = { made: 0, open: 0 };
   const plugin = definePlugin({
@@ -54,7 +54,7 @@ export interface AskParts extends Partial<Omit<ExplainQuestion, 'body'>> {
   readonly config?: string;
 }
 
-/** A chat request unless `parts` say otherwise. */
+/** A chat request by default; `parts` overrides it. */
 export function questionOf({ json = {}, config, headers = {}, ...rest }: AskParts = {}): ExplainQuestion {
   const body = { messages: [{ role: 'user', content: 'Hi' }], ...json };
   return {

@@ -11,7 +11,7 @@ const catalog = {
 const targets = ['a', 'b', 'c'].map((model) => ({ provider: '@own', override_params: { model } }));
 const gateway = { it: { strategy: { mode: 'loadbalance' }, targets } };
 
-/** A plugin that never ends for requests with `x-hang`, until it is let. */
+/** A plugin that hangs for requests with `x-hang`, until the test releases it. */
 function waiting() {
   const [reached, freed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { seen, registry } = withPlugin('waits', async (ctx, next) => {
@@ -30,8 +30,8 @@ function waiting() {
 const asking = (draw: number, headers = {}) =>
   questionOf({ config: 'it', json: { model: 'm' }, draws: [draw], headers });
 
-describe('who explains', () => {
-  it('gives up a plugin that does not end, says which, and answers the next question', async () => {
+describe('the explainer', () => {
+  it('aborts a plugin that does not end, names it, and answers the next question', async () => {
     const { clock, explainer, seen, reached, free } = waiting();
     const hanging = explainer.explain(asking(0, { 'x-hang': '1' }));
     const refused = expect(hanging).rejects.toThrow(
@@ -41,7 +41,7 @@ describe('who explains', () => {
     await reached;
     await clock.advance(5000);
     await refused;
-    // Whatever it still does, it does to nobody else.
+    // Its further actions do not affect another question.
     free();
     expect((await next).targets[0]?.target).toBe('config.targets[2]');
     expect((await explainer.explain(asking(0.5))).targets[0]?.target).toBe('config.targets[1]');
@@ -50,7 +50,7 @@ describe('who explains', () => {
     expect(seen.open).toBe(0);
   });
 
-  it('keeps no process alive for what hangs', async () => {
+  it('does not keep the process alive for a hanging plugin', async () => {
     const { clock, explainer, reached } = waiting();
     await explainer.explain(asking(0));
     const slept = vi.spyOn(clock, 'sleep');
@@ -61,7 +61,7 @@ describe('who explains', () => {
     expect(slept).not.toHaveBeenCalled();
   });
 
-  it('takes a turn among others, however much a question asks', async () => {
+  it('runs large questions in slices', async () => {
     const explainer = createExplainer({ catalog, gateway });
     const properties = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`p${n}`, { type: 'string' }]));
     const tools = Array.from({ length: 64 }, (_, n) => ({

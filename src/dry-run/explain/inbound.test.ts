@@ -15,7 +15,7 @@ describe('explain reads the head of a request as the data listener does', () => 
     expect([request.operation, answer?.code]).toEqual([operation, code]);
   });
 
-  it('and says which path was meant', async () => {
+  it('and suggests the nearest path', async () => {
     const { answer } = await explain({ catalog }, { path: '/v1/v1/chat/completions', headers: KEY });
     expect(answer?.message).toContain('Did you mean /v1/chat/completions?');
   });

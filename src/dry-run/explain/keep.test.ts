@@ -11,10 +11,10 @@ import { KeptRequests } from './kept-requests.ts';
 const server = compileServerSettings({ admin: { explain: 'all' } });
 const CREDENTIAL = 'canary-of-the-caller-0123';
 
-/** What is kept of a request. */
+/** The stored question of a request. */
 function keptOf(path: string, headers: Readonly<Record<string, string>>) {
   const kept = new KeptRequests();
-  // Nobody asks it anything here.
+  // Never called here.
   const explainer = { hold() {}, release() {} } as KeeperSetup['explainer'];
   const keep = createKeeper({ kept, explainer, health: { peek: () => undefined }, clock: systemClock }, server)!;
   const { req } = inboundContext({ method: 'POST', path, headers, body: Buffer.alloc(0) });
@@ -40,7 +40,7 @@ it.each<[string, string, Readonly<Record<string, string>>]>([
     '/v1/chat/completions',
     { 'x-api-key': CREDENTIAL, 'x-note': `I am ${CREDENTIAL}` },
   ],
-])('a credential in %s is not kept with a request', (_, path, headers) => {
+])('a credential in %s is not stored with a request', (_, path, headers) => {
   const question = keptOf(path, { 'x-tenant': 'eu', ...headers });
   expect(JSON.stringify(question)).not.toContain(CREDENTIAL);
   expect(question).toMatchObject({ path: '/v1/chat/completions', headers: { 'x-tenant': 'eu' } });

@@ -22,14 +22,14 @@ const question = (bytes: number): ExplainQuestion => ({
   body: Buffer.alloc(bytes),
 });
 
-describe('requests that are kept', () => {
-  it('are the latest, as many as there may be', () => {
+describe('stored requests', () => {
+  it('are the latest, up to the maximum', () => {
     const kept = new KeptRequests({ requests: 2, bytes: 1e6 });
     for (const id of ['a', 'b', 'c']) kept.add(id, { question: question(1), explainer: explainer() });
     expect(['a', 'b', 'c'].map((id) => kept.find(id) !== undefined)).toEqual([false, true, true]);
   });
 
-  it('are let go where none are to be kept any more, and none are said to be kept', () => {
+  it('are dropped when storing is disabled', () => {
     const kept = new KeptRequests();
     const own = explainer();
     kept.add('a', { question: question(1), explainer: own });
@@ -40,7 +40,7 @@ describe('requests that are kept', () => {
     expect(kept.open).toBe(true);
   });
 
-  it('give way to larger ones, the oldest first', () => {
+  it('are dropped for larger ones, the oldest first', () => {
     const kept = new KeptRequests({ requests: 100, bytes: 100_000 });
     for (const [id, bytes] of [
       ['a', 30_000],
@@ -51,14 +51,14 @@ describe('requests that are kept', () => {
     expect(['a', 'b', 'c'].map((id) => kept.find(id) !== undefined)).toEqual([false, true, true]);
   });
 
-  it('are let go for none that is too large itself', () => {
+  it('are not dropped for one that is too large itself', () => {
     const kept = new KeptRequests({ requests: 100, bytes: 100_000 });
     kept.add('a', { question: question(1), explainer: explainer() });
     kept.add('b', { question: question(100_001), explainer: explainer() });
     expect([kept.find('a') !== undefined, kept.find('b')]).toEqual([true, undefined]);
   });
 
-  it('hold the settings they ran on, and no longer than they are kept', () => {
+  it('hold their settings as long as they are stored', () => {
     const [one, other] = [explainer(), explainer()];
     const kept = new KeptRequests({ requests: 2, bytes: 1e6 });
     kept.add('a', { question: question(1), explainer: one });
@@ -70,7 +70,7 @@ describe('requests that are kept', () => {
     expect([one.holders, other.holders, kept.bytes]).toEqual([0, 0, 0]);
   });
 
-  it('are never more, nor larger, than they may be', () => {
+  it('never exceed the limits', () => {
     const limits = { requests: 5, bytes: 40_000 };
     fc.assert(
       fc.property(fc.array(fc.nat(50_000), { maxLength: 30 }), (sizes) => {

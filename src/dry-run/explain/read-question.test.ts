@@ -8,7 +8,7 @@ const read = (value: object | string) =>
   readQuestion(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), LIMITS);
 
 describe('a question', () => {
-  it('is one for a chat completion unless it says otherwise', () => {
+  it('is for a chat completion by default', () => {
     expect(read('{"body": {"model" : "m"} }')).toEqual({
       method: 'POST',
       path: '/v1/chat/completions',
@@ -17,17 +17,17 @@ describe('a question', () => {
     });
   });
 
-  it('has its body in the bytes it is written in', () => {
+  it('keeps the bytes of its body', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (json) => {
         const { body } = read(`{"path":"/v1/messages","body":${json},"method":"POST"}`);
-        // Text stands for a body that may be no JSON.
+        // A string is a body that may not be JSON.
         expect(body).toBe(json.trim().startsWith('"') ? JSON.parse(json) : json);
       }),
     );
   });
 
-  it('is read or refused, whatever it is, and never fails', () => {
+  it('is read or rejected for any input, and never fails otherwise', () => {
     const part = fc.oneof(fc.jsonValue(), fc.constant('POST'), fc.constant('/v1'), fc.constant({ a: 'b' }));
     const names = ['method', 'path', 'headers', 'key', 'draws', 'at'];
     const parts = fc.record(Object.fromEntries(names.map((name) => [name, part])), { requiredKeys: [] });
@@ -49,7 +49,7 @@ describe('a question', () => {
     ['2026-01-01', Date.UTC(2026, 0, 1)],
     ['2026-01-01T12:30:00Z', Date.UTC(2026, 0, 1, 12, 30)],
     ['2026-01-01T12:30:00.5+02:00', Date.UTC(2026, 0, 1, 10, 30, 0, 500)],
-  ])('is asked at %s', (at, wall) => {
+  ])('has the time %s', (at, wall) => {
     expect(toQuestion(read({ body: {}, at }), { ...systemClock, now: () => 7 }).at).toEqual({ now: 7, wall });
   });
 
@@ -60,22 +60,22 @@ describe('a question', () => {
     '2026-13-01',
     '2026-01-01T25:00:00Z',
     'today',
-  ])('is refused with %s, which is no moment', (at) => {
-    expect(() => read({ body: {}, at })).toThrow('`at` is a moment');
+  ])('is rejected with %s, which is not a time', (at) => {
+    expect(() => read({ body: {}, at })).toThrow('`at` must be a time');
   });
 
-  it('has names of headers in lower case', () => {
+  it('has lower-case header names', () => {
     expect(read({ body: {}, headers: { 'X-Gateway-Config': 'Prod' } }).headers).toEqual({ 'x-gateway-config': 'Prod' });
   });
 
   it.each([
     ['an object for a header’s name', '{"body":{},"headers":{"__proto__":"x"}}'],
     ['a body that nests too deep', `{"body":${'['.repeat(9)}${']'.repeat(9)}}`],
-  ])('is refused with %s', (_, text) => {
+  ])('is rejected with %s', (_, text) => {
     expect(() => read(text)).toThrow(BadQuestion);
   });
 
-  it('is refused with bytes that are no text', () => {
+  it('is rejected with bytes that are not text', () => {
     const bytes = Buffer.concat([Buffer.from('{"body":{"a":"'), Buffer.from([0xff]), Buffer.from('"}}')]);
     expect(() => readQuestion(bytes, LIMITS)).toThrow(BadQuestion);
   });
@@ -85,7 +85,7 @@ describe('a question', () => {
   });
 
   it.each(['POST', 'PUT', 'PATCH'])('needs a body for %s, which may be empty text', (method) => {
-    expect(() => read({ method })).toThrow('`body` is missing');
+    expect(() => read({ method })).toThrow('`body` is required');
     expect(read({ method, body: '' }).body).toBe('');
   });
 });

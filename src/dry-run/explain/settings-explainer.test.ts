@@ -7,7 +7,7 @@ import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 const KEY = 'gatehouse-test-key-0123456789';
 
-/** What a load of these settings has read. */
+/** The files that a load of these settings has read. */
 function readFrom(model: string, gateway = 'it') {
   const files = {
     server: { chains: { request: ['opens', 'metadata', 'route'] } },
@@ -29,7 +29,7 @@ function readFrom(model: string, gateway = 'it') {
   return { contents: { files: new Map(texts), folders } };
 }
 
-/** How often plugins were made, and how many of them are open. */
+/** Number of created and of open plugins. */
 function start(model = 'one') {
   const { seen, registry } = withPlugin('opens');
   const log = createLogger({ level: 'silent' });
@@ -42,15 +42,15 @@ const modelOf = async (explainer: SettingsExplainer): Promise<unknown> => {
   return targets[0]?.provider?.model;
 };
 
-describe('who explains by one state of the settings', () => {
-  it('compiles them when first asked, once', async () => {
+describe('the explainer of one version of the settings', () => {
+  it('compiles them once, on the first question', async () => {
     const { explainer, seen } = start();
     expect(seen.made).toBe(0);
     expect([await modelOf(explainer), await modelOf(explainer)]).toEqual(['one', 'one']);
     expect(seen).toEqual({ made: 1, open: 1 });
   });
 
-  it('lets go of what plugins have opened when nobody holds it any more, but not before the last answer', async () => {
+  it('closes its plugins when it is released, but after the last answer', async () => {
     const { explainer, seen } = start();
     await modelOf(explainer);
     explainer.hold();
@@ -62,7 +62,7 @@ describe('who explains by one state of the settings', () => {
     await expect.poll(() => seen.open).toBe(0);
   });
 
-  it('keeps nothing compiled once its settings are no more in force, and can be asked still', async () => {
+  it('keeps nothing compiled once its settings are replaced, but still answers', async () => {
     const { explainer, seen } = start();
     await modelOf(explainer);
     explainer.hold();
@@ -72,7 +72,7 @@ describe('who explains by one state of the settings', () => {
     await expect.poll(() => seen).toEqual({ made: 2, open: 0 });
   });
 
-  it('reads the texts again where they say the same elsewhere', async () => {
+  it('reads moved lines again', async () => {
     const { explainer, seen } = start();
     await modelOf(explainer);
     explainer.readAgain(readFrom('two'));
@@ -80,7 +80,7 @@ describe('who explains by one state of the settings', () => {
     await expect.poll(() => seen).toEqual({ made: 2, open: 1 });
   });
 
-  it('is not for ever unable for having failed once', async () => {
+  it('recovers from a failed compilation', async () => {
     const { explainer } = start();
     const { files, folders } = readFrom('three').contents;
     const contents = { files: new Map(), folders };

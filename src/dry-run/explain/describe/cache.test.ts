@@ -41,7 +41,7 @@ const reply = (parts: Partial<CachedReply> = {}): CachedReply => ({
   ...parts,
 });
 
-/** An explainer beside a store that serves, which keeps a reply under the key that is told. */
+/** An explainer with the serving store, which contains a reply under the shown key. */
 async function besideStore(storedAt = 0, maxAgeMs = 60_000, parts: Partial<CachedReply> = {}) {
   const clock = createFakeClock();
   const replies = new ReplyStores({ clock });
@@ -51,7 +51,7 @@ async function besideStore(storedAt = 0, maxAgeMs = 60_000, parts: Partial<Cache
   const { key } = await tell();
   const store = replies.prepare(LIMITS);
   replies.use(store);
-  // Its settings are compiled when it is first asked, with the store of that time.
+  // Its settings are compiled on the first question, with the store of that time.
   const later = createExplainer(settings, { clock, replies });
   store.store(key, reply({ storedAt, ...parts }), maxAgeMs);
   return {
@@ -63,8 +63,8 @@ async function besideStore(storedAt = 0, maxAgeMs = 60_000, parts: Partial<Cache
   };
 }
 
-describe('what explain tells of the cache', () => {
-  it('is the key, and all that went into it', async () => {
+describe('the description of the cache', () => {
+  it('contains the key and all its parts', async () => {
     const cache = await cacheOf({ headers: { 'x-gateway-cache-namespace': 'n' } });
     expect(cache).toMatchObject({ key: expect.stringMatching(/^[\w-]{43}$/), maxAgeMs: 60_000, scope: 'key' });
     expect(cache!.parts).toMatchObject({
@@ -78,7 +78,7 @@ describe('what explain tells of the cache', () => {
     });
   });
 
-  it('is another key for another question, by the part that differs', async () => {
+  it('has another key for another request, with the differing part', async () => {
     const one = await cacheOf();
     const other = await cacheOf({ json: { model: 'm', seed: 2 } });
     expect(other!.key).not.toBe(one!.key);
@@ -97,7 +97,7 @@ describe('what explain tells of the cache', () => {
     );
   });
 
-  it('shows none that hides in another part, either', async () => {
+  it('shows none in another part, either', async () => {
     const key = 'gatehouse-test-key-0123456789';
     const headers = {
       'x-gateway-api-key': key,
@@ -117,7 +117,7 @@ describe('what explain tells of the cache', () => {
     expect(JSON.stringify({ cache, changes })).not.toMatch(/s3cret-of-the-caller|gatehouse-test-key/);
   });
 
-  it('has its place in the config: the nearest that says it', async () => {
+  it('has the nearest place in the config that sets it', async () => {
     const source = (line: number, setting: string) => ({
       kind: 'settings',
       at: { line, file: 'configs/gateway/kept.yaml' },
@@ -133,77 +133,80 @@ describe('what explain tells of the cache', () => {
   });
 
   it.each<[string, AskParts, string]>([
-    ['nothing is kept', {}, 'miss: nothing is kept under this key'],
+    ['no reply is stored', {}, 'miss: no reply is stored under this key'],
     [
-      'a new answer is wanted',
+      'a refresh is forced',
       { headers: { 'x-gateway-cache-force-refresh': 'true' } },
-      'refresh: the request wants a new answer',
+      'refresh: the request forces a new reply',
     ],
     [
-      'more than an answer is wanted',
+      'the request has a side effect',
       { json: { model: 'm', store: true } },
-      'bypass: this request asks for more than an answer',
+      'bypass: this request makes the upstream store or create something',
     ],
-  ])('says what would happen where %s', async (_, parts, now) => {
+  ])('shows the result when %s', async (_, parts, now) => {
     expect(await cacheOf(parts)).toMatchObject({ now });
   });
 
-  it('has a key for a refresh, too: its answer is kept', async () => {
+  it('has a key for a refresh, too, whose reply is stored', async () => {
     const refresh = await cacheOf({ headers: { 'x-gateway-cache-force-refresh': 'true' } });
     expect(refresh!.key).toBe((await cacheOf())!.key);
   });
 
-  it('has none where the target is refused before the cache is asked', async () => {
+  it('has no key when the target is rejected before the look-up', async () => {
     const keys = { keys: [{ id: 'team', key: 'gatehouse-test-key-0123456789', models: ['none'] }] };
     const { targets } = await explain({ ...settings, keys }, ask({ as: 'team' }));
-    expect(targets[0]).toMatchObject({ cache: { now: 'not asked', key: '' }, refused: { code: 'model_not_allowed' } });
+    expect(targets[0]).toMatchObject({
+      cache: { now: 'not looked up', key: '' },
+      refused: { code: 'model_not_allowed' },
+    });
   });
 });
 
-describe('a store that serves', () => {
-  it('is looked into: a hit, and its age', async () => {
+describe('the serving store', () => {
+  it('is looked up: a hit, with its age', async () => {
     const { clock, tell } = await besideStore();
     await clock.advance(12_900);
-    expect(await tell()).toMatchObject({ now: 'hit: kept 12 s ago', hit: true });
+    expect(await tell()).toMatchObject({ now: 'hit: stored 12 s ago', hit: true });
     expect(await tell({ headers: { 'x-gateway-cache-force-refresh': 'true' } })).toMatchObject({
-      now: 'refresh: the request wants a new answer',
+      now: 'refresh: the request forces a new reply',
     });
   });
 
   it.each([
-    ['older than the config allows, although the store keeps it', 0, 100_000, 60_000],
-    ['kept after the moment that is asked about', 5000, 100_000, 4000],
-  ])('has no hit in what is %s', async (_, storedAt, maxAgeMs, now) => {
+    ['older than the config allows, although the store has it', 0, 100_000, 60_000],
+    ['stored after the time of the question', 5000, 100_000, 4000],
+  ])('has no hit for a reply that is %s', async (_, storedAt, maxAgeMs, now) => {
     const { tell } = await besideStore(storedAt, maxAgeMs);
-    expect(await tell({ at: { now, wall: 0 } })).toMatchObject({ now: 'miss: nothing is kept under this key' });
-    expect(await tell({ at: { now: storedAt + 1, wall: 0 } })).toMatchObject({ now: 'hit: kept 0 s ago' });
+    expect(await tell({ at: { now, wall: 0 } })).toMatchObject({ now: 'miss: no reply is stored under this key' });
+    expect(await tell({ at: { now: storedAt + 1, wall: 0 } })).toMatchObject({ now: 'hit: stored 0 s ago' });
   });
 
-  it('has no hit where the request wants a new answer', async () => {
+  it('has no hit for a forced refresh', async () => {
     const { tell } = await besideStore();
     const headers = { 'x-gateway-cache-force-refresh': 'true' };
-    expect(await tell({ headers })).toMatchObject({ now: 'refresh: the request wants a new answer', hit: false });
+    expect(await tell({ headers })).toMatchObject({ now: 'refresh: the request forces a new reply', hit: false });
   });
 
-  it('says that a key is not known which was made of a credential that is not kept', async () => {
+  it('reports an unknown key when it contains a credential that is not stored', async () => {
     const headers = {
       authorization: `Bearer ${FAKE_CREDENTIAL}`,
       'x-gateway-api-key': 'gatehouse-test-key-0123456789',
     };
     const cache = await cacheOf({ headers });
-    expect(cache).toMatchObject({ key: '', hit: false, now: expect.stringMatching(/^not known: /) });
+    expect(cache).toMatchObject({ key: '', hit: false, now: expect.stringMatching(/^unknown: /) });
     expect(cache!.parts).toMatchObject({ upstreamToken: '[secret]' });
   });
 
-  it('has no hit in what cannot be told in the form that is asked for', async () => {
+  it('has no hit for a reply that cannot be rendered in the requested form', async () => {
     const { tell } = await besideStore(0, 60_000, { bytes: Buffer.from('no JSON') });
-    expect(await tell()).toMatchObject({ now: 'hit: kept 0 s ago' });
+    expect(await tell()).toMatchObject({ now: 'hit: stored 0 s ago' });
     expect(await tell({ json: { model: 'm', seed: 1, stream: true } })).toMatchObject({
-      now: 'miss: nothing is kept under this key',
+      now: 'miss: no reply is stored under this key',
     });
   });
 
-  it('refuses what it cannot give to this request, as when it is served: nothing behind it is reached', async () => {
+  it('rejects a request for a reply that it may not get, as in serving: no later plugin is reached', async () => {
     const clock = createFakeClock();
     const replies = new ReplyStores({ clock });
     const store = replies.prepare(LIMITS);
@@ -231,13 +234,13 @@ describe('a store that serves', () => {
     ]);
   });
 
-  it('goes on as before: nothing is stored, and what was looked at is no younger', async () => {
+  it('is not changed: nothing is stored or refreshed', async () => {
     const large = { bytes: Buffer.alloc(200 * 1024, ' ') };
     const { store, key, explain: explainAll } = await besideStore(0, 60_000, large);
     store.store('other', reply(large), 60_000);
     const { size } = store;
     const { targets } = await explainAll();
-    expect(targets[0]).toMatchObject({ cache: { now: 'hit: kept 0 s ago' }, outbound: { method: 'POST' } });
+    expect(targets[0]).toMatchObject({ cache: { now: 'hit: stored 0 s ago' }, outbound: { method: 'POST' } });
     expect(store.size).toEqual(size);
     for (let index = 0; store.peek(key) && index < 10; index += 1) store.store(`more ${index}`, reply(large), 60_000);
     expect([store.peek(key), store.peek('other')]).toEqual([undefined, expect.anything()]);

@@ -25,7 +25,7 @@ function from(source: ChangeExplanation['source']): string {
   return source.kind === 'gateway' ? source.what : source.path;
 }
 
-describe('what explain tells of a changed body', () => {
+describe('the changes of a body', () => {
   const prod = `provider: "@sim"
 override_params:
   model: steady
@@ -41,7 +41,7 @@ drop_params:
   - metadata.secret_note
 `;
 
-  it('names each field, what the client had said, and the line of the setting', async () => {
+  it('list each field, the client’s value, and the line of the setting', async () => {
     const json = {
       model: 'mine',
       max_tokens: 4096,
@@ -61,7 +61,7 @@ drop_params:
     ]);
   });
 
-  it('names the line that deletes what a nearer one writes anew', async () => {
+  it('name the line that deletes a field that a nearer one sets again', async () => {
     const prod = `override_params: { response_format: null }
 targets:
   - provider: "@sim"
@@ -78,7 +78,7 @@ targets:
     ]);
   });
 
-  it('says nothing of what was so already, or not there to be taken out', async () => {
+  it('omit values that were equal already, and deletions of absent fields', async () => {
     const json = {
       model: 'steady',
       max_tokens: 512,
@@ -104,7 +104,7 @@ targets:
     drop_params: [seed]
 `;
 
-  it('finds the nearest place that says it, leaf by leaf, target by target', async () => {
+  it('name the nearest place that sets a leaf, target by target', async () => {
     const parts: AskParts = { config: 'nested', json: { model: 'm', seed: 1, user: 'u' } };
     expect(await changes({ gateway: { nested } }, parts)).toEqual([
       'model set: "m" → "outer" ← configs/gateway/nested.yaml:4:3 override_params.model',
@@ -122,14 +122,14 @@ targets:
     ]);
   });
 
-  it('finds a setting in Portkey’s spelling', async () => {
+  it('find a setting in Portkey’s spelling', async () => {
     const gateway = { old: 'provider: "@sim"\noverrideParams:\n  model: steady\n' };
     expect(await changes({ gateway }, { config: 'old', json: { model: 'm' } })).toEqual([
       'model set: "m" → "steady" ← configs/gateway/old.yaml:3:3 override_params.model',
     ]);
   });
 
-  it('names the header of a config that came with the request', async () => {
+  it('name the header of an inline config', async () => {
     const config = JSON.stringify({ provider: '@sim', override_params: { model: 'steady' }, drop_params: ['user'] });
     expect(await changes({}, { config, json: { model: 'm', user: 'u' } })).toEqual([
       'model set: "m" → "steady" ← x-gateway-config',
@@ -137,7 +137,7 @@ targets:
     ]);
   });
 
-  it('tells what a path says and a body does not', async () => {
+  it('include fields from the path', async () => {
     const path = '/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:countTokens';
     const gateway = { it: { provider: '@sim', override_params: { model: 'other' } } };
     const json = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], messages: undefined };
@@ -149,7 +149,7 @@ targets:
     ]);
   });
 
-  it('is nothing without a config', async () => {
+  it('are none without a config', async () => {
     expect(await changes({}, { json: { model: '@sim/m' } })).toEqual([]);
   });
 });

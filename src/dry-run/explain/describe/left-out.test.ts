@@ -24,7 +24,7 @@ const balance = (targets: readonly Tree[], more: object = {}): Tree => ({
   strategy: { mode: 'loadbalance', ...more },
   targets,
 });
-/** Nothing goes on to the same model. */
+/** A refusal by the model never falls through to the same model. */
 const ONLY_TOO_LONG = { on_errors: ['context_length'] };
 
 const conditional = (targets: readonly Tree[]): Tree => ({
@@ -46,17 +46,17 @@ const ask = (tree: Tree, { json, ...parts }: AskParts = {}) =>
 const reasons = async (tree: Tree, parts?: AskParts) =>
   (await ask(tree, parts)).leftOut.map(({ target: path, reason }) => `${path.slice(7)}: ${reason}`);
 
-describe('a target is left out', () => {
-  it('where it has no weight', async () => {
+describe('a target is listed as left out', () => {
+  it('with weight 0', async () => {
     expect(await reasons(balance([target('a'), target('b', { weight: 0 })]))).toEqual(['targets[1]: weight 0']);
   });
 
-  it('where a group around it has none', async () => {
+  it('in a group with weight 0', async () => {
     const tree = balance([target('a'), { ...fallback([target('b'), target('c')]), weight: 0 }]);
     expect(await reasons(tree)).toEqual(['targets[1].targets[0]: weight 0', 'targets[1].targets[1]: weight 0']);
   });
 
-  it('where a conditional leads elsewhere', async () => {
+  it('when a conditional leads elsewhere', async () => {
     const tree = conditional([target('a'), fallback([target('b'), target('c')]), target('d')]);
     expect(await reasons(tree, { json: { model: 'special' } })).toEqual([
       'targets[1].targets[0]: config leads to config.targets[0]',
@@ -65,49 +65,51 @@ describe('a target is left out', () => {
     ]);
   });
 
-  it('where no failure of the one before it goes on', async () => {
+  it('when no failure of the previous one falls through', async () => {
     const tree = fallback([target('a'), target('b')], ONLY_TOO_LONG);
-    expect(await reasons(tree)).toEqual(['targets[1]: no failure of config.targets[0] leads here']);
+    expect(await reasons(tree)).toEqual(['targets[1]: no failure of config.targets[0] falls through to it']);
   });
 
-  it('where a group inside another stops, and the outer one goes on past it', async () => {
+  it('when an inner group stops and the outer one continues after it', async () => {
     const inner = fallback([target('a'), target('b')], ONLY_TOO_LONG);
     const tree = fallback([inner, target('c')]);
     const { targets, leftOut } = await ask(tree);
     expect(targets.map((each) => each.target)).toEqual(['config.targets[0].targets[0]', 'config.targets[1]']);
-    expect(leftOut.map(({ reason }) => reason)).toEqual(['no failure of config.targets[0].targets[0] leads here']);
+    expect(leftOut.map(({ reason }) => reason)).toEqual([
+      'no failure of config.targets[0].targets[0] falls through to it',
+    ]);
   });
 
-  it('where one before it refuses the request itself', async () => {
+  it('when an earlier one rejects the request itself', async () => {
     const { targets, leftOut, answer } = await ask(fallback([target('a'), target('b')]), {
       json: { model: '@nobody/m' },
     });
     expect(targets).toHaveLength(1);
     expect(answer?.code).toBe('unknown_provider');
-    expect(leftOut.map(({ reason }) => reason)).toEqual(['config.targets[0] refuses the request, which ends it']);
+    expect(leftOut.map(({ reason }) => reason)).toEqual(['config.targets[0] rejects the request, which ends it']);
   });
 
-  it('only where no failure at all leads to it, whatever groups around say to others', async () => {
+  it('only when no failure at all falls through to it', async () => {
     const weightless = balance([target('a'), target('b', { weight: 0 })], { on_errors: ['quota'] });
     const middle = fallback([weightless, target('c')], { on_errors: ['rate_limit'] });
     const { targets } = await ask(fallback([middle, target('d')], { on_errors: ['quota'] }));
     expect(targets.map(({ provider }) => provider?.slug)).toEqual(['a', 'c', 'd']);
   });
 
-  it('where its circuit breaker is open', async () => {
+  it('when its circuit breaker is open', async () => {
     const health = new Map([['config.targets[1]', { state: 'open', retryAt: 1e9, admits: false } as const]]);
     expect(await reasons(fallback([target('a'), target('b')]), { health })).toEqual(['targets[1]: circuit_open']);
   });
 
-  it('where only a larger model would do, and it is the same one', async () => {
+  it('when only a larger model could succeed and it has the same one', async () => {
     const larger = target('c', { override_params: { model: 'larger' } });
     const tree = fallback([target('a'), target('b'), larger], ONLY_TOO_LONG);
     expect(await reasons(tree)).toEqual(['targets[1]: same_model']);
   });
 
-  it('where the request is refused before any is asked', async () => {
+  it('when the request is rejected before any target is tried', async () => {
     expect(await reasons(target('a'), { headers: { 'x-gateway-metadata': 'no json' } })).toEqual([
-      ': the request is answered before any target is asked',
+      ': the request is answered before any target is tried',
     ]);
   });
 
@@ -142,7 +144,7 @@ describe('every target of a config', () => {
   const leaves = ({ targets }: Tree, path = 'config'): readonly string[] =>
     targets ? targets.flatMap((each, index) => leaves(each, `${path}.targets[${index}]`)) : [path];
 
-  it('stands in one of the two lists, once', async () => {
+  it('is in exactly one of the two lists', async () => {
     await fc.assert(
       fc.asyncProperty(tree, fc.array(fc.double({ min: 0, max: 0.999, noNaN: true })), async (config, draws) => {
         const { targets, leftOut } = await ask(config, { draws });

@@ -19,17 +19,17 @@ async function fieldsOf(count: number) {
   return { fields, fieldsUpTo, body, notes, paths: fields.map(({ path }) => path) };
 }
 
-describe('where fields of a long conversation come from', () => {
-  it('is told of all of them, up to 200 turns', async () => {
+describe('the field sources of a long conversation', () => {
+  it('cover all fields, up to 200 turns', async () => {
     const { paths, fieldsUpTo, notes } = await fieldsOf(200);
     expect(paths).toContain('messages.199.content.0.text');
     expect([fieldsUpTo, notes]).toEqual([undefined, []]);
   });
 
-  it('is told of the first 200 of more, and that it is so; the body is whole', async () => {
+  it('cover the first 200 turns of a longer one, with a note; the body is complete', async () => {
     const { fields, paths, fieldsUpTo, notes, body } = await fieldsOf(201);
     expect(fieldsUpTo).toBe(200);
-    expect(notes).toEqual(['where fields come from is told of the first 200 elements of long lists']);
+    expect(notes).toEqual(['field sources are shown for the first 200 elements of long lists']);
     expect(paths).toContain('messages.199.content.0.text');
     expect(paths.filter((path) => path.startsWith('messages.200'))).toEqual([]);
     expect(fields.find(({ path }) => path === 'messages.7.content.0.text')?.sources).toEqual([

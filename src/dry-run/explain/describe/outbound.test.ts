@@ -103,7 +103,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** All that a chat request has: tools, an image, a schema for the answer, thinking. */
+/** A chat request with many features: tools, an image, a response schema, thinking. */
 const BIG_CHAT = {
   model: '@claude/claude-opus-4-1',
   stream: true,
@@ -213,7 +213,7 @@ const valueAt = (body: unknown, path: string): unknown =>
 const sourcesIn = ({ fields }: OutboundExplanation): Record<string, string> =>
   Object.fromEntries(fields.map(({ path, sources }) => [path, sources.map(shortly).join(' + ')]));
 
-describe('what would leave', () => {
+describe('the outbound request', () => {
   it.each<[string, AskParts]>([
     [
       'a chat through a fallback',
@@ -232,7 +232,7 @@ describe('what would leave', () => {
       'messages at OpenAI',
       messages({ ...BIG_MESSAGES, model: '@openai/gpt-4.1' }, { config: 'messages', headers: { 'x-tenant': 'acme' } }),
     ],
-  ])('is told with all its sources: %s', async (name, parts) => {
+  ])('is described with all its sources: %s', async (name, parts) => {
     const pages = (await outbounds(parts)).map(page).join('\n');
     await expect(pages).toMatchFileSnapshot(
       join(import.meta.dirname, 'goldens', `${name.replaceAll(' ', '-').toLowerCase()}.txt`),
@@ -243,11 +243,11 @@ describe('what would leave', () => {
 const bare = (path: string, json: object, headers: Record<string, string> = {}): AskParts =>
   chat({ messages: undefined, ...json }, { path, headers });
 
-/** Said of itself by every field of a body that goes out as it came. */
+/** Expected sources of an unchanged body: every field is its own source. */
 const isItself = ({ fields }: OutboundExplanation): boolean =>
   fields.every(({ path, sources }) => sources.some((source) => source.kind === 'client' && source.path === path));
 
-describe('where each field comes from, by operation', () => {
+describe('the source of each field, by operation', () => {
   it.each<[string, AskParts, Record<string, string>]>([
     [
       'embeddings, one call for each text',
@@ -255,7 +255,7 @@ describe('where each field comes from, by operation', () => {
       { 'instances.0.content': 'input.0', 'parameters.outputDimensionality': 'dimensions' },
     ],
     [
-      'embeddings as they came',
+      'unchanged embeddings',
       bare('/v1/embeddings', { model: '@openai/text-embedding-3-small', input: ['one', 'two'], user: 'u' }),
       { model: 'model', 'input.0': 'input.0', 'input.1': 'input.1', user: 'user' },
     ],
@@ -281,7 +281,7 @@ describe('where each field comes from, by operation', () => {
       { 'instances.0.prompt': 'prompt', 'parameters.sampleCount': 'n', 'parameters.aspectRatio': 'size' },
     ],
     [
-      'images as they came',
+      'unchanged images',
       bare('/v1/images/generations', { model: '@openai/gpt-image-1', prompt: 'A cat', n: 2, quality: 'low' }),
       { model: 'model', prompt: 'prompt', n: 'n', quality: 'quality' },
     ],
@@ -323,7 +323,7 @@ describe('where each field comes from, by operation', () => {
     ['messages', messages(BIG_MESSAGES, { headers: { 'anthropic-beta': 'context-1m-2025-08-07' } })],
     ['embeddings', bare('/v1/embeddings', { model: '@adc/gemini-embedding-001', input: ['one', 'two'] })],
     ['images', bare('/v1/images/generations', { model: '@adc/imagen-4.0-generate-001', prompt: 'A cat' })],
-  ])('is asked of the code that has written it: %s written again as before is the same', async (_, parts) => {
+  ])('is determined by the encoder itself: encoding %s again gives the same', async (_, parts) => {
     const observation = await explainer.observe(questionOf(parts));
     expect(observation.attempts.length).toBeGreaterThan(0);
     for (const seen of observation.attempts) {
@@ -333,7 +333,7 @@ describe('where each field comes from, by operation', () => {
     }
   });
 
-  it('tells a body that goes out as it came by its own fields', async () => {
+  it('is the field itself in an unchanged body', async () => {
     const [outbound] = await outbounds(chat({ ...BIG_CHAT, model: '@local/some-model', stream: false }));
     expect(outbound!.fields.length).toBeGreaterThan(30);
     expect(outbound).toSatisfy(isItself);
@@ -408,7 +408,7 @@ describe('credentials', () => {
     '@azure/gpt-5',
     '@vertex/gemini-2.5-pro',
     '@adc/gemini-2.5-pro',
-  ])('are nowhere in what is told of %s, not even where the caller has written them into the body', async (model) => {
+  ])('are nowhere in the explanation of %s, even if the caller wrote them into the body', async (model) => {
     const content = `My keys are ${all.join(' and ')}, "Bearer ${CALLERS_TOKEN}"`;
     const [outbound] = await outbounds(
       chat({ model, max_tokens: 100, user: CALLERS_TOKEN, messages: [{ role: 'user', content }] }),
@@ -425,7 +425,7 @@ describe('credentials', () => {
     return model.startsWith('@azure') ? [ENV.AZURE_KEY] : [];
   };
 
-  it('that explain does not fetch are told as they would be', async () => {
+  it('that explain does not fetch are shown masked', async () => {
     const [outbound] = await outbounds({ json: { model: '@adc/gemini-2.5-pro' } });
     expect(outbound!.headers.at(-1)).toMatchObject({
       name: 'authorization',
@@ -434,7 +434,7 @@ describe('credentials', () => {
     });
   });
 
-  it('leave a word that stands for a token alone', async () => {
+  it('do not mask the fake token as an ordinary word', async () => {
     const [outbound] = await outbounds(
       chat({ model: '@user/gemini-2.5-pro', messages: [{ role: 'user', content: 'What is an access-token?' }] }),
     );
@@ -444,7 +444,7 @@ describe('credentials', () => {
 });
 
 describe('bodies', () => {
-  it('keep the digits of a number that no double can hold', async () => {
+  it('keep the digits of a number beyond a double', async () => {
     const question = questionOf(chat({}));
     const body = Buffer.from(
       '{"model":"@local/m","seed":12345678901234567891,"messages":[{"role":"user","content":"Hi"}]}',
@@ -456,7 +456,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('of megabytes are told like any other, at a few probes', async () => {
+  it('of megabytes are described with a few probes', async () => {
     const image = {
       type: 'image_url',
       image_url: { url: `data:image/png;base64,${PIXEL.slice(0, -4)}${'AAAA'.repeat(400_000)}` },
@@ -476,7 +476,7 @@ describe('bodies', () => {
     });
   });
 
-  it('stay as they are when they are explained: what is seen is what would have left', async () => {
+  it('are not changed by explaining', async () => {
     const observation = await explainer.observe(questionOf(chat(BIG_CHAT, { config: 'prod' })));
     for (const seen of observation.attempts) {
       const before = [Buffer.from(seen.body.encode()), ...outboundBytes(seen).map((body) => Buffer.from(body))];
@@ -500,7 +500,7 @@ describe('bodies', () => {
     }
   });
 
-  it('with media that the gateway would fetch name the part that names them', async () => {
+  it('with fetched media name the part with their URL', async () => {
     const config = {
       provider: '@adc',
       override_params: { model: 'anthropic.claude-sonnet-4-5@20250929' },
@@ -523,7 +523,7 @@ describe('bodies', () => {
 });
 
 describe('headers', () => {
-  it('of a list name everybody who has a say in it', async () => {
+  it('of a list have all their sources', async () => {
     const parts = chat(
       { model: '@claude/claude-sonnet-4-5', max_tokens: 100, anthropic_beta: ['from-the-body'] },
       { headers: { 'anthropic-beta': 'from-the-header' } },

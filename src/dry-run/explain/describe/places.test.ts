@@ -75,7 +75,7 @@ describe('configSource', () => {
 
   it.each<[string, string, readonly JsonPath[], string | undefined]>([
     ['the target itself', FIRST, [['retry', 'attempts']], '15:14 targets.0.retry.attempts'],
-    ['the config around it, field by field', FIRST, [['retry', 'on_status_codes']], '10:3 retry.on_status_codes'],
+    ['the enclosing config, field by field', FIRST, [['retry', 'on_status_codes']], '10:3 retry.on_status_codes'],
     ['the config around two levels', FOURTH, [['retry', 'attempts']], '9:3 retry.attempts'],
     [
       'the nearer leaf',
@@ -92,25 +92,20 @@ describe('configSource', () => {
     ],
     ['a group between', THIRD, [['timeouts', 'total'], ['request_timeout']], '20:17 targets.1.timeouts.total'],
     [
-      'another name of it that stands nearer',
+      'another name at a nearer level',
       FOURTH,
       [['timeouts', 'total'], ['request_timeout']],
       '28:9 targets.1.targets.1.request_timeout',
     ],
-    ['another name of it at the config', FIRST, [['timeouts', 'total'], ['request_timeout']], '3:1 request_timeout'],
+    ['another name in the config', FIRST, [['timeouts', 'total'], ['request_timeout']], '3:1 request_timeout'],
     ['an item of a list', FIRST, [['forward_headers', 1]], '4:26 forward_headers.1'],
-    ['nobody, where a nearer list is whole', THIRD, [['forward_headers', 1]], undefined],
+    ['nothing, when a nearer list replaces the whole', THIRD, [['forward_headers', 1]], undefined],
     ['the cache of the config', FIRST, [['cache', 'max_age']], '11:23 cache.max_age'],
-    ['nobody, where a cache was off between', THIRD, [['cache', 'max_age']], undefined],
-    [
-      'the target, where a cache was off around it',
-      THIRD,
-      [['cache', 'scope']],
-      '26:31 targets.1.targets.0.cache.scope',
-    ],
+    ['nothing, when a cache is off in between', THIRD, [['cache', 'max_age']], undefined],
+    ['the target, when the outer cache is off', THIRD, [['cache', 'scope']], '26:31 targets.1.targets.0.cache.scope'],
     ['nobody', FIRST, [['commit']], undefined],
     ['the config for itself', ROOT, [['request_timeout']], '3:1 request_timeout'],
-    ['nobody, for a target there is not', 'config.targets[7]', [['request_timeout']], undefined],
+    ['nothing, for an unknown target', 'config.targets[7]', [['request_timeout']], undefined],
   ])('finds %s', async (_, target, keys, expected) => {
     const seen = await observe({ config: 'nested' });
     expect(reported(configSource(seen, target, ...keys))).toBe(expected && `gateway/nested.yaml:${expected}`);
@@ -121,14 +116,14 @@ describe('configSource', () => {
     [['cache', 'max_age'], '6:28 targets.0.cache.max_age'],
     [['request_timeout'], '1:1 request_timeout'],
     [['provider'], '3:5 targets.0.provider'],
-  ])('finds %j where the file writes it as Portkey does', async (keys, expected) => {
+  ])('finds %j in Portkey’s spelling', async (keys, expected) => {
     const seen = await observe({ config: 'portkey' });
     expect(reported(configSource(seen, FIRST, keys))).toBe(`gateway/portkey.yaml:${expected}`);
   });
 
   const inline = (config: object) => observe({ headers: { 'x-gateway-config': JSON.stringify(config) } });
 
-  it('names the header of a config that came in one, and a place for nothing in it', async () => {
+  it('names the header of an inline config, without places in it', async () => {
     const seen = await inline({
       requestTimeout: 100,
       targets: [{ name: 'a', provider: '@sim', retry: { attempts: 1 } }],
@@ -157,7 +152,7 @@ describe('places', () => {
     expect(at('config.targets[1].targets[1]')).toEqual([undefined, 27]);
   });
 
-  it('has what is not inherited at its own level only', async () => {
+  it('has settings that are not inherited only at their own level', async () => {
     const seen = await observe({ config: 'nested' });
     const path = 'config.targets[1].targets[0]';
     expect(reported(ownSource(seen, path, ['weight']))).toBe('gateway/nested.yaml:24:9 targets.1.targets.0.weight');
@@ -174,7 +169,7 @@ describe('places', () => {
     expect(reported(keySource(seen, 'team', ['id']))).toBe('keys.yaml:1:11 keys.0.id');
   });
 
-  it('has nothing of what nobody says', async () => {
+  it('has nothing for unset settings', async () => {
     const seen = await observe({ config: 'nested' });
     expect(catalogSource(seen, 'sim', ['timeouts', 'total'])).toBeUndefined();
     expect(catalogSource(seen, 'nobody', [])).toBeUndefined();

@@ -8,7 +8,7 @@ import { explain, type AskParts } from '../explain.testkit.ts';
 
 const API = pathToFileURL(join(import.meta.dirname, '../../../plugin/index.ts')).href;
 
-/** Modules as their authors write them: `body` is the middleware's. */
+/** Modules as their authors write them; `body` is the middleware's body. */
 const MODULES: Readonly<Record<string, { level: string; more?: string; body: string }>> = {
   counter: { level: 'entry', body: 'globalThis.counted = (globalThis.counted ?? 0) + 1; await next();' },
   teapot: { level: 'request', more: 'pure: true,', body: 'ctx.status = 418; ctx.body = "short and stout";' },
@@ -74,7 +74,7 @@ const refusals = (plugins: readonly PluginExplanation[]) =>
 const REQUEST = (...names: readonly string[]) => ({ request: ['metadata', ...names] });
 
 describe('the plugins', () => {
-  it('are told chain by chain in their order, those of the attempt once for each target', async () => {
+  it('are listed chain by chain in order, those of the attempt chain once per target', async () => {
     const { plugins } = await ask({ config: 'two' });
     expect(plugins.map(({ chain: of, target, name }) => [of, target, name].join(' '))).toEqual([
       ...['telemetry', 'errors', 'auth', 'models', 'body', 'config'].map((name) => `entry  ${name}`),
@@ -88,7 +88,7 @@ describe('the plugins', () => {
     expect(refusals(plugins)).toEqual([]);
   });
 
-  it('are those of the config where it lists its own, each at its line', async () => {
+  it('are those of the config if it lists its own, each with its line', async () => {
     const { plugins } = await ask({ config: 'own', as: 'team' });
     expect(chain(plugins, 'request')).toEqual(['metadata', 'door', 'route']);
     const door = plugins.find(({ name }) => name === 'door');
@@ -121,7 +121,7 @@ describe('the plugins', () => {
     expect(plugins[0]?.on).toMatchObject({ kind: 'gateway' });
   });
 
-  it('are not run where one from outside does not say that it is pure, and the request goes on behind it', async () => {
+  it('are not run if external and not declared pure, and the request continues after them', async () => {
     const entry = ['telemetry', 'errors', 'counter', 'auth', 'models', 'body', 'config'];
     const { plugins, targets } = await ask({ chains: { entry } });
     expect(plugins.find(({ name }) => name === 'counter')).toMatchObject({ state: 'not run', does: undefined });
@@ -130,14 +130,14 @@ describe('the plugins', () => {
     expect(targets).toHaveLength(1);
   });
 
-  it('have no request chain where no config is chosen', async () => {
+  it('have no request chain without a config', async () => {
     const { plugins } = await ask({ config: 'there-is-none' });
     expect(chain(plugins, 'request')).toEqual([]);
     expect(refusals(plugins)).toEqual([['config', undefined, 'unknown_config']]);
   });
 });
 
-describe('a plugin that refuses', () => {
+describe('a plugin that rejects the request', () => {
   it.each<[string, Setup, readonly unknown[], readonly string[]]>([
     [
       'in the entry chain',
@@ -147,19 +147,19 @@ describe('a plugin that refuses', () => {
     ],
     ['in the request chain', { config: 'strict' }, ['metadata', undefined, 'metadata_rejected'], ['route']],
     [
-      'from outside',
+      'as an external plugin',
       { headers: { 'x-stop': '1' }, chains: REQUEST('guard', 'route') },
       ['guard', undefined, 'model_not_allowed'],
       ['route'],
     ],
     [
-      'with a fault of its own',
+      'with an error of its own',
       { chains: REQUEST('broken', 'route') },
       ['broken', undefined, 'internal_error'],
       ['route'],
     ],
     ['in the attempt chain', { json: { model: '@nobody/m' } }, ['transform', 0, 'unknown_provider'], ['retry', 'send']],
-  ])('%s is the only one told so, and those behind it are not reached', async (_, setup, refusal, behind) => {
+  ])('%s is the only one marked, and later ones are not reached', async (_, setup, refusal, behind) => {
     const { plugins, answer } = await ask(setup);
     expect(refusals(plugins)).toEqual([refusal]);
     expect(answer?.code).toBe(refusal[2]);
@@ -168,7 +168,7 @@ describe('a plugin that refuses', () => {
     expect(found['errors']).toBe('run');
   });
 
-  it('one target is told there, and the next one has its own', async () => {
+  it('for one target is marked there, and the next target has its own', async () => {
     const chains = { attempt: ['picky', 'override', 'cache', 'transform', 'retry', 'send'] };
     const { plugins, targets, answer } = await ask({ config: 'two', chains });
     expect(refusals(plugins)).toEqual([['picky', 0, 'unsupported_task']]);
@@ -177,26 +177,26 @@ describe('a plugin that refuses', () => {
     expect(answer).toBeUndefined();
   });
 
-  it('is nobody where a plugin makes another error of a failure that was only supposed', async () => {
+  it('is none when a plugin converts an assumed failure into another error', async () => {
     const { plugins, answer } = await ask({ chains: REQUEST('softener', 'route') });
     expect(refusals(plugins)).toEqual([]);
     expect(answer).toBeUndefined();
   });
 });
 
-describe('what the gateway itself answers', () => {
+describe('the gateway’s own reply', () => {
   it.each<[string, Setup, object, readonly string[]]>([
     ['a path it does not serve', { path: '/v1/nothing' }, { status: 404, code: 'not_found' }, ['auth', 'body']],
     ['the list of models', { method: 'GET', path: '/v1/models' }, { status: 200, code: undefined }, ['body', 'config']],
     [
-      'a model that is not there',
+      'an unknown model',
       { method: 'GET', path: '/v1/models/@nobody/m' },
       { status: 404, code: 'model_not_found', param: 'model' },
       ['body'],
     ],
     ['a body of a plugin', { chains: REQUEST('teapot', 'route') }, { status: 418 }, ['route']],
     ['a status of a plugin', { chains: REQUEST('gone', 'route') }, { status: 410 }, ['route']],
-    ['a body that is none', { json: { model: 7 } }, { status: 400, param: 'model' }, ['config']],
+    ['an invalid body', { json: { model: 7 } }, { status: 400, param: 'model' }, ['config']],
   ])('to %s', async (_, setup, expected, behind) => {
     const { answer, plugins, targets } = await ask(setup);
     expect(answer).toMatchObject(expected);
@@ -204,7 +204,7 @@ describe('what the gateway itself answers', () => {
     for (const name of behind) expect([name, states(plugins)[name]]).toEqual([name, 'not reached']);
   });
 
-  it('is nothing where a target would answer', async () => {
+  it('is absent when a target would answer', async () => {
     expect((await ask({})).answer).toBeUndefined();
   });
 });

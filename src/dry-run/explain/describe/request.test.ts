@@ -42,7 +42,7 @@ const reported = (source: FieldSource | undefined): string => {
 };
 
 describe('the request', () => {
-  it('is told as it came', async () => {
+  it('is described as received', async () => {
     const { request } = await ask({
       json: { model: '@sim/m', stream: true, messages: [] },
       headers: {
@@ -64,14 +64,14 @@ describe('the request', () => {
     });
   });
 
-  it('has its size also where it is refused before its body is read', async () => {
+  it('has its size even when it is rejected before its body is read', async () => {
     const { request, caller, config } = await ask({ headers: { 'x-gateway-api-key': 'nobody-has-this-one-0123' } });
     expect(request).toMatchObject({ model: undefined, stream: false });
     expect(request.bytes).toBeGreaterThan(20);
     expect({ caller, config }).toEqual({ caller: undefined, config: undefined });
   });
 
-  it('has no operation at a path that is not served', async () => {
+  it('has no operation at an unknown path', async () => {
     const { request } = await ask({ path: '/v1/nothing?a=b' });
     expect(request).toMatchObject({ path: '/v1/nothing', operation: undefined });
   });
@@ -86,13 +86,13 @@ describe('the caller', () => {
     ['Authorization without Bearer', { authorization: OTHER_KEY }, 'other', 'authorization'],
     ['x-api-key', { 'x-api-key': OTHER_KEY }, 'other', 'x-api-key'],
     [
-      'the second place, where the first holds another token',
+      'the second header, when the first contains another token',
       { authorization: FOREIGN, 'x-api-key': OTHER_KEY },
       'other',
       'x-api-key',
     ],
     [
-      'the first of two that hold one',
+      'the first of two that contain one',
       { 'x-gateway-api-key': TEAM_KEY, 'x-api-key': OTHER_KEY },
       'team',
       'x-gateway-api-key',
@@ -125,21 +125,21 @@ describe('the caller', () => {
     });
   });
 
-  it('may be named instead, and the token in Authorization stays its own', async () => {
+  it('may be given by id, and the token in Authorization stays its own', async () => {
     const { caller, config } = await ask({ as: 'team', headers: { authorization: FOREIGN } });
     expect(caller).toMatchObject({ key: 'team', found: 'named', at: { line: 2 }, ownUpstreamToken: true });
     expect(config).toMatchObject({ id: 'plain', found: 'key' });
   });
 
-  it('may be one that no file has', async () => {
+  it('may be one that is in no file', async () => {
     const { caller } = await ask({ as: createCaller({ keyId: 'of-a-test' }) });
     expect(caller).toMatchObject({ key: 'of-a-test', found: 'named', at: undefined });
   });
 
-  it('is one without limits where nobody says who asks', async () => {
+  it('has no limits without a key', async () => {
     const { caller } = await ask({});
     expect(caller).toMatchObject({
-      found: 'no key given: explained for one without limits',
+      found: 'no key given: explained for a key without limits',
       at: undefined,
       configs: undefined,
       inlineConfigs: true,
@@ -147,19 +147,19 @@ describe('the caller', () => {
     });
   });
 
-  it('is nobody whose key has expired', async () => {
+  it('is absent with an expired key', async () => {
     const { caller, answer } = await ask({ headers: { authorization: `Bearer ${PAST_KEY}` } });
     expect(caller).toBeUndefined();
     expect(answer).toMatchObject({ status: 401, code: 'expired_api_key' });
   });
 
-  it('is explained by name after its key has expired, with a note', async () => {
+  it('is explained by id after its key has expired, with a note', async () => {
     const { caller, notes } = await ask({ as: 'past' });
     expect(caller).toMatchObject({ key: 'past', found: 'named' });
     expect(notes).toEqual(['the key past has expired (2020-01-01T00:00:00Z): a request with it is rejected']);
   });
 
-  it('is nobody whose key may not be used from this machine, with a note', async () => {
+  it('is absent when its key may not be used from this address, with a note', async () => {
     const keys = `keys:\n  - id: near\n    key: \${env:NEAR_KEY:-${TEAM_KEY}}\n    networks: [10.0.0.0/8]\n`;
     const here = await explain({ ...settings(), keys }, { headers: { 'x-api-key': TEAM_KEY } });
     expect(here.answer?.code).toBe('network_not_allowed');
@@ -173,7 +173,7 @@ describe('the caller', () => {
     expect(there).toMatchObject({ caller: { key: 'near' }, notes: [] });
   });
 
-  it('has its secrets nowhere in what is told', async () => {
+  it('has its secrets nowhere in the explanation', async () => {
     const everything = JSON.stringify([
       await ask({ headers: { 'x-gateway-api-key': TEAM_KEY, authorization: 'Bearer upstream-token-of-the-caller' } }),
       await ask({ headers: { authorization: `Bearer ${PAST_KEY}` } }),
@@ -188,7 +188,7 @@ describe('the config', () => {
   it.each<[string, AskParts, string | undefined, object, string]>([
     ['the header', { config: 'quick' }, undefined, { id: 'quick', name: 'Quick', found: 'header' }, 'x-gateway-config'],
     [
-      'the header, also where the key has a default',
+      'the header, even when the key has a default',
       { config: 'quick', headers: { 'x-api-key': TEAM_KEY } },
       'default_config: plain\n',
       { id: 'quick', found: 'header' },
@@ -220,7 +220,7 @@ describe('the config', () => {
       { json: { model: '@sim/m' } },
       undefined,
       { id: '', found: 'none' },
-      'gateway the request says where it goes',
+      'gateway the request names its target',
     ],
   ])('is found by %s', async (_, parts, server, expected, source) => {
     const { config } = await ask(parts, server);
@@ -229,15 +229,15 @@ describe('the config', () => {
   });
 
   it.each<[string, AskParts, object]>([
-    ['there is not', { config: 'prdo' }, { status: 400, code: 'unknown_config' }],
+    ['does not exist', { config: 'prdo' }, { status: 400, code: 'unknown_config' }],
     ['the key may not use', { config: 'quick', as: 'other' }, { status: 403, code: 'config_not_allowed' }],
     [
       'the key may not send',
       { config: '{"provider":"@sim"}', as: 'other' },
       { status: 403, code: 'config_not_allowed' },
     ],
-    ['has mistakes', { config: '{"provder":"@sim"}' }, { status: 400, code: 'invalid_config' }],
-  ])('is none where it is one that %s', async (_, parts, expected) => {
+    ['has errors', { config: '{"provder":"@sim"}' }, { status: 400, code: 'invalid_config' }],
+  ])('is absent if it is one that %s', async (_, parts, expected) => {
     const { config, answer, targets, leftOut } = await ask(parts);
     expect(config).toBeUndefined();
     expect(answer).toMatchObject(expected);
@@ -254,34 +254,28 @@ describe('the deadline', () => {
     ['the config’s', { config: 'quick' }, 'deadline: 2m\n', 3000, 'configs/gateway/quick.yaml:2:1'],
     ['the caller’s', { config: 'quick', ...asks('250') }, 'deadline: 2m\n', 250, 'x-gateway-request-timeout'],
     [
-      'the config’s, where the caller asks for more',
+      'the config’s, when the caller requests more',
       { config: 'quick', ...asks('9999') },
       undefined,
       3000,
       'configs/gateway/quick.yaml:2:1',
     ],
-    ['the server’s, where the caller asks for more', asks('9999'), 'deadline: 1s\n', 1000, 'configs/server.yaml:1:1'],
+    ['the server’s, when the caller requests more', asks('9999'), 'deadline: 1s\n', 1000, 'configs/server.yaml:1:1'],
     ['an inline config’s', { config: '{"provider":"@sim","deadline":"1s"}' }, undefined, 1000, 'x-gateway-config'],
     [
-      'the server’s, where an inline config wants more',
+      'the server’s, when an inline config sets more',
       { config: '{"provider":"@sim","deadline":"9h"}' },
       undefined,
       900_000,
       'gateway default',
     ],
-    [
-      'the server’s, for a request that is refused',
-      { config: 'quick', ...asks('-1') },
-      undefined,
-      900_000,
-      'gateway default',
-    ],
+    ['the server’s, for a rejected request', { config: 'quick', ...asks('-1') }, undefined, 900_000, 'gateway default'],
   ])('is %s', async (_, parts, server, ms, source) => {
     const { deadline } = await ask(parts, server);
     expect([deadline.ms, reported(deadline.source)]).toEqual([ms, source]);
   });
 
-  it('is the same at any moment', async () => {
+  it('is the same at any time', async () => {
     const explainer = createExplainer(settings());
     for (const now of [0.1, 1107.0620330849856, 1234.5678, 987_654_321.123_456]) {
       const { deadline, plugins } = await explainer.explain(

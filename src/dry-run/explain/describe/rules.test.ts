@@ -38,7 +38,7 @@ const rulesOf = async (parts: AskParts, prod = PROD) =>
   (await explain(settings(prod), { config: 'prod', json: { model: 'small-1' }, ...parts })).rules;
 
 describe('the rules of a config', () => {
-  it('are told one after the other, with what was compared and where it is written', async () => {
+  it('are listed in order, with the compared values and their places', async () => {
     const headers = { 'x-gateway-metadata': '{"tier":"gold"}', 'x-tenant': 'acme' };
     const rules = await rulesOf({ headers, json: { model: 'small-1', max_tokens: 50 } });
     const place = (line: number, column: number) => ({ file: 'configs/gateway/prod.yaml', line, column });
@@ -120,11 +120,11 @@ describe('the rules of a config', () => {
     ]);
   });
 
-  it('are none where the request came to no conditional', async () => {
+  it('are none when the request reached no conditional', async () => {
     expect(await rulesOf({}, 'provider: "@sim"\n')).toEqual([]);
   });
 
-  it('of a config that came with the request have no lines', async () => {
+  it('of an inline config have no lines', async () => {
     const strategy = {
       mode: 'conditional',
       conditions: [{ query: { model: 'm' }, then: 'a' }],
@@ -146,7 +146,7 @@ describe('the rules of a config', () => {
     expect(reported).not.toContain('x'.repeat(195));
   });
 
-  it('show nothing that a file has by reference, and no key of the gateway, whoever sends it', async () => {
+  it('show no value that a file contains by reference, and no gateway key', async () => {
     const key = 'gatehouse-test-key-0123456789';
     const prod = `provider: "@sim"
 strategy:

@@ -126,21 +126,21 @@ describe('the targets', () => {
       { config: 'rules', headers: { 'x-gateway-metadata': '{"tier":"gold"}' } },
       ['targets[0] condition'],
     ],
-    ['a conditional of which no condition holds', { config: 'rules' }, ['targets[1] otherwise']],
-    ['rules that let few failures go on', { config: 'picky' }, ['targets[0] first', 'targets[1] fallback']],
+    ['a conditional without a matching condition', { config: 'rules' }, ['targets[1] otherwise']],
+    ['rules that let few failures fall through', { config: 'picky' }, ['targets[0] first', 'targets[1] fallback']],
     [
-      'a group with stricter rules than the one around it',
+      'a group with stricter rules than its enclosing one',
       { config: 'nested' },
       ['targets[0].targets[0] first', 'targets[0].targets[1] fallback', 'targets[1] fallback'],
     ],
-  ])('stand in the order of %s', async (_, parts, expected) => {
+  ])('are listed in the order of %s', async (_, parts, expected) => {
     const { targets, leftOut } = await ask(parts);
     expect(order(targets)).toEqual(expected);
     expect(targets.map(({ number }) => number)).toEqual(expected.map((__, index) => index));
     expect(leftOut.length + targets.length).toBe(parts.config === 'rules' ? 2 : expected.length);
   });
 
-  it('stay with a user who is to be kept together, and spread over users', async () => {
+  it('stay with a sticky user, and spread over users', async () => {
     const firstOf = async (user: string) =>
       (await ask({ config: 'sticky', headers: { 'x-gateway-metadata': JSON.stringify({ user }) } })).targets[0];
     const users = Array.from({ length: 12 }, (_, number) => `user-${number}`);
@@ -169,7 +169,7 @@ describe('the targets', () => {
     ]);
   });
 
-  it('have no place where the request itself names them', async () => {
+  it('have no place when the request itself names them', async () => {
     const headers = { 'x-gateway-vertex-project-id': 'a-project', 'x-gateway-vertex-region': 'europe-west1' };
     const { targets } = await ask({
       json: { model: 'gemini-2.5-flash' },
@@ -183,7 +183,7 @@ describe('the targets', () => {
     });
   });
 
-  it('have their shares in every load balance around them', async () => {
+  it('have their shares in every enclosing load balance', async () => {
     const { targets } = await ask({ config: 'spread' });
     const shares = targets.map((target) =>
       target.shares.map(({ group, weight, of, at }) => [group, `${weight}/${of}`, at?.line]),
@@ -202,7 +202,7 @@ describe('the targets', () => {
     expect((await ask({ config: 'chain' })).targets[0]?.shares).toEqual([]);
   });
 
-  it('have each timeout from the nearest that says it', async () => {
+  it('have each timeout from the nearest level that sets it', async () => {
     const { targets } = await ask({ config: 'chain' });
     expect(targets.map(timesOf)).toEqual([
       [
@@ -222,12 +222,12 @@ describe('the targets', () => {
     ]);
   });
 
-  it('have the timeouts of a config that came in a header from there', async () => {
+  it('have the timeouts of an inline config, with the header as source', async () => {
     const { targets } = await ask({ config: '{"provider":"@three","request_timeout":"2s"}' });
     expect(targets.flatMap(timesOf)).toContain('total 2000 x-gateway-config');
   });
 
-  it('have their retries, and who says so', async () => {
+  it('have their retries, with the source', async () => {
     const { targets } = await ask({ config: 'chain' });
     expect(targets.map(({ retry }) => [retry.attempts, retry.onStatusCodes, reported(retry.source)])).toEqual([
       [2, [503], 'gateway/chain.yaml:4'],
@@ -237,13 +237,13 @@ describe('the targets', () => {
     expect(only?.retry).toMatchObject({ attempts: 0, source: { kind: 'gateway', what: 'default' } });
   });
 
-  it('say after which failures the next one would be asked', async () => {
+  it('list the failures that fall through to the next one', async () => {
     const [first, second] = (await ask({ config: 'picky' })).targets;
     expect(first?.nextAfter).toEqual({ kinds: ['rate_limit', 'unsupported'], statusCodes: [418] });
     expect(second?.nextAfter).toEqual({ kinds: [], statusCodes: [] });
   });
 
-  it('say it of one that refuses the request, too: its refusal is such a failure', async () => {
+  it('list them for a target that rejects the request, too', async () => {
     const [first, second] = (await ask({ path: '/v1/embeddings', config: 'able', json: { model: 'm', input: 'a' } }))
       .targets;
     expect([first?.refused?.code, first?.nextAfter.kinds]).toEqual([
@@ -254,9 +254,9 @@ describe('the targets', () => {
   });
 
   it.each([
-    ['where the key may not use it', { providers: ['@two'] }, 403, 'provider_not_allowed'],
-    ['where the key may not use its model', { models: ['@one/other'] }, 403, 'model_not_allowed'],
-  ])('are refused %s', async (_, limits, status, code) => {
+    ['when the key may not use it', { providers: ['@two'] }, 403, 'provider_not_allowed'],
+    ['when the key may not use its model', { models: ['@one/other'] }, 403, 'model_not_allowed'],
+  ])('are rejected %s', async (_, limits, status, code) => {
     const keys = { keys: [{ id: 'team', key: '${env:K:-gatehouse-test-key-0123456789}', ...limits }] };
     const { targets, answer } = await explain(
       { catalog: CATALOG, keys, gateway: GATEWAY },
@@ -267,7 +267,7 @@ describe('the targets', () => {
     expect(answer).toMatchObject({ status, code });
   });
 
-  it('have no secret in anything that is told of them', async () => {
+  it('contain no secret', async () => {
     const { targets, ...rest } = await ask({ config: 'chain' });
     const ours = targets.map(({ outbound: _, ...others }) => others);
     expect(JSON.stringify([ours, rest])).not.toContain('a-key-of-the-provider');
@@ -278,14 +278,14 @@ describe('the health of a target', () => {
   const open = { state: 'open', retryAt: 6500.4, admits: false } as const;
   const at = { now: 1000, wall: 1e12 };
 
-  it('is told with the time until it is asked again, and the target is left out', async () => {
+  it('is shown with the time until the next probe, and the target is skipped', async () => {
     const { targets, leftOut } = await ask({ config: 'chain', at, health: new Map([['config.targets[0]', open]]) });
     expect(order(targets)).toEqual(['targets[1] fallback']);
     expect(targets[0]?.health).toEqual({ state: 'closed', retryInMs: undefined, enforced: false });
     expect(leftOut).toMatchObject([{ target: 'config.targets[0]', name: 'first', reason: 'circuit_open' }]);
   });
 
-  it('is told of the last resort, which is asked all the same and stands in one list only', async () => {
+  it('is shown for the last resort, which is tried anyway and listed once', async () => {
     const later = { ...open, retryAt: 9000 };
     const health = new Map([
       ['config.targets[0]', open],
@@ -297,14 +297,14 @@ describe('the health of a target', () => {
     expect(leftOut.map(({ target, reason }) => [target, reason])).toEqual([['config.targets[1]', 'circuit_open']]);
   });
 
-  it('is told of a probe, whose time has come', async () => {
+  it('is shown for a due probe', async () => {
     const health = new Map([['config.targets[0]', { state: 'half_open', retryAt: 900, admits: true } as const]]);
     const { targets } = await ask({ config: 'chain', at, health });
     expect(order(targets)).toEqual(['targets[0] probe', 'targets[1] fallback']);
     expect(targets[0]?.health).toEqual({ state: 'half_open', retryInMs: undefined, enforced: true });
   });
 
-  it('is never waited for longer than no time at all', async () => {
+  it('never has a negative time until the next probe', async () => {
     const health = new Map([['config.targets[0]', { state: 'open', retryAt: 10, admits: true } as const]]);
     const [first] = (await ask({ config: 'chain', at, health })).targets;
     expect(first?.health.retryInMs).toBe(0);

@@ -19,7 +19,7 @@ const json = fc.dictionary(
 );
 
 describe('fieldSources', () => {
-  it('says of a body that is written as it is that each field comes from itself', () => {
+  it('finds each field of an unchanged body to be its own source', () => {
     fc.assert(
       fc.property(json, (input) => {
         const { fields, complete } = fieldSources({ input, write: (same) => same }, 100_000);
@@ -31,7 +31,7 @@ describe('fieldSources', () => {
     );
   });
 
-  it('finds fields again under other names and in other places', () => {
+  it('finds fields under other names and in other places', () => {
     fc.assert(
       fc.property(json, (input) => {
         const writer = write((body) => ({
@@ -47,7 +47,7 @@ describe('fieldSources', () => {
     );
   });
 
-  it('never throws, and never writes more often than it may, whatever the writer does', () => {
+  it('never throws and never exceeds its probes, for any writer', () => {
     const writers = fc.constantFrom<(input: Json, random: number) => unknown>(
       (input, random) => (random < 0.5 ? input : fail()),
       (input) => Object.keys(input).length,
@@ -76,7 +76,7 @@ describe('fieldSources', () => {
     );
   });
 
-  it('changes nothing of what it is given', () => {
+  it('does not change its input', () => {
     fc.assert(
       fc.property(json, (input) => {
         const before = structuredClone(input);
@@ -95,32 +95,32 @@ describe('fieldSources', () => {
     ],
     ['a clamped number', { max: 99, top: 5 }, ({ max }) => ({ max: Math.min(Number(max), 50) }), { max: ['max'] }],
     [
-      'a flag that says the contrary',
+      'an inverted flag',
       { parallel: true },
       ({ parallel }) => ({ disable: parallel === false }),
       { disable: ['parallel'] },
     ],
     [
-      'a word that has others for it',
+      'a mapped word',
       { effort: 'medium' },
       ({ effort }) => ({ budget: BUDGETS[String(effort)] ?? fail() }),
       { budget: ['effort'] },
     ],
-    ['what is there by itself', { a: 'x' }, () => ({ version: '1' }), { version: [] }],
+    ['a constant', { a: 'x' }, () => ({ version: '1' }), { version: [] }],
     [
-      'what only a whole list brings',
+      'a field that depends on a whole list',
       { tools: [{ name: 'f' }] },
       ({ tools }) => (tools ? { mode: 'AUTO' } : {}),
       { mode: ['tools'] },
     ],
     [
-      'what is there because a word is, whatever it says',
+      'a field that depends on the presence of a word',
       { body: { effort: 'low', seed: 1 } },
       ({ body }) => thinking(body as Json),
       { seed: ['body.seed'], 'thinking.type': ['body.effort'], 'thinking.budget': ['body.effort'] },
     ],
     [
-      'what the choice among things brings, and not the things it chooses from',
+      'a field that depends on a choice, not on the list of options',
       { tools: [{ type: 'function', name: 'f' }], choice: { type: 'function', name: 'f' } },
       ({ tools, choice }) => ({ ...chosen(tools as Json[], choice as Json | undefined) }),
       { 'tools.0': ['tools.0.name', 'choice.name'], mode: ['choice'] },
@@ -138,7 +138,7 @@ describe('fieldSources', () => {
       { type: ['url'], data: ['url'] },
     ],
     [
-      'the kind of a file, told by its ending',
+      'the media type, from the file extension',
       { url: 'https://example.com/a.png' },
       ({ url }) => ({ url, type: KINDS[String(url).split('.').at(-1)!] ?? fail() }),
       { url: ['url'], type: ['url'] },
@@ -149,7 +149,7 @@ describe('fieldSources', () => {
       ({ call, result, text }) => (call === result ? { id: call, text } : fail()),
       { id: ['call', 'result'], text: ['text'] },
     ],
-  ])('tells %s', (_, input, writer, expected) => {
+  ])('finds the sources of %s', (_, input, writer, expected) => {
     expect(dotted({ input, write: write(writer) })).toEqual(expected);
   });
 
@@ -159,7 +159,7 @@ describe('fieldSources', () => {
       content: `text ${index}`,
     }));
 
-  /** Turns of one role in a row become one, as in most APIs. */
+  /** Merges consecutive turns of one role, as in most APIs. */
   const merging = write(({ messages }) => {
     const merged: { who: string; parts: string[] }[] = [];
     for (const { role, content } of messages as ReturnType<typeof turns>) {
@@ -171,7 +171,7 @@ describe('fieldSources', () => {
     return { contents: merged };
   });
 
-  it('tells of each item by that item, although a change in one moves all behind it', () => {
+  it('attributes each item to its own source, although a change in one moves all later ones', () => {
     const reported = dotted({ input: { messages: turns(60) }, write: merging });
     for (const index of turns(60).keys()) {
       expect(reported[`contents.${index}.who`]).toEqual([`messages.${index}.role`]);
@@ -179,11 +179,11 @@ describe('fieldSources', () => {
     }
   });
 
-  it('asks about a few of a kind, however many there are', () => {
+  it('probes only a few of many similar leaves', () => {
     expect(fieldSources({ input: { messages: turns(400) }, write: merging }).probes).toBeLessThan(40);
   });
 
-  it('tells the item where it may ask no more', () => {
+  it('attributes a field to its item when no probes are left', () => {
     const { fields, complete } = fieldSources({ input: { messages: turns(4) }, write: merging }, 1);
     const marked = fieldSources({ input: { messages: turns(4) }, write: merging }, 2);
     expect(complete).toBe(false);
@@ -196,7 +196,7 @@ describe('fieldSources', () => {
     });
   });
 
-  it('does not take a text for another one that was left out with it', () => {
+  it('does not confuse a text with another one that was omitted with it', () => {
     const writer = write(({ type, text }) => ({ text: type === 'text' ? text : '' }));
     expect(dotted({ input: { type: 'text', text: 'Hi' }, write: writer })).toEqual({ text: ['text'] });
   });
@@ -207,7 +207,7 @@ const thinking = ({ effort, seed }: Json) => ({
   ...(effort !== undefined && { thinking: { type: 'enabled', budget: BUDGETS[String(effort)] ?? fail() } }),
 });
 
-/** Without tools there is nothing to choose; one that is not among them is refused. */
+/** Without tools there is no tool choice; a choice of an unknown tool is rejected. */
 function chosen(tools: readonly Json[] = [], choice: Json | undefined) {
   const names = tools.flatMap(({ type, name }) => (type === 'function' ? [name] : []));
   if (names.length === 0) return {};

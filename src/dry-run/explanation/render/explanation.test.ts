@@ -41,11 +41,11 @@ describe('the text of an explanation', () => {
       }),
       110,
     ],
-  ])('is as in goldens/%s.txt', async (name, reported, width) => {
+  ])('equals goldens/%s.txt', async (name, reported, width) => {
     await expect(render(reported, width)).toMatchFileSnapshot(golden(name));
   });
 
-  it('says first where the request goes, or what the gateway answers itself', () => {
+  it('begins with the destinations, or with the gateway’s own reply', () => {
     expect(render(createExplanation()).split('\n').slice(0, 2)).toEqual([
       'goes to     @gpt/gpt-5-mini  "fast"',
       '            then @vertex/gemini-2.5-flash',
@@ -53,7 +53,7 @@ describe('the text of an explanation', () => {
     expect(render(refused()).split('\n')[0]).toBe('answer      401 invalid_api_key: The gateway key is not known.');
   });
 
-  it('tells a target that is in all like the first by its title and one line', () => {
+  it('reduces a target equal to the first to its title and one line', () => {
     const twin = createTarget({ number: 1, target: 'config.targets[1]', name: 'twin' });
     const text = part(render(createExplanation({ targets: [createTarget(), twin], plugins: [] })), 'target 2');
     expect(
@@ -67,13 +67,13 @@ describe('the text of an explanation', () => {
     ]);
   });
 
-  it('names what the client sent and nobody changed, and says no more of it', () => {
+  it('only names unchanged fields', () => {
     const text = part(render(createExplanation()), 'target 1');
     expect(text).toContain('unchanged: messages (14), stream\n');
     expect(text).not.toContain('no. 0');
   });
 
-  it('says in one line what one line of the settings has put there, and which one lets a header through', () => {
+  it('shows a value from one line of the settings in one line, and the line that forwards a header', () => {
     const at = (line: number) => ({ file: 'configs/gateway/prod.yaml', line, column: 3 });
     const stop = { kind: 'settings', at: at(4), setting: 'override_params.stop', path: 'stop' } as const;
     const outbound = {
@@ -96,7 +96,7 @@ describe('the text of an explanation', () => {
     expect(text).toContain('x-team: red  ← the header x-team ← configs/gateway/prod.yaml:9:3\n');
   });
 
-  it('has a line of its own for what settings put into a list', () => {
+  it('has a separate line for an element that settings put into a list', () => {
     const outbound = {
       ...createTarget().outbound!,
       body: { contents: [{ text: 'a' }, { text: 'b' }] },
@@ -112,7 +112,7 @@ describe('the text of an explanation', () => {
     expect(text).toMatch(/contents: 2 items +← messages\n +contents\.1\.text: "b" +← c\.yaml:2:3\n/);
   });
 
-  it('keeps to the width but for what cannot be broken, such as a place or a URL', () => {
+  it('keeps to the width except for unbreakable texts, such as a place or a URL', () => {
     for (const width of [60, 80, 100, 120]) {
       const long = render(createExplanation(), width)
         .split('\n')
@@ -121,14 +121,14 @@ describe('the text of an explanation', () => {
     }
   });
 
-  it('never ends a line with an arrow: what it leads to stands behind it', () => {
+  it('never ends a line with an arrow', () => {
     for (const width of [60, 80, 110])
       expect(
         render(createExplanation({ config: { ...createExplanation().config!, name: 'x'.repeat(40) } }), width),
       ).not.toMatch(/←\n/);
   });
 
-  it('is aligned for texts whose letters take two columns, or none', () => {
+  it('is aligned for characters of two columns or none', () => {
     const source = { kind: 'header', name: 'x' } as const;
     const changes = ['plain', '模型', 'e\u0301a', '🎉'].map((value) => ({
       path: 'user',
@@ -145,16 +145,16 @@ describe('the text of an explanation', () => {
     ]);
   });
 
-  it('says of a target that has the answer in its cache that nobody is asked', () => {
-    const cache = { ...gemini().cache!, hit: true, now: 'hit: kept 3 s ago' };
+  it('marks a target that answers from its cache', () => {
+    const cache = { ...gemini().cache!, hit: true, now: 'hit: stored 3 s ago' };
     const text = render(createExplanation({ targets: [createTarget({ cache })] }));
     expect(text.split('\n')[0]).toBe('goes to     @gpt/gpt-5-mini  "fast"  answered from the cache');
   });
 
-  it('shows no key of a cache where it is not known', () => {
+  it('shows no cache key if it is unknown', () => {
     const cache = { ...gemini().cache!, key: '', now: 'not known: it is so' };
     expect(render(createExplanation({ targets: [createTarget({ cache })] }))).toMatch(
-      /not known: it is so\n +made of\n +caller/,
+      /not known: it is so\n +parts of the key\n +caller/,
     );
   });
 
@@ -167,7 +167,7 @@ describe('the text of an explanation', () => {
     expect(render(createExplanation({ config }))).toContain('prod  "Production"  named by x-acme-config\n');
   });
 
-  it('does not name a list of the same name again', () => {
+  it('does not repeat an equal list name', () => {
     const source = { kind: 'settings', at: { file: 'c.yaml', line: 2, column: 3 }, setting: 'x' } as const;
     const outbound = {
       ...createTarget().outbound!,
@@ -179,13 +179,13 @@ describe('the text of an explanation', () => {
     expect(text).toContain('  fields      stop: ["a","b"]  ← c.yaml:2:3\n');
   });
 
-  it('in colour says the same', () => {
+  it('has the same text in colour', () => {
     const coloured = renderExplanation(createExplanation(), { width: 110, colour: true });
     expect(coloured).toContain('\u001b[');
     expect(stripVTControlCharacters(coloured)).toBe(render(createExplanation()));
   });
 
-  it('lets no control character of a caller reach the terminal', () => {
+  it('prints no control character of a caller', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const reported = createExplanation({
@@ -206,13 +206,13 @@ describe('the text of an explanation', () => {
     );
   });
 
-  it('lets no text begin a line of its own', () => {
+  it('escapes line breaks in texts', () => {
     expect(render(createExplanation({ notes: ['one\nanswer      200'] }))).toContain(
       'notes       one\\u{a}answer      200\n',
     );
   });
 
-  it('cuts long texts, with their length', () => {
+  it('truncates long texts, with their length', () => {
     const source = { kind: 'header', name: 'x' } as const;
     const changes = [{ path: 'user', action: 'set', value: 'x'.repeat(5_000), source }] as const;
     const text = render(createExplanation({ targets: [createTarget({ changes })] }));
@@ -221,7 +221,7 @@ describe('the text of an explanation', () => {
   });
 });
 
-it('the JSON of an explanation is the whole of it, indented', () => {
+it('the JSON of an explanation is complete and indented', () => {
   const reported = createExplanation();
   expect(JSON.parse(explanationJson(reported))).toEqual(JSON.parse(JSON.stringify(reported)));
   expect(explanationJson(reported).split('\n').slice(0, 3)).toEqual([

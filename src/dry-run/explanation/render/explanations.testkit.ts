@@ -146,7 +146,7 @@ export function createExplanation(parts: Partial<Explanation> = {}): Explanation
   };
 }
 
-/** Refused before anybody could be asked. */
+/** Rejected before any target is tried. */
 export const refused = (): Explanation =>
   createExplanation({
     caller: undefined,

@@ -57,20 +57,20 @@ const TOLD: HeaderPaths = {
 
 const render = (reported: HeaderPaths): string => renderHeaderPaths(reported, { width: 100, colour: false });
 
-it('the text of header paths is as in goldens/header-paths.txt', async () => {
+it('the text of header paths equals goldens/header-paths.txt', async () => {
   await expect(render(TOLD)).toMatchFileSnapshot(join(import.meta.dirname, 'goldens/header-paths.txt'));
 });
 
-it('a header that reaches a provider by several targets is told once, with the number of those not named', () => {
+it('a header that reaches a provider by several targets is listed once, with the number of unnamed ones', () => {
   const text = render(TOLD);
   expect(text.match(/x-team/g)).toHaveLength(1);
   expect(text).toContain('prod (config.targets[0], config.targets[1], config.targets[2] and 2 more)');
 });
 
-it('without any path it says what never leaves', () => {
+it('without any path it lists the headers that are never sent', () => {
   expect(render({ ...TOLD, paths: [], notes: [] }).split('\n')[0]).toBe('never       x-gateway-*');
 });
 
-it('the JSON of header paths has every path by itself', () => {
+it('the JSON of header paths has every path as its own entry', () => {
   expect(JSON.parse(headerPathsJson(TOLD))).toEqual(JSON.parse(JSON.stringify(TOLD)));
 });

@@ -96,7 +96,7 @@ export function createTarget(parts: Partial<TargetExplanation> = {}): TargetExpl
   };
 }
 
-/** Another upstream in another format, of which much is as for the first. */
+/** Another upstream with another format, similar to the first in other parts. */
 export const gemini = (parts: Partial<TargetExplanation> = {}): TargetExplanation =>
   createTarget({
     number: 1,

@@ -5,10 +5,10 @@ import { geminiImageModel, imagenModel } from './models.ts';
 import { shapeOf } from './shape.ts';
 import { faultOf } from './images.testkit.ts';
 
-const imagen3 = imagenModel('imagen-3.0-generate-002')!;
-const imagen4 = imagenModel('imagen-4.0-generate-001')!;
-const gemini25 = geminiImageModel('gemini-2.5-flash-image')!;
-const gemini3 = geminiImageModel('gemini-3-pro-image-preview')!;
+const imagen3 = imagenModel('imagen-3.0-generate-002');
+const imagen4 = imagenModel('imagen-4.0-generate-001');
+const gemini25 = geminiImageModel('gemini-2.5-flash-image');
+const gemini3 = geminiImageModel('gemini-3-pro-image-preview');
 
 describe('the shape that stands for a size', () => {
   it.each([
