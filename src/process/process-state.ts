@@ -54,20 +54,9 @@ export interface ProcessState {
   apply(server: ServerSettings): void;
 }
 
-export function createProcessState({
-  env,
-  clock,
-  log,
-  random,
-  metrics,
-  models,
-  upstream,
-  tracing,
-  watch,
-}: ProcessParts): ProcessState {
-  const { families } = metrics;
-  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
-  const turns = new HeavyTurns({
+/** Takes turns on large bodies, and counts them. */
+const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: InFlight): HeavyTurns =>
+  new HeavyTurns({
     clock,
     nextLoopTurn: (task) => void setImmediate(task),
     underWay: () => inFlight.size,
@@ -77,6 +66,12 @@ export function createProcessState({
       refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
     },
   });
+
+export function createProcessState(parts: ProcessParts): ProcessState {
+  const { env, clock, log, random, metrics, models, upstream, tracing, watch } = parts;
+  const { families } = metrics;
+  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const turns = createTurns(parts, inFlight);
   const records = new RecordStore(clock);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
