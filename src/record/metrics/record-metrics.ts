@@ -1,5 +1,6 @@
 import { CounterFamily } from './families.ts';
 import { OTHER } from './metric-spec.ts';
+import { METRICS, type MetricKey } from './metrics.ts';
 import { openFamilies, type Families } from './open-families.ts';
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
 
@@ -9,10 +10,14 @@ export interface LabelledModels {
   answered(model: string, keyId: string): string;
 }
 
+// Object.keys does not tell that these are the keys of the table.
+const KEYS = Object.keys(METRICS) as readonly MetricKey[];
+const OF_REQUEST = KEYS.filter((key) => 'ofRequest' in METRICS[key]);
+const OF_ATTEMPT = KEYS.filter((key) => 'ofAttempt' in METRICS[key]);
+
 /** Every metric counts what it counts of a record: see its row in the table. */
 export function recordRequest(families: Families, record: RequestRecord, models: LabelledModels): void {
-  const all = Object.values(families);
-  for (const family of all) family.countRequest(record);
+  for (const key of OF_REQUEST) families[key].countRequest(record);
   for (const attempt of record.attempts) {
     const { place } = attempt;
     if (!place) continue;
@@ -22,7 +27,7 @@ export function recordRequest(families: Families, record: RequestRecord, models:
       request_model: isNew ? models.answered(place.model, record.keyId ?? '') : place.modelLabel,
       operation: record.semconvName ?? '',
     };
-    for (const family of all) family.countAttempt(attempt, labels);
+    for (const key of OF_ATTEMPT) families[key].countAttempt(attempt, labels);
   }
 }
 

@@ -151,8 +151,11 @@ export const UPSTREAM_METRICS = {
       const usage = paidUsage(attempt);
       if (!usage) return;
       const { input, output, cacheRead, cacheWrite, reasoning } = usage;
-      const amounts = { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning };
-      for (const [type, amount] of Object.entries(amounts)) if (amount !== undefined) note({ ...labels, type }, amount);
+      note({ ...labels, type: 'input' }, input);
+      note({ ...labels, type: 'output' }, output);
+      if (cacheRead !== undefined) note({ ...labels, type: 'cache_read' }, cacheRead);
+      if (cacheWrite !== undefined) note({ ...labels, type: 'cache_write' }, cacheWrite);
+      if (reasoning !== undefined) note({ ...labels, type: 'reasoning' }, reasoning);
     },
   ),
   requestTokens: perAttempt(
