@@ -112,7 +112,10 @@ describe('an error that a plugin throws in a timer', () => {
       await (await ask(url, fault).catch(() => undefined))?.text().catch(() => undefined);
       const words = () => fleet.lines.filter(({ level }) => level === 'fatal');
       await until(() => words().length > 0, 'the error was told', LONG_MS);
-      expect(words()[0]).toMatchObject({ plugin: 'faulty', msg: expect.stringContaining('unhandled error; the process ends') });
+      expect(words()[0]).toMatchObject({
+        plugin: 'faulty',
+        msg: expect.stringContaining('unhandled error; the process ends'),
+      });
       const refused = async () =>
         fetch(url).then(
           () => false,

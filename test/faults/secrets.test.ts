@@ -391,7 +391,10 @@ export default definePlugin({
       );
       await crash('later');
       await until(() => reported('a worker ended') === 1, 'a worker ended', 20_000);
-      expect([reported('unhandled error; the process ends'), reported('crashed with [secret]') >= 3]).toEqual([1, true]);
+      expect([reported('unhandled error; the process ends'), reported('crashed with [secret]') >= 3]).toEqual([
+        1,
+        true,
+      ]);
       for (const mark of [KEY, MARKS.callerToken]) expect(fleet.said).not.toContain(mark);
     } finally {
       await fleet.end();

@@ -318,7 +318,8 @@ describe('a reload of bad settings', () => {
           file: `${dir}/server.yaml`,
           line: 4,
           column: 9,
-          message: '`listen.port` changes only with a restart: 0 → 9; the reload is refused, and the previous settings still serve',
+          message:
+            '`listen.port` changes only with a restart: 0 → 9; the reload is refused, and the previous settings still serve',
         },
         { file: `${dir}/server.yaml`, line: 10, column: 11, message: expect.stringContaining('`limits.header`') },
       ],
