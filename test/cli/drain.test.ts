@@ -155,12 +155,12 @@ const CLIENTS: readonly Client[] = [
     path: '/v1/chat/completions',
     lastEvent: /data: \[DONE\]\n\n$/,
     error:
-      /\n\ndata: \{"error":\{"message":"The gateway is being stopped.*"code":"shutting_down".*\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
+      /\n\ndata: \{"error":\{"message":"The gateway is shutting down.*"code":"shutting_down".*\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
   },
   {
     path: '/v1/messages',
     lastEvent: /"type":"message_stop"\}\n\n$/,
-    error: /\n\nevent: error\ndata: \{"type":"error","error":\{.*"message":"The gateway is being stopped.*\}\n\n$/,
+    error: /\n\nevent: error\ndata: \{"type":"error","error":\{.*"message":"The gateway is shutting down.*\}\n\n$/,
   },
 ];
 

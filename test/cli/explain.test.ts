@@ -399,7 +399,7 @@ describe('gatehouse explain', () => {
     [['--reqest', 'request.json'], 'there is no option --reqest; did you mean --request?'],
     [['--zzzzzz'], 'there is no option --zzzzzz'],
     [['--headers', '--key', 'search'], '--headers is about all requests and cannot be combined with --key'],
-    [['--headers', '--draw', '0.5'], 'so --draw cannot go with it'],
+    [['--headers', '--draw', '0.5'], 'cannot be combined with --draw'],
   ])('cannot be called as %j', async (args, message) => {
     await expect(call(args)).rejects.toSatisfy(
       (error) => error instanceof UsageError && error.message.includes(message),

@@ -146,7 +146,7 @@ describe('gatehouse serve --workers', () => {
     for (const [id, worker] of workerOf) {
       const response = await fetch(`${explainUrl}/${id}`);
       expect([worker, response.status]).toEqual([worker, worker === 1 ? 404 : 200]);
-      expect(await response.text()).toContain(worker === 1 ? 'until that process ends' : '"worker":2');
+      expect(await response.text()).toContain(worker === 1 ? 'until it ends' : '"worker":2');
     }
   });
 
