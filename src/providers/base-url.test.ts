@@ -27,7 +27,7 @@ describe('readBase', () => {
     expect(read(url)).toEqual({ base, problems: [] });
   });
 
-  test('allows plain http when the operator says so', () => {
+  test('allows plain http with allow_insecure', () => {
     expect(read('http://127.0.0.1:9000/x', true).base).toEqual({ origin: 'http://127.0.0.1:9000', prefix: '/x' });
   });
 

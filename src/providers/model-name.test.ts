@@ -12,13 +12,13 @@ describe('checkModelName', () => {
   });
 
   test.each(['gemini-2.5-pro', 'claude-sonnet-4-5@20250929', 'a;b', 'a b', 'a%2fb', 'a:b', 'modèle', 'x'.repeat(256)])(
-    'lets %j pass',
+    'accepts %j',
     (name) => {
       expect(() => checkModelName(name)).not.toThrow();
     },
   );
 
-  test('shows no more than a hundred characters of what the caller wrote', () => {
+  test('quotes at most a hundred characters of a name', () => {
     expect(() => checkModelName(`${'x'.repeat(5_000)}/`)).toThrowError(
       expect.objectContaining({ message: expect.not.stringContaining('x'.repeat(101)) }),
     );
@@ -36,7 +36,7 @@ describe('modelSegment', () => {
     expect(modelSegment(name)).toBe(segment);
   });
 
-  test('whatever passes the check stays one path segment and can be read back', () => {
+  test('keeps every valid name one path segment that decodes to the name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (name) => {
         try {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { embeddedIpv4, specialPurpose } from './address.ts';
 
-/** First and last address of every refused block, and the neighbours that are public. */
+/** The first and last address of every refused block, and its public neighbours. */
 const REFUSED: readonly (readonly [string, string, string])[] = [
   ['0.0.0.0', '0.255.255.255', 'this network'],
   ['10.0.0.0', '10.255.255.255', 'private use'],
@@ -90,11 +90,11 @@ describe('an address', () => {
 
   it.each(PUBLIC)('%s is public', (address) => expect(specialPurpose(address)).toBeUndefined());
 
-  it.each(['', 'localhost', '1.2.3', '0x7f.1', '2130706433', '[::1]', '1.2.3.4:80'])('%j is none', (text) =>
+  it.each(['', 'localhost', '1.2.3', '0x7f.1', '2130706433', '[::1]', '1.2.3.4:80'])('%j is not one', (text) =>
     expect(specialPurpose(text)).toBe('not an IP address'),
   );
 
-  it('of another family that carries an IPv4 address is judged by that', () => {
+  it('of another family that carries an IPv4 address is checked by that address', () => {
     const octet = fc.nat(255);
     fc.assert(
       fc.property(fc.tuple(octet, octet, octet, octet), (octets) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 
-/** Time that passes when told to. */
+/** A clock that the test advances. */
 function createManualClock() {
   const waiting = new Map<symbol, { at: number; task: () => void }>();
   let now = 0;
@@ -32,7 +32,7 @@ function createManualClock() {
   };
 }
 
-it('wakes at the moment asked for, once', () => {
+it('wakes once at the requested time', () => {
   const time = createManualClock();
   let woken = 0;
   const timer = new DeadlineTimer(time.clock, () => (woken += 1));
@@ -44,7 +44,7 @@ it('wakes at the moment asked for, once', () => {
   expect(woken).toBe(1);
 });
 
-it('is set anew for a nearer moment and left alone for a farther one', () => {
+it('is reset for an earlier time and not for a later one', () => {
   const time = createManualClock();
   let woken = 0;
   const timer = new DeadlineTimer(time.clock, () => (woken += 1));
@@ -56,7 +56,7 @@ it('is set anew for a nearer moment and left alone for a farther one', () => {
   expect(woken).toBe(1);
 });
 
-it('waits for what lies beyond the largest timer in steps', () => {
+it('waits in steps for a time beyond the largest timer', () => {
   const time = createManualClock();
   let woken = 0;
   const timer = new DeadlineTimer(time.clock, () => (woken += 1));

@@ -26,10 +26,10 @@ describe('the addresses of metadata servers', () => {
     'fd00:c1::a9fe:a9fe',
     '168.63.129.16',
     '169.254.0.23',
-  ])('are known in every form: %s', (address) => expect(isMetadataServer(address)).toBe(true));
+  ])('are recognized in every form: %s', (address) => expect(isMetadataServer(address)).toBe(true));
 
   it.each(['127.0.0.1', '169.254.1.1', '10.0.0.1', '8.8.8.8', '::1', 'fd20:ce::255', 'fe80::1', '', 'metadata'])(
-    'are no others: %s',
+    'do not include %s',
     (address) => expect(isMetadataServer(address)).toBe(false),
   );
 });
@@ -48,7 +48,7 @@ const LINK_LOCAL = [
   '64:ff9b::169.254.1.1',
   '64:ff9b:1::169.254.1.1',
   '64:ff9b:1:abcd:ef01:2345:169.254.1.1',
-  // The prefixes of 48, 56 and 64 bits: RFC 6052, section 2.2.
+  // Prefixes of 48, 56 and 64 bits: RFC 6052, section 2.2.
   '64:ff9b:1:a9fe:1:100::',
   '64:ff9b:1:a9:fe:101::',
   '64:ff9b:1:0:a9:fe01:100:0',
@@ -62,7 +62,7 @@ describe('a link-local address', () => {
   it.each(LINK_LOCAL)('is known in every form: %s', (address) => expect(isLinkLocal(address)).toBe(true));
 
   it.each(['169.253.255.255', '169.255.0.0', 'fec0::1', 'fe7f::1', '127.0.0.1', '::1', '64:ff9b:1::10.0.0.1', '', 'x'])(
-    'is no other: %s',
+    'does not include %s',
     (address) => expect(isLinkLocal(address)).toBe(false),
   );
 
@@ -74,14 +74,14 @@ describe('a link-local address', () => {
   });
 
   it.each(['0251.0376.0251.0376', '2852039166', '169.254.169.254.', '[::ffff:169.254.1.1]', ''])(
-    'is not reached by an answer of the resolver that is no address: %j',
+    'is not reached by a resolver’s answer that is not an address: %j',
     async (answer) => {
       const refusal = permittedAddresses('harmless.test', true, answers(answer));
       await expect(refusal).rejects.toMatchObject({ code: 'egress_refused' });
     },
   );
 
-  it('is left out where a name leads elsewhere too', async () => {
+  it('is skipped where a name also resolves to other addresses', async () => {
     expect(await permittedAddresses('local.test', true, answers('fe80::1', '10.0.0.1', '169.254.1.1'))).toEqual([
       '10.0.0.1',
     ]);
@@ -98,20 +98,20 @@ describe('a metadata server', () => {
     }
   });
 
-  it('is left out where a name leads elsewhere too', async () => {
+  it('is skipped where a name also resolves to other addresses', async () => {
     expect(await permittedAddresses('local.test', true, answers('169.254.169.254', '127.0.0.1'))).toEqual([
       '127.0.0.1',
     ]);
   });
 
-  it('can be asked for the gateway’s own token', async () => {
+  it('may be called for the gateway’s own token', async () => {
     expect(await permittedAddresses(NAME, true, answers(...METADATA), true)).toEqual(METADATA);
     expect(await permittedAddresses('169.254.169.254', true, answers(), true)).toEqual(['169.254.169.254']);
-    // The host of the environment may be any: an emulator, or a proxy in the same pod.
+    // The environment may name any host: an emulator, or a proxy in the same pod.
     expect(await permittedAddresses('localhost', true, answers('127.0.0.1'), true)).toEqual(['127.0.0.1']);
   });
 
-  it('is not what a poisoned name leads to', async () => {
+  it('is not reached through a spoofed name', async () => {
     await expect(permittedAddresses(NAME, true, answers('10.6.6.6'), true)).rejects.toMatchObject({
       code: 'egress_refused',
       message: 'metadata.google.internal resolves to an address that is not a metadata server.',

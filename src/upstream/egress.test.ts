@@ -20,7 +20,7 @@ function codeOf(task: () => unknown): string | undefined {
 
 describe('an origin', () => {
   it.each(['https://api.test', 'https://api.test/', 'https://api.test:8443', 'https://[2606:4700::1]'])(
-    '%s passes',
+    '%s is accepted',
     (url) => expect(codeOf(() => checkOrigin(origin(url)))).toBeUndefined(),
   );
 
@@ -39,14 +39,14 @@ describe('an origin', () => {
     'javascript:alert(1)',
   ])('%j is refused', (url) => expect(codeOf(() => checkOrigin(origin(url)))).toBe('egress_refused'));
 
-  it('may be plain http where the entry says so, and nothing else', () => {
+  it('may be plain http with allow_insecure, and no other scheme', () => {
     expect(checkOrigin(origin('http://127.0.0.1:11434', true)).host).toBe('127.0.0.1:11434');
     expect(codeOf(() => checkOrigin(origin('ftp://127.0.0.1', true)))).toBe('egress_refused');
   });
 });
 
 describe('the addresses of a host', () => {
-  it('are those that are public', async () => {
+  it('are the public ones', async () => {
     const lookup = answers('10.0.0.1', '8.8.8.8', '::1', '127.0.0.1', '2606:4700::1');
     expect(await permittedAddresses('api.test', false, lookup)).toEqual(['8.8.8.8', '2606:4700::1']);
   });
@@ -71,14 +71,14 @@ describe('the addresses of a host', () => {
     await expect(refusal).rejects.not.toThrow('169.254.169.254');
   });
 
-  it('are all used where the entry allows it', async () => {
+  it('are all used with allow_insecure', async () => {
     expect(await permittedAddresses('local.test', true, answers('127.0.0.1', '10.0.0.1'))).toEqual([
       '127.0.0.1',
       '10.0.0.1',
     ]);
   });
 
-  // Every spelling the URL parser turns into an address, as a host would be written in a catalog.
+  // Spellings in a catalog that the URL parser converts to an address.
   it.each([
     '127.0.0.1',
     '127.1',
@@ -104,7 +104,7 @@ describe('the addresses of a host', () => {
     });
   });
 
-  it('that cannot be found are a failed connection, with the resolver’s reason', async () => {
+  it('that cannot be resolved are a failed connection, with the resolver’s reason', async () => {
     const failing: Lookup = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
     await expect(permittedAddresses('nowhere.test', false, failing)).rejects.toMatchObject({
       code: 'connection_failed',

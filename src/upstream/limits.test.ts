@@ -18,7 +18,7 @@ const started: Progress = {
   pausedFor: 0,
 };
 
-describe('what is due first', () => {
+describe('the limit that is due first', () => {
   it.each<[string, Partial<Progress>, Partial<LimitSettings>, { name: string; at: number }]>([
     ['while connecting', {}, {}, { name: 'connect', at: 1050 }],
     ['while waiting for headers', { phase: 'sent' }, {}, { name: 'first_byte', at: 1200 }],
@@ -79,14 +79,14 @@ describe('what is due first', () => {
       { name: 'refusal', at: 4100 },
     ],
     ['in line for a connection', { phase: 'waiting' }, {}, { name: 'line', at: 1050 }],
-    ['in line, at the end of all', { phase: 'waiting' }, { deadline: 1020 }, { name: 'total', at: 1020 }],
-    ['when the total is nearer than all', { phase: 'sent' }, { deadline: 1100 }, { name: 'total', at: 1100 }],
+    ['in line, when the total is the nearest', { phase: 'waiting' }, { deadline: 1020 }, { name: 'total', at: 1020 }],
+    ['when the total is the nearest', { phase: 'sent' }, { deadline: 1100 }, { name: 'total', at: 1100 }],
   ])('%s', (_, progress, changes, expected) => {
     expect(nearestLimit({ ...started, ...progress }, { ...settings, ...changes })).toEqual(expected);
   });
 });
 
-it('says durations as people do', () => {
+it('formats durations for people', () => {
   expect([0, 40, 999, 1000, 1500, 120_000].map(formatDuration)).toEqual([
     '0 ms',
     '40 ms',
@@ -97,7 +97,7 @@ it('says durations as people do', () => {
   ]);
 });
 
-it('the deadline of the whole request is not taken for a timeout of the target', () => {
+it('the deadline of the whole request is not a timeout of the target', () => {
   const nearest = nearestLimit({ ...started, phase: 'sent' }, { ...settings, deadline: 1100, deadlineOf: 'request' });
   expect(nearest).toEqual({ name: 'request', at: 1100 });
 });
@@ -114,7 +114,7 @@ it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
   },
 );
 
-it('the end of the whole request names its length and the host', () => {
+it('the error for the deadline of the whole request names its length and the host', () => {
   const error = overdueError(
     { name: 'request', phase: 'sent', host: 'api.test' },
     { timeouts: settings.timeouts, requestMs: 1500 },

@@ -9,14 +9,14 @@ const takeAll = (line: WaitingLine<string>): string[] => {
 };
 
 describe('the line for a connection', () => {
-  it('gives each caller its turn, and a caller its requests in their order', () => {
+  it('lets callers take turns, with the requests of a caller in order', () => {
     const line = new WaitingLine<string>();
     for (const one of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) line.enter(one[0]!, one);
     expect(takeAll(line)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(line.size).toBe(0);
   });
 
-  it('puts a caller that comes again behind those that wait', () => {
+  it('puts a returning caller behind the waiting ones', () => {
     const line = new WaitingLine<string>();
     line.enter('a', 'a1');
     line.enter('b', 'b1');
@@ -25,7 +25,7 @@ describe('the line for a connection', () => {
     expect(takeAll(line)).toEqual(['b1', 'a2']);
   });
 
-  it('is left without a trace, and the others keep their places', () => {
+  it('can be left, and the others keep their order', () => {
     const line = new WaitingLine<string>();
     for (const one of ['a1', 'a2', 'b1']) line.enter(one[0]!, one);
     expect([line.leave('a', 'a1'), line.leave('a', 'a1'), line.leave('c', 'c1'), line.leave('b', 'b1')]).toEqual([
@@ -37,13 +37,13 @@ describe('the line for a connection', () => {
     expect([line.size, [...line]]).toEqual([1, ['a2']]);
   });
 
-  it('lets no caller wait for more turns than there are callers, however much the others send', () => {
+  it('never lets a caller wait for more turns than there are callers', () => {
     const caller = fc.constantFrom('a', 'b', 'c', 'd');
     const step = fc.oneof(fc.record({ enter: caller }), fc.record({ leave: caller }), fc.constant('take' as const));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const line = new WaitingLine<string>();
-        /** By caller: its requests, and how many of others have been taken since it was first in its lane. */
+        /** Requests by caller, and the number of others taken since each was first in its lane. */
         const model = new Map<string, { waiting: string[]; passed: number }>();
         let count = 0;
         for (const move of steps) {

@@ -14,7 +14,7 @@ function setup(max?: number) {
 }
 
 describe('pools', () => {
-  it('are the same for the same origin and options, whatever becomes of the settings', () => {
+  it('are the same for the same origin and options across settings changes', () => {
     const { pools, get } = setup();
     const pool = get('http://a.test');
     pools.settingsChanged();
@@ -23,7 +23,7 @@ describe('pools', () => {
     expect(get('https://a.test', { allowInsecure: false })).not.toBe(pool);
   });
 
-  it('that nobody asks for after a change of the settings go when they have been idle for long enough', async () => {
+  it('without requests after a settings change are closed once they have been idle for long enough', async () => {
     const { clock, pools, get, urls } = setup();
     get('http://gone.test');
     get('http://kept.test');
@@ -36,7 +36,7 @@ describe('pools', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('that were asked for shortly before the change get their whole time', async () => {
+  it('used shortly before the change keep their full idle time', async () => {
     const { clock, pools, get, urls } = setup();
     await clock.advance(10);
     get('http://late.test');
@@ -47,7 +47,7 @@ describe('pools', () => {
     expect(urls()).toEqual([]);
   });
 
-  it('stay as they are while the settings do, and wait with one timer however often those change', async () => {
+  it('stay open without settings changes, and use one timer for any number of changes', async () => {
     const { clock, pools, get, urls } = setup();
     get('http://a.test');
     await clock.advance(10 * KEEP_ALIVE_MS);
@@ -56,7 +56,7 @@ describe('pools', () => {
     expect(clock.pending.length).toBe(1);
   });
 
-  it('that were too many at once go when they are done, the longest unasked first', async () => {
+  it('above the maximum are closed when idle, least recently used first', async () => {
     const { clock, get, urls } = setup(2);
     const work = ['a', 'b', 'c', 'd'].map((name) => {
       const pool = get(`http://${name}.test`);

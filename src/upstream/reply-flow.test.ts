@@ -27,7 +27,7 @@ const bytes = (text: string) => Buffer.from(text);
 const broken = new GatewayError('stream_interrupted', 'broke');
 
 describe('a reply flow', () => {
-  it('gives what was held first, then what comes', () => {
+  it('pushes the held bytes first, then further ones', () => {
     const tap = createTap();
     const sink = createSink();
     const flow = new ReplyFlow(tap, [bytes('a'), bytes('b')]);
@@ -38,7 +38,7 @@ describe('a reply flow', () => {
     expect(sink.seen).toEqual(['a', 'b', 'c', 'END']);
   });
 
-  it('keeps what comes while its sink is full, the end too', () => {
+  it('buffers bytes and the end while its sink is full', () => {
     const sink = createSink();
     const flow = new ReplyFlow(createTap(), []);
     flow.open(sink);
@@ -50,7 +50,7 @@ describe('a reply flow', () => {
     expect(sink.seen).toEqual(['a', 'END']);
   });
 
-  it('ends a full sink at once when nothing waits for it', () => {
+  it('ends a full sink immediately when nothing is buffered', () => {
     const sink = createSink();
     const flow = new ReplyFlow(createTap(), []);
     flow.open(sink);
@@ -59,7 +59,7 @@ describe('a reply flow', () => {
     expect(sink.seen).toEqual(['END']);
   });
 
-  it('fails a full sink at once, after what waits for it', () => {
+  it('fails a full sink immediately, after the buffered bytes', () => {
     const sink = createSink();
     const flow = new ReplyFlow(createTap(), []);
     flow.open(sink);
@@ -69,7 +69,7 @@ describe('a reply flow', () => {
     expect(sink.seen).toEqual(['a', 'FAIL stream_interrupted']);
   });
 
-  it('asks the upstream to wait and to go on only when that changes something', () => {
+  it('pauses and resumes the upstream only on a change', () => {
     const tap = createTap();
     const flow = new ReplyFlow(tap, []);
     flow.resume();
@@ -81,7 +81,7 @@ describe('a reply flow', () => {
     expect(tap.calls).toEqual(['resume', 'pause', 'resume']);
   });
 
-  it('stops in the middle of what was held when its sink fills or gives up', () => {
+  it('stops among the held bytes when its sink is full or cancels', () => {
     const seen: string[] = [];
     const tap = createTap();
     const flow = new ReplyFlow(tap, [bytes('a'), bytes('b'), bytes('c')]);
@@ -102,7 +102,7 @@ describe('a reply flow', () => {
     expect(tap.calls).toEqual(['pause', 'cancel']);
   });
 
-  it('whatever the order of calls, loses no byte and ends exactly once, last', () => {
+  it('loses no byte and ends exactly once, last, for any order of calls', () => {
     const step = fc.constantFrom('open', 'pause', 'resume', 'push', 'end', 'fail');
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -114,7 +114,7 @@ describe('a reply flow', () => {
           open: () => flow.open(sink),
           pause: () => flow.pause(),
           resume: () => flow.resume(),
-          // An upstream says nothing more after its end.
+          // An upstream sends nothing after its end.
           push: () => {
             if (ending) return;
             sent.push(String(sent.length));

@@ -36,12 +36,12 @@ describe('a failure of the provider', () => {
     [504, 'DEADLINE_EXCEEDED', 'timeout', 504, true],
     [524, undefined, 'upstream_error', 524, true],
     [529, 'overloaded_error', 'overloaded', 529, true],
-    // Without an error status of its own: the word decides, and a bad gateway is what is left.
+    // Without an error status: the kind decides, or else it is a 502.
     [200, 'overloaded_error', 'overloaded', 529, true],
     [200, 'RESOURCE_EXHAUSTED', 'rate_limit_exceeded', 429, true],
     [200, 'something new', 'upstream_error', 502, true],
     [0, undefined, 'upstream_error', 502, true],
-    // What our own readers say.
+    // Kinds of the gateway's own readers.
     [502, 'stream_interrupted', 'stream_interrupted', 502, true],
     [502, 'reply_too_large', 'reply_too_large', 502, false],
     [502, 'unreadable_reply', 'upstream_error', 502, true],
@@ -52,7 +52,7 @@ describe('a failure of the provider', () => {
   });
 
   it.each(['stream_interrupted', 'reply_too_large', 'unreadable_reply'])(
-    'in our own words (%s) is not told as the provider’s word',
+    'with a kind of the gateway’s own (%s) has no upstream kind',
     (kind) => expect(toUpstreamError(failure(502, kind)).upstreamKind).toBeUndefined(),
   );
 
@@ -89,7 +89,7 @@ describe('a failure of the provider', () => {
     ],
     [429, 'Request too large for gpt-x on tokens per min (TPM): maximum context length is no limit of rates'],
     [500, 'prompt is too long to be true'],
-  ])('about another length is none of the prompt’s: HTTP %i, %s', (status, message) => {
+  ])('about another length is not about the prompt: HTTP %i, %s', (status, message) => {
     expect(toUpstreamError(failure(status, 'invalid_request_error', { message })).code).not.toBe(
       'context_length_exceeded',
     );
@@ -108,7 +108,7 @@ describe('a failure of the provider', () => {
     [400, { message: 'This prompt contains sensitive words that violate Google’s Responsible AI practices.' }],
     [400, { message: 'Your request was rejected as a result of our safety system.' }],
     [403, { code: 'content_policy_violation' }],
-  ])('about what the prompt says keeps its status and is a content filter’s: HTTP %i, %j', (status, more) => {
+  ])('about the content of the prompt keeps its status and is a content filter’s: HTTP %i, %j', (status, more) => {
     expect(toUpstreamError(failure(status, 'invalid_request_error', more))).toMatchObject({
       code: 'content_filter',
       status,
@@ -116,12 +116,12 @@ describe('a failure of the provider', () => {
     });
   });
 
-  it('with a message of a megabyte is read in no time', () => {
+  it('with a message of a megabyte is classified quickly', () => {
     const message = 'token count violating our '.repeat(40_000);
     expect(toUpstreamError(failure(400, 'invalid_request_error', { message })).code).toBe('upstream_rejected');
   });
 
-  it('keeps the provider’s word, parameter and wait, and names the entry', () => {
+  it('keeps the provider’s kind, parameter and wait, and names the entry', () => {
     const error = toUpstreamError(failure(429, 'rate_limit_error', { param: 'messages', retryAfterMs: 3000 }), {
       provider: 'claude',
     });
@@ -143,8 +143,8 @@ describe('a failure of the provider', () => {
     ['DeploymentNotFound', 'upstream_rejected', undefined],
     ['RATE_LIMIT_EXCEEDED', 'upstream_rejected', undefined],
     [`x${'y'.repeat(64)}`, 'upstream_rejected', undefined],
-  ])('keeps the provider’s code %s only as a word of OpenAI’s kind', (said, code, kept) => {
-    expect(toUpstreamError(failure(400, 'invalid_request_error', { code: said }))).toMatchObject({
+  ])('keeps the provider’s code %s only in the form of OpenAI’s codes', (given, code, kept) => {
+    expect(toUpstreamError(failure(400, 'invalid_request_error', { code: given }))).toMatchObject({
       code,
       upstreamCode: kept,
     });
@@ -171,7 +171,7 @@ describe('a failure of the provider', () => {
     [{ status: 401, kind: 'authentication_error', message: 'Bad key sk-…abcd.' }, undefined],
     [{ status: 401, kind: 'invalid_request_error', message: 'Bad key sk-…abcd.', code: 'invalid_api_key' }, undefined],
     [{ status: 200, kind: 'UNAUTHENTICATED', message: 'Bad key sk-…abcd.' }, true],
-  ])('of the entry’s own key names the entry and leaves out what the upstream says: %j', (failure, inStream) => {
+  ])('of the entry’s own key names the entry and omits the upstream’s message: %j', (failure, inStream) => {
     const context = { provider: 'prod', shouldRetry: true, inStream };
     expect(toUpstreamError(failure, { ...context, credentials: 'entry' })).toMatchObject({
       code: 'upstream_credentials_refused',
@@ -194,7 +194,7 @@ describe('a failure of the provider', () => {
     });
   });
 
-  it('tells no credential it was sent, in none of its words, and no parameter of any length', () => {
+  it('never contains a credential that was sent, nor a parameter of unlimited length', () => {
     const key = 'c0ffee0123456789';
     const said = { message: `no ${key}`, code: key, param: `${'x'.repeat(250)}${key}`, kind: `kind_${key}` };
     const error = toUpstreamError({ status: 400, ...said }, { secrets: [key] });
@@ -202,29 +202,29 @@ describe('a failure of the provider', () => {
     expect(error.param).toBe(`${'x'.repeat(250)}[secre`);
   });
 
-  it('without a message says at least the status', () => {
+  it('without a message names the status', () => {
     expect(toUpstreamError(failure(500, undefined, { message: '' })).message).toBe('The upstream answered HTTP 500.');
   });
 });
 
-describe('the wait an upstream asks for', () => {
+describe('the wait that an upstream requests', () => {
   const YEAR = 366 * 24 * 3600 * 1000;
   const now = Date.UTC(2026, 10, 21, 10, 0, 0);
   it.each<[string, Record<string, string>, number | undefined, number | undefined]>([
     ['in milliseconds', { 'retry-after-ms': '1500', 'retry-after': '9' }, undefined, 1500],
     ['in seconds', { 'retry-after': '7' }, undefined, 7000],
     ['in parts of a second', { 'retry-after': '0.25' }, undefined, 250],
-    ['of nothing', { 'retry-after': '0' }, undefined, 0],
+    ['of zero', { 'retry-after': '0' }, undefined, 0],
     ['as an HTTP date', { 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT' }, undefined, 30_000],
     ['as an obsolete date', { 'retry-after': 'Saturday, 21-Nov-26 10:01:00 GMT' }, undefined, 60_000],
     ['as a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, undefined, 0],
     ['in the body (Google)', {}, 3000, 3000],
     ['in both, the header counts', { 'retry-after': '1' }, 3000, 1000],
     ['not at all', {}, undefined, undefined],
-    ['in words we cannot read', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, undefined, undefined],
-    ['for longer than anybody waits', { 'retry-after': '9'.repeat(400) }, undefined, YEAR],
-    ['for longer than a number can say', { 'retry-after-ms': '9'.repeat(30) }, undefined, YEAR],
-    ['until the end of days', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, undefined, YEAR],
+    ['in an invalid form', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, undefined, undefined],
+    ['for longer than the limit', { 'retry-after': '9'.repeat(400) }, undefined, YEAR],
+    ['for longer than a number can express', { 'retry-after-ms': '9'.repeat(30) }, undefined, YEAR],
+    ['until the last possible date', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, undefined, YEAR],
     ['for too long in the body', {}, Infinity, YEAR],
     ['in a notation that headers do not have', { 'retry-after': '1e308' }, undefined, undefined],
     ['as a negative number', { 'retry-after': '-5' }, 3000, 3000],

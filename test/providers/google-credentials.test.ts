@@ -246,7 +246,7 @@ describe('workload identity federation', () => {
 
   test.each([
     ['is empty', ' \n', undefined, 'is empty'],
-    ['is something else', 'two words', undefined, 'holds something that is not a token'],
+    ['is something else', 'two words', undefined, 'does not contain a token'],
     ['is no JSON', 'CANARY', 'id_token', 'is not a JSON object'],
     ['has no such field', '{"token":"CANARY"}', 'id_token', 'has no text in "id_token"'],
   ])('fails without a call when the file %s', async (_, content, field, words) => {

@@ -13,7 +13,7 @@ function create(changes: Partial<AnthropicEntry> = {}) {
 }
 
 describe('an anthropic entry', () => {
-  test('lives at the Messages API, with the version the gateway builds requests for', () => {
+  test('has the address of the Messages API, with the version that the gateway encodes', () => {
     expect(create().entry?.locate('claude-sonnet-4-5-20250929', { task: 'generate', stream: true })).toEqual({
       origin: 'https://api.anthropic.com',
       path: '/v1/messages',
@@ -25,7 +25,7 @@ describe('an anthropic entry', () => {
     });
   });
 
-  test('lives where base_url says', () => {
+  test('has the address in base_url', () => {
     expect(
       create({ base_url: 'https://proxy.example/anthropic/' }).entry?.locate('claude-x', {
         task: 'generate',
@@ -41,13 +41,13 @@ describe('an anthropic entry', () => {
     ['https://api.anthropic.com/v1', 'https://api.anthropic.com'],
     ['https://api.anthropic.com/v1/messages/', 'https://api.anthropic.com'],
     ['https://proxy.example/a/v1/messages/count_tokens', 'https://proxy.example/a'],
-  ])('refuses the base_url %s, to which the gateway would add the same again', (base_url, suggestion) => {
+  ])('refuses the base_url %s, whose ending the gateway adds itself', (base_url, suggestion) => {
     const { entry, problems } = create({ base_url });
     expect(entry).toBeUndefined();
     expect(problems).toEqual([{ path: ['base_url'], message: expect.stringContaining('/v1'), suggestion }]);
   });
 
-  test('sends its key as x-api-key, whoever calls', () => {
+  test('sends its key as x-api-key for every caller', () => {
     expect(create().entry?.authorize({ upstreamToken: new Secret('mine') })).toEqual({ 'x-api-key': 'sk-ant-CANARY' });
   });
 

@@ -21,7 +21,7 @@ function create(changes: Partial<AzureOpenAiEntry> = {}) {
 const DATED = { api_version: '2024-10-21' };
 
 describe('an azure-openai entry', () => {
-  test('lives at the v1 API, where the model is the deployment', async () => {
+  test('has the address of the v1 API, where the model is the deployment', async () => {
     const { entry, problems } = create();
     expect(problems).toEqual([]);
     expect(entry?.locate('prod-gpt-4o', { task: 'generate', stream: true })).toEqual({
@@ -55,7 +55,7 @@ describe('an azure-openai entry', () => {
       model: 'prod-4o',
     });
     expect(entry?.locate('other', { task: 'generate', stream: false }).model).toBe('other');
-    // A name of Object's own is no deployment.
+    // The name of a built-in object member is not a deployment.
     expect(entry?.locate('constructor', { task: 'generate', stream: false }).model).toBe('constructor');
   });
 
@@ -63,14 +63,14 @@ describe('an azure-openai entry', () => {
     'https://res.openai.azure.com/',
     'https://res.openai.azure.com/openai',
     'https://res.openai.azure.com/openai/v1/',
-  ])('takes the address as it is copied: %s', (base_url) => {
+  ])('accepts the address %s', (base_url) => {
     expect(create({ base_url }).entry?.locate('m', { task: 'generate', stream: false })).toMatchObject({
       origin: 'https://res.openai.azure.com',
       path: '/openai/v1/chat/completions',
     });
   });
 
-  test('may stand behind a proxy with a path', () => {
+  test('may be behind a proxy with a path', () => {
     const { entry } = create({ base_url: 'https://apim.example/llm', ...DATED });
     expect(entry?.locate('m', { task: 'generate', stream: false }).path).toBe(
       '/llm/openai/deployments/m/chat/completions?api-version=2024-10-21',
@@ -82,13 +82,13 @@ describe('an azure-openai entry', () => {
     [{ base_url: 'https://res.openai.azure.com/openai/deployments/d/chat/completions' }, 'further than the resource'],
     [{ base_url: 'https://res.openai.azure.com/openai/v1/chat/completions' }, 'further than the resource'],
     [{ base_url: 'http://res.openai.azure.com' }, 'plain http'],
-  ])('tells a mistake in base_url: %j', (changes, words) => {
+  ])('reports a mistake in base_url: %j', (changes, words) => {
     const { entry, problems } = create(changes);
     expect(entry).toBeUndefined();
     expect(problems).toEqual([{ path: ['base_url'], message: expect.stringContaining(words) }]);
   });
 
-  test('needs a key a header can carry, and writes that header alone', () => {
+  test('needs a key that is valid in a header, and sends that header only', () => {
     expect(create({ api_key: new Secret('a CANARY') }).problems).toMatchObject([{ path: ['api_key'] }]);
     expect(create({ secret_headers: { 'Api-Key': new Secret('CANARY') } }).problems).toMatchObject([
       { path: ['secret_headers', 'Api-Key'], on: 'key' },
@@ -103,7 +103,7 @@ describe('an azure-openai entry', () => {
       );
   });
 
-  test('keeps its key out of everything that prints', () => {
+  test('never prints its key', () => {
     const { entry } = create();
     expect(inspect(entry, { depth: 9, showHidden: true }) + JSON.stringify(entry)).not.toContain('CANARY');
   });

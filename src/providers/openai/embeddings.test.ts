@@ -21,7 +21,7 @@ const reply = (more: object = {}) => ({
 });
 
 describe('embeddings by OpenAI’s API', () => {
-  test('change a body in nothing but the name of the model', () => {
+  test('change only the name of the model in a body', () => {
     const body = bodyOf({ model: '@slug/m', input: 'a' });
     expect(openAiEmbeddings.edits(body, 'm')).toEqual([{ path: ['model'], value: 'm', source: 'gateway' }]);
     expect(openAiEmbeddings.edits(bodyOf({ model: 'm' }), 'm')).toEqual([]);
@@ -30,8 +30,8 @@ describe('embeddings by OpenAI’s API', () => {
   test.each<[string, unknown]>([
     ['floats', [0.5, 1]],
     ['base64', 'AACAPw=='],
-    ['several encodings, as Cohere has them', { int8: [1], binary: [0] }],
-  ])('leave a reply of %s as it came, and count it', (_, embedding) => {
+    ['several encodings, as Cohere returns them', { int8: [1], binary: [0] }],
+  ])('pass a reply with %s through unchanged, and count its tokens', (_, embedding) => {
     const text = JSON.stringify(reply({ data: [{ embedding, x: 1 }] }), undefined, 1);
     const { out, signals } = read(text);
     expect(out).toBe(text);
@@ -44,7 +44,7 @@ describe('embeddings by OpenAI’s API', () => {
     });
   });
 
-  test('are complete without usage, as some servers answer', () => {
+  test('are complete without usage, which some servers omit', () => {
     const { usage: _, ...without } = reply();
     expect(read(JSON.stringify(without)).signals).toMatchObject({ ended: true, usage: undefined });
   });
@@ -60,13 +60,13 @@ describe('embeddings by OpenAI’s API', () => {
     '{"data":[{"embedding":[]}]}',
     '{"data":[{"embedding":null}]}',
     JSON.stringify(reply()).slice(0, -1),
-  ])('are a failure, of which nothing leaves, when the reply is %j', (text) => {
+  ])('are a failure without output when the reply is %j', (text) => {
     const { out, signals } = read(text);
     expect(out).toBeUndefined();
     expect(signals).toMatchObject({ ended: false, failure: { status: 502, kind: 'unreadable_reply' } });
   });
 
-  test('are the error a reply tells inside a 200', () => {
+  test('are the error that a 200 contains', () => {
     const { out, signals } = read('{"error":{"message":"too fast","type":"rate_limit_error"}}');
     expect(out).toBeUndefined();
     expect(signals.failure).toMatchObject({ status: 429, message: 'too fast' });

@@ -15,7 +15,7 @@ const event = (payload: { type: string }, eol = '\n') =>
   `event: ${payload.type}${eol}data: ${JSON.stringify(payload)}${eol}${eol}`;
 const STREAM = event(draft) + event(complete);
 
-/** What leaves of these bytes, in pieces of these sizes, and what was seen. */
+/** The output for these bytes, in pieces of these sizes, and the signals. */
 function read(text: string, { stream = true, sizes = [text.length] }: { stream?: boolean; sizes?: number[] } = {}) {
   const reader = openAiImages.openReader('gpt-image-1', stream);
   const bytes = Buffer.from(text);
@@ -36,13 +36,13 @@ describe('a request to an API like OpenAI’s', () => {
     return body.edit(openAiImages.edits(body, 'gpt-image-1')).encode().toString();
   };
 
-  it('goes as the caller’s bytes with the model’s own name', () => {
+  it('is sent as the caller’s bytes with the upstream’s model name', () => {
     expect(edited('{ "prompt":"\\u0061",  "model": "@o/gpt-image-1", "n": 2, "x": 12345678901234567890 }')).toBe(
       '{ "prompt":"\\u0061",  "model": "gpt-image-1", "n": 2, "x": 12345678901234567890 }',
     );
   });
 
-  it('is not touched where the name is right', () => {
+  it('is not changed where the name is the same', () => {
     const json = '{"model":"gpt-image-1" ,"prompt":"p"}';
     expect(edited(json)).toBe(json);
   });
@@ -52,8 +52,8 @@ describe('a plain reply', () => {
   it.each([
     ['bytes', { created: 1, data: [{ b64_json: 'A' }], usage }, { input: 50, output: 50, total: 100 }],
     ['addresses', { created: 1, data: [{ url: 'https://i', revised_prompt: 'x' }] }, undefined],
-    ['fields nobody knows', { created: 1, data: [{ url: 'https://i' }], new_field: { a: 1 } }, undefined],
-  ])('with %s leaves as it came, and its tokens are counted', (_, reply, counted) => {
+    ['unknown fields', { created: 1, data: [{ url: 'https://i' }], new_field: { a: 1 } }, undefined],
+  ])('with %s passes through unchanged, and its tokens are counted', (_, reply, counted) => {
     const text = JSON.stringify(reply, null, 1);
     const { out, signals } = read(text, { stream: false, sizes: [7] });
     expect(out).toBe(text);
@@ -63,14 +63,14 @@ describe('a plain reply', () => {
   it.each([
     ['cut', '{"created":1,"data":[{"b64_j', { kind: 'unreadable_reply', status: 502 }],
     ['without images', '{"created":1}', { kind: 'unreadable_reply', status: 502 }],
-    ['with none of them', '{"created":1,"data":[]}', { kind: 'unreadable_reply', status: 502 }],
+    ['with an empty list', '{"created":1,"data":[]}', { kind: 'unreadable_reply', status: 502 }],
     [
       'with empty ones',
       '{"data":[{"revised_prompt":"x"},{"b64_json":""},null]}',
       { kind: 'unreadable_reply', status: 502 },
     ],
     ['an error after all', '{"error":{"message":"no","type":"server_error"}}', { status: 500, message: 'no' }],
-  ])('that is %s never leaves', (_, text, failure) => {
+  ])('that is %s is not forwarded', (_, text, failure) => {
     const { out, signals } = read(text, { stream: false });
     expect(out).toBe('');
     expect(signals.failure).toMatchObject(failure);
@@ -82,10 +82,10 @@ describe('a stream of images', () => {
     ['with drafts', STREAM],
     ['with CRLF', event(draft, '\r\n') + event(complete, '\r\n')],
     ['with CR alone', event(draft, '\r') + event(complete, '\r')],
-    ['without names of events', `data: ${JSON.stringify(draft)}\n\ndata: ${JSON.stringify(complete)}\n\n`],
-    ['with a mark at its end', `${STREAM}data: [DONE]\n\n`],
+    ['without event names', `data: ${JSON.stringify(draft)}\n\ndata: ${JSON.stringify(complete)}\n\n`],
+    ['with an end marker', `${STREAM}data: [DONE]\n\n`],
     ['with comments', `: ping\n\n${STREAM}`],
-  ])('%s leaves as it came, however it is split', (_, text) => {
+  ])('%s passes through unchanged, however it is split', (_, text) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (sizes) => {
         const { out, signals } = read(text, { sizes });
@@ -97,7 +97,7 @@ describe('a stream of images', () => {
     );
   });
 
-  it.each([60, 2, 1])('leaves without its byte order mark, in reads of %d', (size) => {
+  it.each([60, 2, 1])('loses its byte order mark, in reads of %d', (size) => {
     const { out, signals } = read(`\uFEFF${STREAM}`, { sizes: [size] });
     expect(out).toBe(STREAM);
     expect(signals).toMatchObject({ ended: true, failure: undefined });
@@ -123,7 +123,7 @@ describe('a stream of images', () => {
     ['before anything', '', ''],
     ['after a ping', ': ping\n\n', ': ping\n\n'],
     ['inside the draft of another image', event(complete) + event(draft), event(complete) + event(draft)],
-  ])('that is cut %s is a failure, and only whole events leave', (_, text, whole) => {
+  ])('that is cut %s is a failure, and only complete events are forwarded', (_, text, whole) => {
     const { out, signals } = read(text);
     expect(out).toBe(whole);
     expect(signals).toMatchObject({ ended: false, failure: { status: 502, kind: 'stream_interrupted' } });
@@ -150,7 +150,7 @@ describe('a stream of images', () => {
     expect(signals.failure).toMatchObject({ kind: 'stream_interrupted' });
   });
 
-  it('is made of the plain reply of a server that does not stream', () => {
+  it('is built from the plain reply of a server that does not stream', () => {
     const reply = { created: 7, data: [{ b64_json: 'A' }], output_format: 'png', usage };
     const { out, signals } = read(JSON.stringify(reply), { sizes: [5] });
     const { data: _, created: __, ...others } = reply;
@@ -159,13 +159,13 @@ describe('a stream of images', () => {
     expect(signals).toMatchObject({ ended: true, usage: { total: 100 } });
   });
 
-  it('is an error where a plain one came instead', () => {
+  it('is an error where the server sends a plain error', () => {
     const { out, signals } = read(JSON.stringify([{ error }]));
     expect(out).toBe('');
     expect(signals.failure).toMatchObject({ message: error.message });
   });
 
-  it('never throws, whatever comes', () => {
+  it('never throws for any bytes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string(), fc.constantFrom('data: ', '\n\n', '{', event(complete)))),

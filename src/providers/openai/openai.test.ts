@@ -21,7 +21,7 @@ const urlOf = (base_url: string, changes: Partial<OpenAiEntry> = {}) => {
 };
 
 describe('an openai entry', () => {
-  test('lives at OpenAI when it has a key and says nothing else', async () => {
+  test('has the address of OpenAI when it has only a key', async () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
     expect(entry?.locate('gpt-4o', { task: 'generate', stream: true })).toEqual({
@@ -43,7 +43,7 @@ describe('an openai entry', () => {
     expect(entry?.allowInsecure).toBe(true);
   });
 
-  test('names organization and project', () => {
+  test('sends organization and project', () => {
     const { entry } = create({ api_key, organization: 'org-1', project: 'proj_1' });
     expect(entry?.locate('gpt-4o', { task: 'generate', stream: false }).headers).toEqual({
       'openai-organization': 'org-1',
@@ -51,19 +51,19 @@ describe('an openai entry', () => {
     });
   });
 
-  test('says when its server must not be asked for usage', () => {
+  test('knows when its server refuses requests for usage', () => {
     expect(
       create({ api_key, stream_usage: false }).entry?.locate('m', { task: 'generate', stream: true }).streamUsage,
     ).toBe(false);
   });
 
-  test('keeps its key out of everything that prints', () => {
+  test('never prints its key', () => {
     const { entry } = create({ api_key, secret_headers: { 'x-proxy-token': new Secret('other-CANARY') } });
     const printed = inspect(entry, { depth: 9, showHidden: true }) + JSON.stringify(entry);
     expect(printed + JSON.stringify(entry?.locate('m', { task: 'generate', stream: true }))).not.toContain('CANARY');
   });
 
-  test.each(['', 'sk CANARY', 'sk-CANARY\n', 'sk-CANARÝ'])('has no use for the key %j', (key) => {
+  test.each(['', 'sk CANARY', 'sk-CANARY\n', 'sk-CANARÝ'])('refuses the key %j', (key) => {
     const { entry, problems } = create({ api_key: new Secret(key) });
     expect(entry).toBeUndefined();
     expect(problems).toEqual([{ path: ['api_key'], message: expect.stringContaining('api_key') }]);
@@ -81,7 +81,7 @@ describe('base_url', () => {
       'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
     ],
     ['https://gateway.example/v1/acme/openai', 'https://gateway.example/v1/acme/openai/chat/completions'],
-  ])('%s leads to %s', (base, expected) => {
+  ])('%s results in %s', (base, expected) => {
     expect(urlOf(base)).toEqual({ url: expected, problems: [] });
   });
 
@@ -90,14 +90,14 @@ describe('base_url', () => {
     ['https://vllm.example:8000/', 'https://vllm.example:8000/v1/chat/completions'],
     ['https://api.groq.com/openai', 'https://api.groq.com/openai/v1/chat/completions'],
     ['https://vllm.example/v1x-y', 'https://vllm.example/v1x-y/v1/chat/completions'],
-  ])('%s has no version: it leads to %s, with a warning', (base, expected) => {
+  ])('%s has no version: it results in %s, with a warning', (base, expected) => {
     expect(urlOf(base)).toEqual({
       url: expected,
       problems: [{ path: ['base_url'], severity: 'warning', message: expect.stringContaining('no version') }],
     });
   });
 
-  test('stays as it is for an API that has no version', () => {
+  test('is not changed for an API without a version', () => {
     expect(urlOf('https://models.example/inference', { unversioned: true })).toEqual({
       url: 'https://models.example/inference/chat/completions',
       problems: [],
@@ -105,7 +105,7 @@ describe('base_url', () => {
   });
 
   test.each([{ base_url: 'https://api.groq.com/openai/v1' }, { api_key }])(
-    'of %j has a version: `unversioned` is told to do nothing',
+    'of %j has a version, so `unversioned` gets a warning',
     (changes) => {
       const { entry, problems } = create({ ...changes, unversioned: true });
       expect(entry?.locate('m', { task: 'generate', stream: false }).path).toContain('/v1/chat/completions');
@@ -123,7 +123,7 @@ describe('base_url', () => {
     ['https://eu.api.openai.com/v1', 'needs an api_key'],
     ['https://res.openai.azure.com/openai/v1', 'azure-openai'],
     ['http://vllm.example/v1', 'plain http'],
-  ])('%s is a mistake, told at its place', (base, words) => {
+  ])('%s is reported as a mistake at its path', (base, words) => {
     expect(urlOf(base)).toEqual({
       url: undefined,
       problems: [{ path: ['base_url'], message: expect.stringContaining(words) }],
@@ -132,7 +132,7 @@ describe('base_url', () => {
 });
 
 describe('headers of an entry', () => {
-  test('go with every request, the secret ones where nobody sees them', async () => {
+  test('are sent with every request, the secret ones hidden from plugins', async () => {
     const { entry, problems } = create({
       api_key,
       headers: { 'HTTP-Referer': 'https://app.example', 'X-Title': 'My app' },
@@ -149,7 +149,7 @@ describe('headers of an entry', () => {
     });
   });
 
-  test('may hold another kind of authorization where there is no key', async () => {
+  test('may contain another kind of authorization where there is no key', async () => {
     const { entry } = create({
       base_url: 'https://llm.example/v1',
       secret_headers: { Authorization: new Secret('Basic Q0FOQVJZ') },
@@ -213,7 +213,7 @@ describe('model names', () => {
     'accounts/fireworks/models/x#accounts/acme/deployments/y',
     '/models/own-model',
     '@cf/meta/llama-3.1-8b-instruct',
-  ])('of other servers go into the body as they are: %s', (model) => {
+  ])('of other servers are sent in the body unchanged: %s', (model) => {
     expect(locate(model)).toMatchObject({ model, path: '/v1/chat/completions' });
   });
 

@@ -23,7 +23,7 @@ describe('a simulator entry', () => {
     expect(entry?.authorize({ upstreamToken: undefined })).toEqual({});
   });
 
-  test('answers embeddings, and says what it cannot be asked', () => {
+  test('serves embeddings, and refuses tasks that it does not support', () => {
     const { entry } = create({ base_url: 'https://sim.example/x' });
     expect(entry?.locate('m', { task: 'embeddings', stream: false })).toMatchObject({
       path: '/x/v1/embeddings',
@@ -35,7 +35,7 @@ describe('a simulator entry', () => {
       );
   });
 
-  test('with a base_url is another process, guarded like any upstream', async () => {
+  test('with a base_url is a separate process behind the egress guard', async () => {
     const { entry } = create({ base_url: 'https://sim.example/x' });
     expect(entry?.locate('m', { task: 'generate', stream: true })).toMatchObject({
       origin: 'https://sim.example',

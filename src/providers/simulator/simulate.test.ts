@@ -68,7 +68,7 @@ describe('simulated embeddings', () => {
     expect(closeness(cat!, same!)).toBeGreaterThan(closeness(cat!, other!) + 0.3);
   });
 
-  test('are as long as asked, and the same in base64', () => {
+  test('have the requested length, and the same values in base64', () => {
     const [floats] = vectors({ input: 'x', dimensions: 5 });
     const [text] = vectors({ input: 'x', dimensions: 5, encoding_format: 'base64' });
     const bytes = Buffer.from(String(text), 'base64');
@@ -76,7 +76,7 @@ describe('simulated embeddings', () => {
     expect(floats).toEqual(Array.from({ length: 5 }, (_, at) => bytes.readFloatLE(at * 4)));
   });
 
-  test('take tokens too', () => {
+  test('accept tokens too', () => {
     expect(vectors({ input: [1, 2] })).toHaveLength(1);
     expect(vectors({ input: [[1, 2], [3]] })).toHaveLength(2);
   });
@@ -92,14 +92,14 @@ describe('simulated embeddings', () => {
     expect(embed(body)).toMatchObject({ status: 400, error: { param } });
   });
 
-  test('fail as the name of the model says', () => {
+  test('fail by the name of the model', () => {
     expect(embed({ model: 'sim-error-503', input: 'x' }).status).toBe(503);
     expect(embed({ model: 'sim-error-midstream', input: 'x' }).status).toBe(500);
   });
 });
 
 describe('the simulated model', () => {
-  test('answers with what it was told last', () => {
+  test('repeats the last message in its answer', () => {
     expect(choice({})).toMatchObject({
       message: { role: 'assistant', content: 'Simulated reply to: How are you today?' },
       finish_reason: 'stop',
@@ -114,7 +114,7 @@ describe('the simulated model', () => {
     expect(reply({}).usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 7, total_tokens: 15 });
   });
 
-  test('stops at max_tokens, which max_completion_tokens overrules', () => {
+  test('stops at max_tokens, which max_completion_tokens overrides', () => {
     expect(choice({ max_tokens: 2 })).toMatchObject({
       message: { content: 'Simulated reply' },
       finish_reason: 'length',
@@ -127,7 +127,7 @@ describe('the simulated model', () => {
     expect(choice({ stop: 'reply' })?.message['content']).toBe('Simulated ');
   });
 
-  test('gives n answers that can be told apart', () => {
+  test('gives n different answers', () => {
     expect(reply({ n: 2 }).choices.map(({ message }) => message['content'])).toEqual([
       'Simulated reply to: How are you today?',
       'Simulated reply 2 to: How are you today?',
@@ -144,7 +144,7 @@ describe('the simulated model', () => {
     );
   });
 
-  test('answers in JSON when asked', () => {
+  test('answers in JSON when requested', () => {
     expect(choice({ response_format: { type: 'json_object' } })?.message['content']).toBe('{"reply":"sample"}');
     const schema = WEATHER.function.parameters;
     expect(
@@ -157,11 +157,11 @@ describe('its tools', () => {
   const tools = [WEATHER, TIME];
 
   test.each<[string, Json, string[]]>([
-    ['are left alone by small talk', {}, []],
+    ['are not called by small talk', {}, []],
     ['are called by name', asking('Please use get_weather.'), ['get_weather']],
     ['are called by the words of the name', asking('Get weather for me'), ['get_weather']],
     ['are called in parallel when several are named', asking('get_time and get_weather'), ['get_weather', 'get_time']],
-    ['are all called in parallel when asked', asking('Call the tools in parallel'), ['get_weather', 'get_time']],
+    ['are all called in parallel on request', asking('Call the tools in parallel'), ['get_weather', 'get_time']],
     ['one named, in parallel: twice', asking('get_time twice, in parallel'), ['get_time', 'get_time']],
     ['the first is called when none is named', asking('Use a tool'), ['get_weather']],
     [
@@ -187,7 +187,7 @@ describe('its tools', () => {
     expect(list.map((call) => call.function.name)).toEqual(names);
   });
 
-  test('get arguments that fit their schema, and ids of their own', () => {
+  test('get arguments that are valid for their schema, and unique ids', () => {
     const list = calls({ tools, ...asking('get_weather and get_time') });
     expect(list).toEqual([
       {
@@ -212,7 +212,7 @@ describe('its tools', () => {
     ]);
   });
 
-  test('are answered with text once their results are there', () => {
+  test('are followed by text once their results are sent', () => {
     const messages = [
       { role: 'user', content: 'get_weather' },
       { role: 'assistant', content: null, tool_calls: [] },
@@ -226,7 +226,7 @@ describe('its tools', () => {
   });
 });
 
-describe('what it refuses', () => {
+describe('an invalid request', () => {
   test.each<[string, Json | string, string | null]>([
     ['no JSON', '{', null],
     ['no object', '[]', null],
@@ -236,7 +236,7 @@ describe('what it refuses', () => {
     ['n of 0', { n: 0 }, 'n'],
     ['n of a million', { n: 1_000_000 }, 'n'],
     ['half a token', { max_tokens: 1.5 }, 'max_tokens'],
-    ['a stop that is no text', { stop: [1] }, 'stop'],
+    ['a stop that is not text', { stop: [1] }, 'stop'],
     ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
     ['an unknown tool_choice', { tools: [WEATHER], tool_choice: 'maybe' }, 'tool_choice'],
     ['a forced tool that is not offered', { tool_choice: 'required' }, 'tool_choice'],
@@ -246,8 +246,8 @@ describe('what it refuses', () => {
   });
 });
 
-describe('model names with a meaning', () => {
-  test('are those of the README, each with a row', () => {
+describe('model names with a special behaviour', () => {
+  test('are those in the table of the README', () => {
     const readme = readFileSync(join(import.meta.dirname, '../../../docs/providers/simulator.md'), 'utf8');
     const rows = [...readme.matchAll(/^\| `(sim[^`]*)` \|/gm)].map(([, name]) => name);
     expect(rows.toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
@@ -267,7 +267,7 @@ describe('model names with a meaning', () => {
     'sim-cut-x',
     'x-sim-cut',
     'sim-slow-9999999',
-  ])('%s just answers', (model) => {
+  ])('%s answers normally', (model) => {
     expect(readBehaviour(model)).toEqual({ kind: 'answer' });
   });
 
@@ -278,7 +278,7 @@ describe('model names with a meaning', () => {
     });
   });
 
-  test('sim-flaky-<n> fails n times for each body, then answers, then starts anew', () => {
+  test('sim-flaky-<n> fails n times for each body, then answers, then starts again', () => {
     const simulation = new Simulation(() => 0);
     const status = (text: string) => {
       const head = steps({ model: 'sim-flaky-2', ...asking(text) }, simulation).find((step) => step.kind === 'head');
@@ -314,7 +314,7 @@ describe('a stream', () => {
           JSON.parse(line.slice('data: '.length)) as { choices: { index: number; delta: Json }[]; usage?: Json | null },
       );
 
-  test('says the same as the plain reply', () => {
+  test('has the same content as the plain reply', () => {
     for (const body of [
       {},
       { n: 3 },
@@ -346,7 +346,7 @@ describe('a stream', () => {
     }
   });
 
-  test('has no usage unless it is asked for', () => {
+  test('has no usage unless it is requested', () => {
     expect(events({}).some((event) => 'usage' in event)).toBe(false);
   });
 });

@@ -35,7 +35,7 @@ type Reply = (request: SmallRequest) => SmallReply | Promise<SmallReply>;
 function create(env: Readonly<Record<string, string>>, reply: Reply = answer, changes: Partial<VertexEntry> = {}) {
   const fixture = testSetup(reply, [], env);
   const { clock } = fixture;
-  // Waiting is nothing but time passing.
+  // A wait only advances the clock.
   clock.sleep = async (ms) => clock.advance(ms);
   const entry = vertexAi.create(
     {
@@ -54,7 +54,7 @@ function create(env: Readonly<Record<string, string>>, reply: Reply = answer, ch
 const GCLOUD = '.config/gcloud/application_default_credentials.json';
 
 describe('application default credentials', () => {
-  test('are the file the environment names, before all others', async () => {
+  test('are first the file that the environment names', async () => {
     write(GCLOUD, 'not read');
     const file = write('account.json', serviceAccountJson());
     const { entry, sent } = create({ GOOGLE_APPLICATION_CREDENTIALS: file, HOME: home });
@@ -76,7 +76,7 @@ describe('application default credentials', () => {
       GCLOUD,
       (folder) => ({ HOME: folder, GOOGLE_APPLICATION_CREDENTIALS: '', CLOUDSDK_CONFIG: '' }),
     ],
-  ])('are then the file that gcloud leaves, %s', async (_, path, env) => {
+  ])('are then the file of gcloud, %s', async (_, path, env) => {
     write(path, authorizedUserJson());
     const { entry, sent } = create(env(home));
     await entry?.open?.();
@@ -89,7 +89,7 @@ describe('application default credentials', () => {
   });
 
   test.each<Record<string, string>>([{ HOME: '/nowhere' }, {}])(
-    'are then those of the metadata server, whose first token the start waits for: %j',
+    'are then those of the metadata server, whose first token is fetched at start: %j',
     async (env) => {
       const { entry, sent } = create(env);
       await entry?.open?.();
@@ -99,7 +99,7 @@ describe('application default credentials', () => {
     },
   );
 
-  test('wait for a metadata server that is slow to come up', async () => {
+  test('wait for a metadata server that starts slowly', async () => {
     let calls = 0;
     const { entry, sent } = create({}, () => {
       calls += 1;
@@ -110,7 +110,7 @@ describe('application default credentials', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('may be of every kind Google writes', async () => {
+  test('may have every type of Google credentials', async () => {
     const subject = write('subject', 'subject-token');
     for (const json of [externalAccountJson(subject), impersonatedJson()]) {
       const file = write('any.json', json);
@@ -120,7 +120,7 @@ describe('application default credentials', () => {
     }
   });
 
-  test('are not looked for before the entry is opened, nor is their token known', () => {
+  test('are not searched before the entry is opened, and have no token key until then', () => {
     const { entry, sent } = create({ GOOGLE_APPLICATION_CREDENTIALS: '/nowhere.json' }, noTokenCalls);
     expect(sent).toEqual([]);
     expect(entry?.tokenKey).toBeUndefined();
@@ -187,8 +187,8 @@ describe('application default credentials that are missing or wrong', () => {
       /GOOGLE_APPLICATION_CREDENTIALS is not set, there is no file \S+application_default_credentials\.json, and the metadata server returned no token: metadata\.google\.internal cannot be resolved/,
     ],
     ['nothing and no home', () => ({}), /HOME is not set either, and the metadata server returned no token/],
-    ['a metadata host that is none', () => ({ GCE_METADATA_HOST: 'x/y' }), /GCE_METADATA_HOST is not host\[:port\]/],
-  ])('%s is told at the start, at its place', async (_, env, words) => {
+    ['an invalid metadata host', () => ({ GCE_METADATA_HOST: 'x/y' }), /GCE_METADATA_HOST is not host\[:port\]/],
+  ])('%s is reported at start, at its path', async (_, env, words) => {
     const { entry, problems } = create(env(), refused);
     expect(problems).toEqual([]);
     const error: unknown = await Promise.resolve(entry?.open?.()).catch((thrown: unknown) => thrown);
@@ -199,7 +199,7 @@ describe('application default credentials that are missing or wrong', () => {
     expect(inspect([error, problems], { depth: 10 })).not.toContain(CANARY);
   });
 
-  test('in an entry that names no project is told at load', () => {
+  test('in an entry without a project are reported at load', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const settings: VertexEntry = {
       slug: 'v',
@@ -222,7 +222,7 @@ describe('credentials of the metadata server', () => {
     ['169.254.169.254', 'http://169.254.169.254/'],
     ['localhost:8080', 'http://localhost:8080/'],
     ['http://localhost:8080', 'http://localhost:8080/'],
-  ])('are asked of the host in GCE_METADATA_HOST (%j)', async (host, origin) => {
+  ])('are requested from the host in GCE_METADATA_HOST (%j)', async (host, origin) => {
     const { entry, sent } = metadata(host === undefined ? {} : { GCE_METADATA_HOST: host }, fromMetadata);
     await entry?.open?.();
     expect(sent).toEqual([]);
@@ -251,11 +251,15 @@ describe('credentials of the metadata server', () => {
 
   test.each<[string, SmallReply, string]>([
     ['without its header', tokenReply(TOKEN), 'the metadata server answered 200 without Metadata-Flavor: Google'],
-    ['of another flavour', { ...fromMetadata(), headers: { 'metadata-flavor': 'Amazon' } }, 'without Metadata-Flavor'],
-    ['that there is no account', { ...fromMetadata(), status: 404, text: 'Not Found' }, 'metadata server answered 404'],
-    ['that is a page', { ...fromMetadata(), text: '<html>' }, 'answered 200 without a JSON object'],
-    ['without an end', { ...fromMetadata(), text: '{"access_token":"x"}' }, 'how long the token lives'],
-  ])('are not taken from an answer %s', async (_, reply, words) => {
+    [
+      'with another flavour',
+      { ...fromMetadata(), headers: { 'metadata-flavor': 'Amazon' } },
+      'without Metadata-Flavor',
+    ],
+    ['with status 404', { ...fromMetadata(), status: 404, text: 'Not Found' }, 'metadata server answered 404'],
+    ['with an HTML page', { ...fromMetadata(), text: '<html>' }, 'answered 200 without a JSON object'],
+    ['without a lifetime', { ...fromMetadata(), text: '{"access_token":"x"}' }, 'how long the token lives'],
+  ])('are not accepted from a reply %s', async (_, reply, words) => {
     const { entry } = metadata({}, () => reply);
     await expect(entry?.authorize(NOBODY)).rejects.toMatchObject({
       code: 'credentials_failed',

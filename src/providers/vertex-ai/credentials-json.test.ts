@@ -50,10 +50,10 @@ describe('a credentials JSON that cannot be used', () => {
 
   test.each<[string, string, string]>([
     ['text that is not JSON', `{"client_secret": ${CANARY}`, 'is not a JSON object'],
-    ['JSON that is no object', `["${CANARY}"]`, 'is not a JSON object'],
+    ['JSON that is not an object', `["${CANARY}"]`, 'is not a JSON object'],
     ['no type', JSON.stringify({ client_secret: CANARY }), 'has no type'],
     ['an unknown type', JSON.stringify({ type: CANARY }), 'not supported; supported are service_account'],
-    ['a type that JavaScript knows', JSON.stringify({ type: 'constructor' }), 'not supported'],
+    ['a type that is an object member in JavaScript', JSON.stringify({ type: 'constructor' }), 'not supported'],
     ['a service account without a key', serviceAccountJson({ private_key: undefined }), 'private_key is missing'],
     ['a user without client_id', user({ client_id: undefined }), 'client_id is missing'],
     ['a user without client_secret', user({ client_secret: '' }), 'client_secret is missing'],
@@ -94,7 +94,11 @@ describe('a credentials JSON that cannot be used', () => {
     ['a format that is a text', file({ format: 'json' }), 'neither "text" nor "json"'],
     ['a format that is null', file({ format: null }), 'neither "text" nor "json"'],
     ['a JSON file without a field', file({ format: { type: 'json' } }), 'subject_token_field_name is missing'],
-    ['an impersonation of nobody', impersonatedJson({ service_account_impersonation_url: undefined }), 'is missing'],
+    [
+      'an impersonation without an account',
+      impersonatedJson({ service_account_impersonation_url: undefined }),
+      'is missing',
+    ],
     ['no source credentials', impersonatedJson({ source_credentials: undefined }), 'source_credentials is missing'],
     [
       'source credentials that cannot be used',
@@ -106,8 +110,8 @@ describe('a credentials JSON that cannot be used', () => {
       impersonatedJson({ source_credentials: { type: 'impersonated_service_account' } }),
       'use delegates',
     ],
-    ['delegates that are no list', impersonatedJson({ delegates: CANARY }), 'delegates is not a list'],
-  ])('%s is told at load, without showing it', (_, json, words) => {
+    ['delegates that are not a list', impersonatedJson({ delegates: CANARY }), 'delegates is not a list'],
+  ])('%s is reported at load, without showing it', (_, json, words) => {
     const { entry, problems } = create(json, noTokenCalls, 'my-project');
     expect(entry).toBeUndefined();
     expect(problems.map(({ path }) => path)).toEqual([['credentials_json']]);
@@ -116,7 +120,7 @@ describe('a credentials JSON that cannot be used', () => {
     expect(JSON.stringify(problems)).not.toContain(CANARY);
   });
 
-  test('of whatever form ends in words or in a source, and never shows what is in it', () => {
+  test('of any form results in a message or a source, and is never shown', () => {
     const kinds = ['service_account', 'authorized_user', 'external_account', 'impersonated_service_account'];
     const value = fc.oneof(fc.constant(CANARY), fc.jsonValue());
     const fields = [
@@ -160,8 +164,8 @@ describe('the project of an entry', () => {
   test.each<[string, string, string | undefined, string]>([
     ['is that of the service account', serviceAccountJson(), undefined, 'sa-project'],
     ['is the quota project of a user', authorizedUserJson(), undefined, 'quota-project'],
-    ['is its own before that of the JSON', authorizedUserJson(), 'own-project', 'own-project'],
-    ['is its own beside a federated identity', externalAccountJson(SUBJECT_FILE), 'own-project', 'own-project'],
+    ['is the entry’s own rather than that of the JSON', authorizedUserJson(), 'own-project', 'own-project'],
+    ['is the entry’s own with a federated identity', externalAccountJson(SUBJECT_FILE), 'own-project', 'own-project'],
   ])('%s', (_, json, own, project) => {
     const { entry, problems } = create(json, noTokenCalls, own);
     expect(problems).toEqual([]);
@@ -174,7 +178,7 @@ describe('the project of an entry', () => {
     ['a federated identity', externalAccountJson(SUBJECT_FILE)],
     ['an impersonation', impersonatedJson()],
     ['a user without a quota project', authorizedUserJson({ quota_project_id: undefined })],
-  ])('is asked for where there is only %s', (_, json) => {
+  ])('is required where there is only %s', (_, json) => {
     const { entry, problems } = create(json);
     expect(entry).toBeUndefined();
     expect(problems).toEqual([
@@ -182,7 +186,7 @@ describe('the project of an entry', () => {
     ]);
   });
 
-  test('that quota is counted on goes with every request, and is no secret', async () => {
+  test('for quota is sent with every request, and is not secret', async () => {
     const { entry } = create(authorizedUserJson(), () => tokenReply(TOKEN));
     expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).headers).toEqual({
       'x-goog-user-project': 'quota-project',
@@ -205,7 +209,7 @@ describe('endpoints that are Google’s', () => {
         service_account_impersonation_url: `https://iamcredentials.europe-west4.rep.googleapis.com/v1/projects/-/serviceAccounts/${account}`,
       },
     ],
-  ])('are taken: %j', (changes) => {
+  ])('are accepted: %j', (changes) => {
     expect(create(externalAccountJson(SUBJECT_FILE, changes), noTokenCalls, 'my-project').problems).toEqual([]);
   });
 
@@ -223,7 +227,7 @@ describe('endpoints that are Google’s', () => {
     'https://sts.a.b.rep.googleapis.com/v1/token',
     'https://stsXgoogleapis.com/v1/token',
     'https://sts.googleapis.com/v1/token\n',
-  ])('are no others: %j', (token_url) => {
+  ])('do not include %j', (token_url) => {
     const { problems } = create(externalAccountJson(SUBJECT_FILE, { token_url }), noTokenCalls, 'my-project');
     expect(problems).toHaveLength(1);
   });
@@ -233,13 +237,13 @@ describe('endpoints that are Google’s', () => {
     'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/../x:generateAccessToken',
     'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/:generateAccessToken',
     'https://iamcredentials.evil.example/v1/projects/-/serviceAccounts/x@y.example:generateAccessToken',
-  ])('are no others to impersonate at: %j', (url) => {
+  ])('do not include, for impersonation, %j', (url) => {
     const json = impersonatedJson({ service_account_impersonation_url: url });
     expect(create(json, noTokenCalls, 'my-project').problems).toHaveLength(1);
   });
 });
 
-test('tokens are kept by what defines the credential, not by the entry', async () => {
+test('tokens are cached by credential, not by entry', async () => {
   const { setup, sent } = testSetup(() => tokenReply(TOKEN));
   const ask = async (slug: string, json: string) =>
     vertexAi

@@ -13,7 +13,7 @@ function create(changes: Partial<VertexEntry> = {}) {
 const api_key = new Secret('AQ.CANARY');
 
 describe('a vertex-ai entry with an API key', () => {
-  test('is reached without a project, and sends its key whoever calls', async () => {
+  test('has a path without a project, and sends its key for every caller', async () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
     expect(entry?.locate('gemini-2.5-flash', { task: 'generate', stream: true })).toMatchObject({
@@ -25,7 +25,7 @@ describe('a vertex-ai entry with an API key', () => {
     expect([entry?.tokenKey, entry?.forgetCredentials?.({})]).toEqual([undefined, false]);
   });
 
-  test('takes a base_url and a version', () => {
+  test('accepts a base_url and a version', () => {
     const { entry } = create({ api_key, base_url: 'https://proxy.example/vertex/', api_version: 'v1beta1' });
     expect(entry?.locate('gemini-2.5-flash', { task: 'generate', stream: false })).toMatchObject({
       origin: 'https://proxy.example',
@@ -33,12 +33,15 @@ describe('a vertex-ai entry with an API key', () => {
     });
   });
 
-  test.each(['', 'a CANARY', 'CANARY\n'])('reports a key no header can carry, without showing it: %j', (key) => {
-    const { entry, problems } = create({ api_key: new Secret(key) });
-    expect(entry).toBeUndefined();
-    expect(problems).toMatchObject([{ path: ['api_key'] }]);
-    expect(JSON.stringify(problems)).not.toContain('CANARY');
-  });
+  test.each(['', 'a CANARY', 'CANARY\n'])(
+    'reports a key that is invalid in a header, without showing it: %j',
+    (key) => {
+      const { entry, problems } = create({ api_key: new Secret(key) });
+      expect(entry).toBeUndefined();
+      expect(problems).toMatchObject([{ path: ['api_key'] }]);
+      expect(JSON.stringify(problems)).not.toContain('CANARY');
+    },
+  );
 
   test('shows no secret when it is printed', () => {
     const { entry } = create({ api_key });
@@ -46,13 +49,13 @@ describe('a vertex-ai entry with an API key', () => {
   });
 });
 
-test('an entry made in code with neither region nor API key is told so', () => {
+test('an entry created in code with neither region nor API key is reported', () => {
   const { entry, problems } = create({ project_id: 'my-project' });
   expect(entry).toBeUndefined();
   expect(problems).toEqual([{ path: [], message: expect.stringContaining('api_key') }]);
 });
 
-test('a problem with one endpoint makes the entry unusable, and is told at its place', () => {
+test('a problem with one endpoint makes the entry unusable, and is reported at its path', () => {
   const { entry, problems } = create({
     region: 'us-central1',
     project_id: 'my-project',

@@ -43,7 +43,7 @@ describe('vertexHost', () => {
     ['us-central1', 'us-central1-aiplatform.googleapis.com'],
     ['europe-west4', 'europe-west4-aiplatform.googleapis.com'],
     ['northamerica-northeast1', 'northamerica-northeast1-aiplatform.googleapis.com'],
-  ])('of %s is %s, and the path says the location too', (region, host) => {
+  ])('of %s is %s, and the path contains the location', (region, host) => {
     for (const model of [
       'gemini-2.5-pro',
       'anthropic.claude-x',
@@ -68,13 +68,13 @@ describe('vertexHost', () => {
     'us-central1\n',
     'a@b',
     'x'.repeat(53),
-  ])('is never asked about %j', (region) => {
+  ])('is never called with %j, which isRegion refuses', (region) => {
     expect(isRegion(region)).toBe(false);
   });
 });
 
 describe('isProjectId', () => {
-  test.each(['my-project', 'example.com:my-project', '123456789012'])('knows %s', (id) => {
+  test.each(['my-project', 'example.com:my-project', '123456789012'])('accepts %s', (id) => {
     expect(isProjectId(id)).toBe(true);
   });
   test.each(['', 'My-Project', 'a', 'my/project', '../my-project', 'my-project?', 'my-project\n'])(
@@ -86,7 +86,7 @@ describe('isProjectId', () => {
 });
 
 describe('isEndpointId', () => {
-  test.each(['1', '5464397967697903616', 'mg-endpoint-0a1b', 'my_llama', 'openapi2'])('knows %s', (id) => {
+  test.each(['1', '5464397967697903616', 'mg-endpoint-0a1b', 'my_llama', 'openapi2'])('accepts %s', (id) => {
     expect(isEndpointId(id)).toBe(true);
   });
   test.each(['', 'openapi', '-1', '1-', '1.2', '1/2', '1:predict', '1?', '../1', '1\n', '%31', 'x'.repeat(64)])(
@@ -136,7 +136,7 @@ describe('VertexLocations', () => {
       false,
       '/publishers/google/models/deepseek-ai.deepseek-v3.1-maas:generateContent',
     ],
-  ])('%j (stream %s) lives at %s', (model, stream, path) => {
+  ])('%j (stream %s) has the path %s', (model, stream, path) => {
     expect(at('us-central1').locate(model, { task: 'generate', stream }).path).toBe(`${P}${path}`);
   });
 
@@ -155,17 +155,17 @@ describe('VertexLocations', () => {
     ['mistralai.mistral-large@2407', 'openai-chat', 'mistral-large'],
     ['mistralai.mistral-small-2503', 'openai-chat', 'mistral-small-2503'],
     ['endpoints.5464397967697903616', 'openai-chat', '5464397967697903616'],
-  ])('%j speaks %s and is %j there', (model, format, name) => {
+  ])('%j has the format %s and the name %j', (model, format, name) => {
     expect(at('global').locate(model, PLAIN)).toMatchObject({ format, model: name, host: 'vertex' });
   });
 
-  test('asks all but Mistral for usage on streams', () => {
+  test('requests usage on streams of all models except Mistral', () => {
     expect(at('global').locate('mistralai.mistral-small-2503', STREAM).streamUsage).toBe(false);
     for (const model of ['meta.llama-x', 'qwen/x', 'endpoints.1'])
       expect(at('global').locate(model, STREAM).streamUsage).toBeUndefined();
   });
 
-  test('filters betas for Claude alone', () => {
+  test('filters betas for Claude only', () => {
     const takesFeature = (name: string) => name === 'mine';
     const locations = at('global', { takesFeature });
     expect(locations.locate('anthropic.claude-x', PLAIN).quirks?.takesFeature).toBe(takesFeature);
@@ -178,7 +178,7 @@ describe('VertexLocations', () => {
     ['familya/claude-x', 'familya.claude-x'],
     ['mistralai/mistral-large', 'mistralai.mistral-large'],
     ['endpoints/123', 'endpoints.123'],
-  ])('says how %s is written', (model, right) => {
+  ])('names the right spelling of %s', (model, right) => {
     expect(() => at('global').locate(model, PLAIN)).toThrowError(
       expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining(`write \`${right}\``) }),
     );
@@ -224,7 +224,7 @@ describe('VertexLocations', () => {
     }
   });
 
-  test('never leaves its project and location, whatever a caller writes', () => {
+  test('never leaves its project and location for any model name', () => {
     const prefix = fc.constantFrom('', 'anthropic.', 'meta.', 'mistralai.', 'endpoints.', 'qwen/', 'google.', '../');
     const rest = fc.string({
       unit: fc.oneof(fc.constantFrom('.', '/', ':', '@', '%', '?', '#', '2', 'e'), fc.string()),
@@ -256,7 +256,7 @@ describe('VertexLocations', () => {
     });
   });
 
-  test('counts the tokens of Claude, and of Claude alone, where the entry says', () => {
+  test('counts the tokens of Claude only in count_tokens_region', () => {
     const base = { origin: 'https://us-east5-aiplatform.googleapis.com', prefix: '' };
     const locations = at('europe-west1', { claudeCounts: { base, region: 'us-east5' } });
     const count = { task: 'count_tokens', stream: false } as const;
@@ -296,7 +296,7 @@ describe('endpoints of the settings', () => {
     [{ method: 'predict' as const }, true, '/endpoints/42:predict', 'openai-chat'],
     [{ method: 'gemini' as const }, false, '/endpoints/42:generateContent', 'gemini'],
     [{ method: 'gemini' as const }, true, '/endpoints/42:streamGenerateContent?alt=sse', 'gemini'],
-  ])('%j (stream %s) live at %s', (settings, stream, path, format) => {
+  ])('%j (stream %s) have the path %s', (settings, stream, path, format) => {
     const location = withEndpoints({ 'my-model.v2': { id: '42', ...settings } }).locate('endpoints.my-model.v2', {
       task: 'generate',
       stream,
@@ -313,7 +313,7 @@ describe('endpoints of the settings', () => {
     });
   });
 
-  test('live at their dedicated host, and only they', () => {
+  test('have their dedicated host, which other models do not use', () => {
     const dns = '42.us-central1-123456789012.prediction.vertexai.goog';
     const locations = withEndpoints({ llama: { id: '42', dedicated_dns: dns }, other: { id: '43' } });
     expect(locations.locate('endpoints.llama', PLAIN)).toMatchObject({
@@ -324,7 +324,7 @@ describe('endpoints of the settings', () => {
       expect(locations.locate(model, PLAIN).origin).toBe('https://us-central1-aiplatform.googleapis.com');
   });
 
-  test('are found by their own name alone', () => {
+  test('are found by their exact name only', () => {
     const locations = withEndpoints({ llama: { id: '42' } });
     expect(locations.locate('llama', PLAIN).path).toBe(`${P}/publishers/google/models/llama:generateContent`);
     expect(locations.locate('endpoints.constructor', PLAIN).path).toBe(`${P}/endpoints/constructor/chat/completions`);
@@ -364,13 +364,13 @@ describe('endpoints of the settings', () => {
       { id: '42', method: 'gemini', dedicated_dns: '42.us-central1-123456789012.prediction.vertexai.goog' },
       'tuned Gemini',
     ],
-  ])('with a wrong %s are told at load: %j', (key, settings, words) => {
+  ])('with a wrong %s are reported at load: %j', (key, settings, words) => {
     const { endpoints, problems } = read({ llama: settings });
     expect(endpoints).toBeUndefined();
     expect(problems).toEqual([{ path: ['endpoints', 'llama', key], message: expect.stringContaining(words) }]);
   });
 
-  test('behind a base_url are reached there, and a dedicated host is warned of', () => {
+  test('with a base_url have that host, and a dedicated host gets a warning', () => {
     const dedicated_dns = '42.us-central1-123456789012.prediction.vertexai.goog';
     const base_url = 'https://proxy.example';
     const { endpoints, problems } = read({ llama: { id: '42', dedicated_dns } }, { base_url });
@@ -390,7 +390,7 @@ describe('ExpressLocations', () => {
   test.each([
     ['gemini-2.5-flash', false, '/v1/publishers/google/models/gemini-2.5-flash:generateContent'],
     ['google.gemini-2.5-flash', true, '/v1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse'],
-  ])('%s (stream %s) lives at %s', (model, stream, path) => {
+  ])('%s (stream %s) has the path %s', (model, stream, path) => {
     expect(express.locate(model, { task: 'generate', stream })).toEqual({
       origin: 'https://aiplatform.googleapis.com',
       path,
@@ -402,7 +402,7 @@ describe('ExpressLocations', () => {
   });
 
   test.each(['anthropic.claude-x', 'meta.llama-x', 'mistralai.m', 'endpoints.1', 'qwen/qwen3-maas'])(
-    'says that an API key does not reach %s',
+    'refuses %s, which an API key does not serve',
     (model) => {
       expect(() => express.locate(model, PLAIN)).toThrowError(
         expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining('express mode') }),

@@ -10,7 +10,7 @@ test.each([
   ],
   ['Permission denied', 'PERMISSION_DENIED'],
   ['<html>Forbidden</html>', undefined],
-])('a 403 keeps the words of Google and says which permission is needed: %s', (message, kind) => {
+])('a 403 keeps Google’s message and names the required permission: %s', (message, kind) => {
   const reported = explainPermission({ status: 403, message, ...(kind !== undefined && { kind }) });
   expect(reported.message.startsWith(message)).toBe(true);
   expect(reported.message.slice(message.length)).toContain(HINT);
@@ -34,6 +34,6 @@ test.each([
     kind: 'PERMISSION_DENIED',
     message: 'Request is prohibited by organization’s policy. vpcServiceControlsUniqueIdentifier: VPC_SERVICE_CONTROLS',
   },
-])('what a permission would not cure is left as it is: %j', (failure) => {
+])('a failure for another reason is not changed: %j', (failure) => {
   expect(explainPermission(failure)).toBe(failure);
 });

@@ -11,7 +11,7 @@ const unwrap = (text: string) => predictEnvelope(false).unwrap(Buffer.from(text)
 const completion = { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { content: 'é' } }] };
 
 describe('the envelope of a predict call', () => {
-  test('has the chat body as its one instance, every field of it', () => {
+  test('has the complete chat body as its one instance', () => {
     expect(wrap({ model: '42', messages, temperature: 0.5, guided_choice: ['a'], seed: 7 })).toEqual({
       body: {
         instances: [{ '@requestFormat': 'chatCompletions', messages, temperature: 0.5, guided_choice: ['a'], seed: 7 }],
@@ -29,7 +29,7 @@ describe('the envelope of a predict call', () => {
     });
   });
 
-  test('leaves out that a stream was asked for, and tells', () => {
+  test('removes the request for a stream, and reports the loss', () => {
     const asked = { model: '42', messages, stream: true, stream_options: { include_usage: true } };
     expect(wrap(asked, { stream: true })).toEqual({
       body: { instances: [{ '@requestFormat': 'chatCompletions', messages }], parameters: {} },
@@ -40,11 +40,11 @@ describe('the envelope of a predict call', () => {
   test.each([
     ['the object itself', JSON.stringify({ predictions: completion, deployedModelId: '1' })],
     ['a list of one', JSON.stringify({ predictions: [completion] })],
-  ])('is taken off a reply whose prediction is %s', (_, text) => {
+  ])('is removed from a reply whose prediction is %s', (_, text) => {
     expect(JSON.parse(unwrap(text))).toEqual(completion);
   });
 
-  test('leaves an error inside for its format to read', () => {
+  test('keeps an error inside, which the format decodes', () => {
     expect(JSON.parse(unwrap('{"predictions":[{"error":{"message":"out of memory"}}]}'))).toEqual({
       error: { message: 'out of memory' },
     });
@@ -61,7 +61,7 @@ describe('the envelope of a predict call', () => {
     '{"predictions":null}',
     '{"predictions":["Prompt:\\nhi\\nOutput:\\nhello"]}',
     '{"predictions":[[1,2]]}',
-  ])('is a fault when it holds no chat completion: %s', (text) => {
+  ])('is a fault without a chat completion: %s', (text) => {
     expect(() => unwrap(text)).toThrow(ReplyFault);
   });
 });

@@ -14,7 +14,7 @@ test.each<[Partial<VertexEntry>, readonly (string | number)[]]>([
   [{ count_tokens_region: 'asia' }, ['count_tokens_region']],
   [{ anthropic_betas: { allow: ['*'] } }, ['anthropic_betas', 'allow', 0]],
   [{ endpoints: { a: { id: '1', method: 'predict', stream_usage: false } } }, ['endpoints', 'a', 'stream_usage']],
-])('%j earns a warning, and works', (changes, path) => {
+])('%j gets a warning, and works', (changes, path) => {
   const { entry, problems } = create(changes);
   expect(problems).toEqual([expect.objectContaining({ path, severity: 'warning' })]);
   expect(entry).toBeDefined();
@@ -24,7 +24,7 @@ test.each<Partial<VertexEntry>>([
   { region: 'global' },
   { region: 'us', count_tokens_region: 'eu' },
   { endpoints: { a: { id: '1', method: 'predict' }, b: { id: '2', stream_usage: false } } },
-])('%j earns none', (changes) => {
+])('%j gets no warning', (changes) => {
   expect(create(changes).problems).toEqual([]);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ['endpoints.mine', 'mine'],
   ['endpoints.', undefined],
   ['', undefined],
-])('an endpoint cannot be called %j: requests write the prefix themselves', (name, suggestion) => {
+])('an endpoint cannot have the name %j', (name, suggestion) => {
   const { entry, problems } = create({ endpoints: { [name]: { id: '1' } } });
   expect(entry).toBeUndefined();
   expect(problems).toEqual([

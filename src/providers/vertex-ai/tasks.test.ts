@@ -9,10 +9,10 @@ test.each([
   ['anthropic.claude-sonnet-4-5', ['generate', 'count_tokens']],
   ['meta.llama-4-maverick-17b-128e-instruct-maas', ['generate']],
   ['mistralai.mistral-small-2503', ['generate']],
-])('%s can be asked for %j', (model, tasks) => {
+])('%s supports %j', (model, tasks) => {
   expect([...tasksOf(model)!]).toEqual(tasks);
 });
 
-test.each(['endpoints.123', '../x', ''])('the name %j tells nothing', (model) => {
+test.each(['endpoints.123', '../x', ''])('the tasks of %j are unknown', (model) => {
   expect(tasksOf(model)).toBeUndefined();
 });

@@ -24,15 +24,15 @@ const withKey = (changes: Record<string, unknown> = {}, reply?: Reply, tokenUris
   create({ service_account: new Secret(serviceAccountJson(changes)) }, reply, tokenUris);
 
 describe('a vertex-ai entry with a service account', () => {
-  test('sends the token it got for the account', async () => {
+  test('sends the token of the account', async () => {
     const { entry, sent } = withKey();
     expect(await entry?.authorize(NOBODY)).toEqual({ authorization: 'Bearer ya29.token-1' });
-    // The second time it is at hand, without a promise.
+    // The second time it is cached, without a promise.
     expect(entry?.authorize(NOBODY)).toEqual({ authorization: 'Bearer ya29.token-1' });
     expect(sent).toHaveLength(1);
   });
 
-  test('asks for the token as RFC 7523 says, with an assertion that verifies', async () => {
+  test('requests the token according to RFC 7523, with a valid assertion', async () => {
     const { entry, sent, clock } = withKey();
     const issuedAt = Math.floor(clock.wall() / 1_000);
     await entry?.authorize(NOBODY);
@@ -60,14 +60,14 @@ describe('a vertex-ai entry with a service account', () => {
     expect(verify('RSA-SHA256', signed, key, Buffer.from(signature, 'base64url'))).toBe(true);
   });
 
-  test('200 first requests at once cost one token call', async () => {
+  test('makes one token call for 200 concurrent first requests', async () => {
     const { entry, sent } = withKey();
     const headers = await Promise.all(Array.from({ length: 200 }, () => entry?.authorize(NOBODY)));
     expect(new Set(headers.map((each) => each?.['authorization']))).toEqual(new Set(['Bearer ya29.token-1']));
     expect(sent).toHaveLength(1);
   });
 
-  test('two entries with the same key share a token, two keys do not', async () => {
+  test('shares a token with an entry of the same key, but not of another key', async () => {
     const { setup, sent } = testSetup(() => tokenReply(TOKEN));
     const settings = (slug: string, changes = {}): VertexEntry => ({
       slug,
@@ -80,7 +80,7 @@ describe('a vertex-ai entry with a service account', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('a refused token is fetched anew', async () => {
+  test('fetches a new token after a refusal', async () => {
     let issued = 0;
     const { entry } = withKey({}, () => tokenReply({ ...TOKEN, access_token: `t${(issued += 1)}` }));
     await entry?.authorize(NOBODY);
@@ -100,7 +100,7 @@ describe('a vertex-ai entry with a service account', () => {
     );
   });
 
-  test('takes the key as an object, and line breaks written as \\n', async () => {
+  test('accepts the key as an object, and line breaks written as \\n', async () => {
     const { entry, problems } = create({
       service_account: {
         client_email: 'x@y.example',
@@ -129,8 +129,8 @@ describe('a token call that fails', () => {
       tokenReply({ ...TOKEN, access_token: 'a\r\nb: c' }),
       'without a usable access_token',
     ],
-    ['a token without an end', tokenReply({ ...TOKEN, expires_in: undefined }), 'expires_in'],
-    ['a token that has ended', tokenReply({ ...TOKEN, expires_in: 0 }), 'expires_in'],
+    ['a token without a lifetime', tokenReply({ ...TOKEN, expires_in: undefined }), 'expires_in'],
+    ['an expired token', tokenReply({ ...TOKEN, expires_in: 0 }), 'expires_in'],
     ['a token of another type', tokenReply({ ...TOKEN, token_type: 'mac' }), 'token_type'],
   ])('%s is a 502 that names the entry and the reason', async (_, reply, reason) => {
     const { entry } = withKey({}, () => reply);
@@ -145,7 +145,7 @@ describe('a token call that fails', () => {
     expect((error as Error).message).toContain('@vertex-prod');
   });
 
-  test('a connection that fails says so', async () => {
+  test('names a failed connection', async () => {
     const { entry } = withKey({}, () => {
       throw new UpstreamError('connection_failed', 'No connection to oauth2.googleapis.com.');
     });
@@ -155,7 +155,7 @@ describe('a token call that fails', () => {
     });
   });
 
-  test('never shows the assertion, the key or a token, whatever the endpoint repeats', async () => {
+  test('never shows the assertion, the key or a token, even if the endpoint repeats them', async () => {
     const { entry, sent } = withKey({}, ({ body = '' }) => {
       const assertion = new URLSearchParams(body).get('assertion') ?? '';
       return tokenReply(
@@ -185,7 +185,12 @@ describe('a service account that cannot be used', () => {
       ['service_account'],
       'not the JSON',
     ],
-    ['JSON that is no object', { service_account: new Secret(`["${CANARY}"]`) }, ['service_account'], 'not the JSON'],
+    [
+      'JSON that is not an object',
+      { service_account: new Secret(`["${CANARY}"]`) },
+      ['service_account'],
+      'not the JSON',
+    ],
     [
       'another type of key',
       { service_account: new Secret(serviceAccountJson({ type: 'authorized_user' })) },
@@ -253,7 +258,7 @@ describe('a service account that cannot be used', () => {
       'set project_id',
     ],
     ['neither key nor project', {}, [], 'project_id'],
-  ])('%s is told at load, without showing it', (_, changes, path, words) => {
+  ])('%s is reported at load, without showing it', (_, changes, path, words) => {
     const { entry, problems } = create(changes, noTokenCalls);
     expect(entry).toBeUndefined();
     expect(problems).toEqual([{ path, message: expect.stringContaining(words) }]);
@@ -271,7 +276,7 @@ describe('a service account that cannot be used', () => {
     },
   );
 
-  test('a token_uri on the list of the operator is used as it stands, plain http too', async () => {
+  test('a token_uri listed by the operator is used unchanged, also with plain http', async () => {
     const uri = 'http://127.0.0.1:9999/token';
     const { entry, sent } = withKey({ token_uri: uri }, undefined, [uri]);
     await entry?.authorize(NOBODY);
@@ -283,7 +288,7 @@ describe('a vertex-ai entry with project and region only', () => {
   const open = () => create({ project_id: 'my-project' }, noTokenCalls).entry;
 
   test.each(['Bearer ya29.mine', 'bearer ya29.mine', 'BEARER  ya29.mine', 'ya29.mine'])(
-    'takes %j from the caller',
+    'accepts %j from the caller',
     (text) => {
       expect(open()?.authorize(bearer(text))).toEqual({ authorization: 'Bearer ya29.mine' });
     },
@@ -312,7 +317,7 @@ describe('a vertex-ai entry with project and region only', () => {
 });
 
 describe('Vertex AI without a catalog entry', () => {
-  test('is Google’s host, whatever region the caller names', () => {
+  test('always has Google’s host', () => {
     const entry = createAdHocVertex({ projectId: 'their-project', region: 'europe-west4' });
     expect(entry.locate('gemini-2.5-flash', { task: 'generate', stream: true })).toMatchObject({
       origin: 'https://europe-west4-aiplatform.googleapis.com',

@@ -4,27 +4,27 @@ import { UpstreamError, type BreakerSettings, type HealthTrial } from '../../plu
 import { createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import { Breaker } from './breaker.ts';
 
-/** One request as the reference sees it. */
+/** One request in the reference model. */
 interface Request {
   readonly trial: HealthTrial;
   readonly began: number;
   readonly probe: boolean;
-  /** Told already. */
+  /** Its result has been reported. */
   reported: 'nothing' | 'success' | 'all';
-  /** When it was counted, and as what. */
+  /** Time and result with which it was counted. */
   counted: { at: number; failed: boolean; since: number } | undefined;
 }
 
 /**
- * What a breaker should do, told from a list of everything that has happened: which requests began since the last change, which
- * of those were counted and when. No buckets, no running sums.
+ * A reference model of the breaker, computed from a list of all events: the requests that began since the last change, and those that
+ * were counted and when. It has no buckets and no running sums.
  */
 class Reference {
   readonly requests: Request[] = [];
   state: 'closed' | 'open' | 'half_open' = 'closed';
   retryAt = 0;
   probe: Request | undefined;
-  /** Number of the step of the last opening or closing. */
+  /** Index of the step of the last opening or closing. */
   changed = -1;
   #step = 0;
   readonly #settings: BreakerSettings;
@@ -95,7 +95,7 @@ const settings: fc.Arbitrary<BreakerSettings> = fc.record({
   failures: fc.integer({ min: 1, max: 4 }),
   minRequests: fc.integer({ min: 1, max: 6 }),
   failureRate: fc.constantFrom(0.1, 0.5, 1),
-  // Whole buckets: the reference knows no tenths.
+  // Times are multiples of a bucket, because the reference has no buckets.
   windowMs: fc.constant(10_000),
   cooldownMs: fc.constantFrom(1000, 5000, 20_000),
   onStatusCodes: fc.constant(createTarget().breaker.onStatusCodes),
@@ -115,8 +115,8 @@ const step = fc.oneof(
 
 const broken = new UpstreamError('overloaded', 'no');
 
-describe('a breaker and a list of all that happened', () => {
-  it('agree, whatever happens in whatever order', async () => {
+describe('a breaker and its reference model', () => {
+  it('agree for any sequence of events', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(settings, fc.array(step, { minLength: 20, maxLength: 120 }), async (rules, steps) => {

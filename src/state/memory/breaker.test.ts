@@ -36,7 +36,7 @@ function tell(trial: HealthTrial, verdict: string): void {
   else trial.abandoned();
 }
 
-/** Open, its cooldown begun now. */
+/** An open breaker at the start of its cooldown. */
 function createOpen(settings: Partial<BreakerSettings> = {}) {
   const all = create(settings);
   run(all.breaker, 'ffff');
@@ -67,7 +67,7 @@ describe('a breaker opens', () => {
     expect([breaker.state, breaker.admits]).toEqual([state, state === 'closed']);
   });
 
-  it('not for failures that have left the window', async () => {
+  it('but not for failures that have left the window', async () => {
     const { breaker, clock } = create();
     run(breaker, 'fff');
     await clock.advance(10_000);
@@ -75,7 +75,7 @@ describe('a breaker opens', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('for the statuses its settings say, and no others', () => {
+  it('for the statuses in its settings only', () => {
     const { breaker } = create({ onStatusCodes: new Set([429]) });
     run(breaker, 'ffffffff');
     expect(breaker.state).toBe('closed');
@@ -83,14 +83,14 @@ describe('a breaker opens', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('counts a request once, whatever is told of it after', () => {
+  it('after counting each request once, whatever is reported later', () => {
     const { breaker } = create();
     const trial = breaker.begin();
     for (const verdict of 'fffffsaf') tell(trial, verdict);
     expect(breaker.report()).toMatchObject({ requests: 1, failures: 1 });
   });
 
-  it('for answers that began well and broke, each of them one request', () => {
+  it('for replies that broke after they began, each counted as one request', () => {
     const { breaker } = create({ minRequests: 3, failureRate: 1 });
     const trials = Array.from({ length: 3 }, () => breaker.begin());
     for (const trial of trials) trial.succeeded();
@@ -100,7 +100,7 @@ describe('a breaker opens', () => {
 });
 
 describe('an open breaker', () => {
-  it('leaves the target alone until its cooldown is over, then sends one request at a time', async () => {
+  it('skips the target until its cooldown is over, then admits one request at a time', async () => {
     const { breaker, clock } = createOpen();
     expect([breaker.admits, breaker.retryAt]).toEqual([false, 5000]);
     await clock.advance(4999);
@@ -112,7 +112,7 @@ describe('an open breaker', () => {
     expect(breaker.begin().probe).toBe(false);
   });
 
-  it('closes with the first success, and has forgotten what was', async () => {
+  it('closes with the first success, and clears its counts', async () => {
     const { breaker, clock, states } = createOpen();
     await clock.advance(5000);
     run(breaker, 's');
@@ -121,7 +121,7 @@ describe('an open breaker', () => {
     expect(states()).toEqual(['open', 'half_open', 'closed']);
   });
 
-  it('closes when the target refuses the request itself: somebody is there', async () => {
+  it('closes when the target refuses the request itself, because it has answered', async () => {
     const { breaker, clock } = createOpen();
     await clock.advance(5000);
     run(breaker, 'c');
@@ -137,9 +137,9 @@ describe('an open breaker', () => {
   });
 
   it.each([
-    ['whose client has left', 'a'],
+    ['whose client has disconnected', 'a'],
     ['that failed in a way that does not count', 'u'],
-  ])('gives the place of a probe %s to the next one, and is none the wiser', async (_, verdict) => {
+  ])('frees the slot of a probe %s, without a change of state', async (_, verdict) => {
     const { breaker, clock } = createOpen();
     await clock.advance(5000);
     run(breaker, verdict);
@@ -147,7 +147,7 @@ describe('an open breaker', () => {
     expect(breaker.begin().probe).toBe(true);
   });
 
-  it('closes when a last resort has an answer, before its time', () => {
+  it('closes when a last resort is answered before the cooldown ends', () => {
     const { breaker } = createOpen();
     const trial = breaker.begin();
     expect(trial.probe).toBe(false);
@@ -162,7 +162,7 @@ describe('an open breaker', () => {
     expect([breaker.state, breaker.retryAt]).toEqual(['open', 5000]);
   });
 
-  it('counts an answer against the target that closed it and broke afterwards', async () => {
+  it('counts a reply as a failure that closed it and broke afterwards', async () => {
     const { breaker, clock } = createOpen();
     await clock.advance(5000);
     const probe = breaker.begin();
@@ -181,7 +181,7 @@ describe('the result of a request that began before the breaker opened', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('does not prolong it, nor count', async () => {
+  it('neither prolongs it nor counts', async () => {
     const { breaker, clock } = create();
     const [early, late] = [breaker.begin(), breaker.begin()];
     run(breaker, 'ffff');
@@ -196,7 +196,7 @@ describe('the result of a request that began before the breaker opened', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('does not take back that its cooldown is over', async () => {
+  it('does not restart a finished cooldown', async () => {
     const { breaker, clock } = create();
     const early = breaker.begin();
     run(breaker, 'ffff');
@@ -205,7 +205,7 @@ describe('the result of a request that began before the breaker opened', () => {
     expect([breaker.retryAt, breaker.admits]).toEqual([5000, true]);
   });
 
-  it('is nothing to one that has closed since: hung requests of a bad minute do not make another', async () => {
+  it('does not count after it has closed: requests that hung in an outage do not open it again', async () => {
     const { breaker, clock } = create();
     const hung = Array.from({ length: 10 }, () => breaker.begin());
     const broken = breaker.begin();
@@ -217,7 +217,7 @@ describe('the result of a request that began before the breaker opened', () => {
     expect([breaker.state, breaker.report()]).toMatchObject(['closed', { requests: 1, failures: 0 }]);
   });
 
-  it('does not free the place of a probe', async () => {
+  it('does not free the slot of a probe', async () => {
     const { breaker, clock } = create();
     const early = [...'sfuca'].map((verdict) => ({ verdict, trial: breaker.begin() }));
     run(breaker, 'ffff');
@@ -230,7 +230,7 @@ describe('the result of a request that began before the breaker opened', () => {
 
 describe('a Retry-After', () => {
   it.each([
-    ['longer than the cooldown holds', 60_000, 60_000],
+    ['longer than the cooldown applies', 60_000, 60_000],
     ['shorter than the cooldown does not', 1000, 5000],
     ['longer than five minutes is cut', 3_600_000, 300_000],
   ])('%s', (_, retryAfterMs, retryAt) => {
@@ -240,14 +240,14 @@ describe('a Retry-After', () => {
     expect([breaker.state, breaker.retryAt]).toEqual(['open', retryAt]);
   });
 
-  it('does not cut a cooldown that is longer than five minutes', () => {
+  it('does not shorten a cooldown that is longer than five minutes', () => {
     const { breaker } = create({ cooldownMs: 600_000 });
     run(breaker, 'fff');
     breaker.begin().failed(failure(429, { retryAfterMs: 3_600_000 }));
     expect(breaker.retryAt).toBe(600_000);
   });
 
-  it('is heeded from whoever hears it while the breaker is open', async () => {
+  it('is honoured from every request while the breaker is open', async () => {
     const { breaker, clock } = create();
     const [early, wrong] = [breaker.begin(), breaker.begin()];
     run(breaker, 'ffff');
@@ -257,7 +257,7 @@ describe('a Retry-After', () => {
     expect(breaker.retryAt).toBe(21_000);
   });
 
-  it('of a probe that fails holds as well', async () => {
+  it('of a failed probe applies too', async () => {
     const { breaker, clock } = createOpen();
     await clock.advance(5000);
     breaker.begin().failed(failure(429, { retryAfterMs: 30_000 }));
@@ -265,8 +265,8 @@ describe('a Retry-After', () => {
   });
 });
 
-describe('where no breaker is wanted', () => {
-  it('health is told by the same rules, and nobody is kept away or sent to try', async () => {
+describe('without a configured breaker', () => {
+  it('health follows the same rules, and every request is admitted without probes', async () => {
     const { breaker, clock, states } = createOpen({ enforced: false });
     expect(breaker.admits).toBe(true);
     run(breaker, 'ssss');
@@ -282,8 +282,8 @@ describe('where no breaker is wanted', () => {
   });
 });
 
-describe('what is told', () => {
-  it('of a target: its state, how many of how many failed, when it may be tried, what went wrong last', async () => {
+describe('a report', () => {
+  it('of a target has its state, failures, requests, wait and last error', async () => {
     const { breaker, clock } = create();
     expect(breaker.report()).toEqual({
       state: 'closed',
@@ -307,7 +307,7 @@ describe('what is told', () => {
     expect(breaker.report()).toMatchObject({ failures: 0, requests: 0, waitMs: 0 });
   });
 
-  it('of a transition: where from, and what led to it', async () => {
+  it('of a transition has the previous state and the causes', async () => {
     const { breaker, clock, transitions } = createOpen();
     await clock.advance(5000);
     run(breaker, 's');

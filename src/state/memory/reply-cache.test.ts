@@ -30,7 +30,7 @@ const reply = (bytes: Buffer, parts: Partial<CachedReply> = {}): CachedReply => 
 });
 
 describe('the store of replies', () => {
-  it('gives what was stored, byte for byte, and nothing for another key', () => {
+  it('returns what was stored, byte for byte, and nothing for another key', () => {
     const { store } = createStore();
     const kept = reply(Buffer.from('{"a":1}'), { stream: true, contentType: 'text/event-stream' });
     store.store('k', kept, 1000);
@@ -38,7 +38,7 @@ describe('the store of replies', () => {
     expect(store.find('l')).toBeUndefined();
   });
 
-  it('keeps a copy of its own: not the pool or the network read its bytes are a slice of', () => {
+  it('keeps a copy of the bytes, not the pool or the network read of which they are a slice', () => {
     const { store } = createStore();
     const read = Buffer.alloc(1000, 'x');
     store.store('k', reply(read.subarray(10, 20)), 1000);
@@ -47,7 +47,7 @@ describe('the store of replies', () => {
     expect(store.find('k')!.bytes.buffer.byteLength).toBe(10);
   });
 
-  it('can be looked into without a trace: no reply is younger for it, and none that has expired goes', async () => {
+  it('can be peeked into without marking replies as used or removing expired ones', async () => {
     const { store, clock, sizes } = createStore(6000);
     for (const key of ['a', 'b']) store.store(key, reply(Buffer.alloc(1000)), 1000);
     expect([store.peek('a')?.bytes.length, store.peek('c')]).toEqual([1000, undefined]);
@@ -58,7 +58,7 @@ describe('the store of replies', () => {
     expect([store.peek('b'), store.size.entries, sizes.length]).toEqual([undefined, 2, reported]);
   });
 
-  it('lets go of a reply when its time is over, from the moment it was made', async () => {
+  it('drops a reply when its time is over, counted from its creation', async () => {
     const { store, clock, sizes } = createStore();
     await clock.advance(100);
     store.store('k', reply(Buffer.from('x'), { storedAt: 50 }), 1000);
@@ -76,7 +76,7 @@ describe('the store of replies', () => {
     expect(clock.started).toBe(0);
   });
 
-  it('makes room by what was asked for longest ago, and counts what could still have been given', async () => {
+  it('evicts the least recently used reply, and counts evictions of replies that had not expired', async () => {
     const { store, clock, evictions } = createStore();
     const large = Buffer.alloc(2000);
     for (const key of ['a', 'b', 'c']) store.store(key, reply(large), 1000);
@@ -98,15 +98,15 @@ describe('the store of replies', () => {
 
   it.each([
     ['larger than an entry may be', 10_000, 5001],
-    ['larger than the whole', 3000, 2900],
-    ['where there is no memory for any', 0, 1],
+    ['larger than the whole store', 3000, 2900],
+    ['without any memory', 0, 1],
   ])('does not keep a reply %s', (_, maxBytes, bytes) => {
     const { store } = createStore(maxBytes);
     store.store('k', reply(Buffer.alloc(bytes)), 1000);
     expect([store.find('k'), store.size]).toEqual([undefined, { entries: 0, bytes: 0 }]);
   });
 
-  it('never holds more than its bound, whatever is stored', () => {
+  it('never exceeds its limit', () => {
     const entry = fc.record({ key: fc.stringMatching(/^[a-h]$/), bytes: fc.nat(5000), losses: fc.nat(30) });
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {

@@ -8,7 +8,7 @@ const counts = (window: SlidingWindow, now: number): readonly [requests: number,
 ];
 
 describe('the sliding window', () => {
-  it('forgets what is older than it, a tenth at a time', () => {
+  it('drops older counts, a tenth at a time', () => {
     const window = new SlidingWindow(1000);
     window.add(50, true);
     window.add(150, false);
@@ -17,7 +17,7 @@ describe('the sliding window', () => {
     expect(counts(window, 1100)).toEqual([0, 0]);
   });
 
-  it('begins anew after a long silence, wherever that ends', () => {
+  it('is empty after a long silence', () => {
     const window = new SlidingWindow(1000);
     for (let at = 0; at < 1000; at += 100) window.add(at, true);
     window.add(123_456, false);
@@ -35,7 +35,7 @@ describe('the sliding window', () => {
     expect(counts(window, late + 999 - (late % 100)), 'and from the moment it failed').toEqual(expected);
   });
 
-  it('tells what a list of all moments would, to a tenth of its length', () => {
+  it('agrees with a list of all times, to a tenth of its length', () => {
     const step = fc.record({ wait: fc.nat(700), failed: fc.boolean(), late: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 3000 }), (steps, windowMs) => {

@@ -13,7 +13,7 @@ function create() {
     onTargets: (targets) => reported.push(targets),
     onTransition: ({ config, target }, { to }) => transitions.push(`${config} ${target} ${to}`),
   });
-  /** As a snapshot that goes live. */
+  /** Makes the configs live as a snapshot does. */
   const load = (...configs: GatewayConfig[]) => {
     const health = createHealthDirectory(store);
     health.prepare(configs);
@@ -43,7 +43,7 @@ function breakIt(health: Health, of: GatewayConfig): void {
 
 describe('a target after a reload', () => {
   it.each<[string, Partial<Target>]>([
-    ['nothing of it', {}],
+    ['nothing', {}],
     ['its parameters', { overrideParams: { model: 'm', temperature: 1 } }],
     ['its timeouts', { timeouts: { connect: 1 } }],
   ])('keeps its health when %s has changed', (_, change) => {
@@ -56,18 +56,18 @@ describe('a target after a reload', () => {
   it.each<[string, Partial<Target>]>([
     ['its provider', { provider: '@anthropic' }],
     ['its model', { overrideParams: { model: 'n' } }],
-    ['its place', { path: 'config.targets[1]' }],
-    ['what opens its breaker', { breaker: { ...BREAKER, failures: 6 } }],
-    ['which statuses count', { breaker: { ...BREAKER, onStatusCodes: new Set([503]) } }],
-    ['that it has a breaker', { breaker: { ...BREAKER, enforced: false } }],
-  ])('begins anew when %s has changed', (_, change) => {
+    ['its path', { path: 'config.targets[1]' }],
+    ['the threshold of its breaker', { breaker: { ...BREAKER, failures: 6 } }],
+    ['the statuses that count', { breaker: { ...BREAKER, onStatusCodes: new Set([503]) } }],
+    ['whether it has a breaker', { breaker: { ...BREAKER, enforced: false } }],
+  ])('starts again when %s has changed', (_, change) => {
     const { load } = create();
     const [before, after] = [config(), config(change)];
     breakIt(load(before), before);
     expect(stateOf(load(after), after)).toBe('closed');
   });
 
-  it('begins anew when it was gone in between', () => {
+  it('starts again when it was removed in between', () => {
     const { load } = create();
     const same = config();
     breakIt(load(same), same);
@@ -75,7 +75,7 @@ describe('a target after a reload', () => {
     expect(stateOf(load(same), same)).toBe('closed');
   });
 
-  it('shares its health with requests that still run on the settings before', () => {
+  it('shares its health with requests that still run on the previous settings', () => {
     const { load } = create();
     const [before, after] = [config(), config()];
     const old = load(before);
@@ -84,22 +84,22 @@ describe('a target after a reload', () => {
     expect(stateOf(current, after)).toBe('open');
   });
 
-  it('is not there for settings that never went live', () => {
+  it('has no entry for settings that never went live', () => {
     const { store, reported } = create();
     createHealthDirectory(store).prepare([config()]);
     expect([reported, store.reports()]).toEqual([[], []]);
   });
 });
 
-describe('a look-up', () => {
-  it('gives the same health each time', () => {
+describe('a lookup', () => {
+  it('returns the same health each time', () => {
     const { load } = create();
     const [stored, inline] = [config(), config({}, { id: 'inline' })];
     const health = load(stored);
     for (const one of [stored, inline]) expect(health.of(one, targetIn(one))).toBe(health.of(one, targetIn(one)));
   });
 
-  it('tells inline configs apart by what they say, and knows them again after a reload', () => {
+  it('distinguishes inline configs by content, and finds them again after a reload', () => {
     const { load } = create();
     const inline = (hash: string): GatewayConfig => config({}, { id: 'inline', hash });
     breakIt(load(), inline('a'));
@@ -107,7 +107,7 @@ describe('a look-up', () => {
     expect([inline('a'), inline('b')].map((one) => stateOf(health, one))).toEqual(['open', 'closed']);
   });
 
-  it('finds stored targets however many inline configs have come since; of those it keeps the last 2,000', () => {
+  it('finds stored targets after any number of inline configs, of which it keeps the last 2,000', () => {
     const { load } = create();
     const stored = config();
     const inline = (hash: string): GatewayConfig => config({}, { id: 'inline', hash });
@@ -124,8 +124,8 @@ describe('a look-up', () => {
   });
 });
 
-describe('what is told', () => {
-  it('are the targets in force, with their health, and no inline ones', () => {
+describe('reports', () => {
+  it('contain the current targets with their health, and no inline ones', () => {
     const { load, reported, store } = create();
     const group: GatewayConfig = {
       ...config(),
@@ -167,7 +167,7 @@ describe('what is told', () => {
     ]);
   });
 
-  it('are no transitions of a target that is gone', () => {
+  it('contain no transitions of a removed target', () => {
     const { load, transitions } = create();
     const before = config();
     const old = load(before);

@@ -35,7 +35,7 @@ function create() {
 }
 type Setup = ReturnType<typeof create>;
 
-/** A request at the target; it sends the caller's own token where `usesCallersToken` says so. */
+/** A request at the target, which sends the caller's own token with `usesCallersToken`. */
 function exchangeOf(token: string | undefined, usesCallersToken = true): Exchange {
   const exchange = createExchange({ ...(token !== undefined && { upstreamToken: new Secret(token, 'caller') }) });
   const attempt = createAttempt(exchange, { target });
@@ -59,7 +59,7 @@ describe('the token of one caller', () => {
     ['rate_limit_exceeded', 429],
     ['invalid_api_key', 401],
     ['upstream_permission', 403],
-  ])('that is refused with %s keeps its own caller away, and no other', (code, status) => {
+  ])('that is refused with %s blocks its own caller only', (code, status) => {
     const setup = create();
     fail(setup, 'mine', refused(code, status));
     expect([admits(setup, 'mine'), admits(setup, 'yours'), admits(setup, undefined)]).toEqual([false, true, true]);
@@ -67,7 +67,7 @@ describe('the token of one caller', () => {
     expect(setup.transitions).toEqual([]);
   });
 
-  it('does not hide what belongs to the target: a 5xx counts for all', () => {
+  it('does not hide failures of the target: a 5xx counts for all callers', () => {
     const setup = create();
     fail(setup, 'mine', new UpstreamError('overloaded', 'no', { toCallersToken: true }));
     expect([admits(setup, 'mine'), admits(setup, 'yours'), admits(setup, undefined)]).toEqual([false, false, false]);
@@ -96,14 +96,14 @@ describe('the token of one caller', () => {
     expect(admits(setup, 'mine')).toBe(true);
   });
 
-  it('has its successes counted too: a refusal now and then does not open its breaker', () => {
+  it('has its successes counted too, so that an occasional refusal does not open its breaker', () => {
     const setup = create();
     for (let count = 0; count < 50; count += 1) setup.health.of(config, target, exchangeOf('mine')).begin().succeeded();
     fail(setup, 'mine', refused());
     expect(admits(setup, 'mine')).toBe(true);
   });
 
-  it('is unknown to the health where the target is sent the gateway’s own key', () => {
+  it('has no breaker where the target receives the gateway’s own key', () => {
     const setup = create();
     const error = new UpstreamError('rate_limit_exceeded', 'no');
     for (let count = 0; count < 5; count += 1)
@@ -111,17 +111,17 @@ describe('the token of one caller', () => {
     expect([admits(setup, 'dummy'), admits(setup, 'yours')]).toEqual([false, false]);
   });
 
-  it('counts for no target where a plugin does not say whose request it is', () => {
+  it('counts for no target where a plugin does not pass the exchange', () => {
     const { health, store } = create();
     for (let count = 0; count < 5; count += 1) health.of(config, target).begin().failed(refused());
     expect(store.reports()).toMatchObject([{ state: 'closed', failures: 0 }]);
   });
 
-  it('is not kept: the health of 5,000 tokens is bounded, and none of them is in it', () => {
+  it('is not stored: the health of 5,000 tokens is bounded and contains none of them', () => {
     const setup = create();
     for (let count = 0; count < 5000; count += 1) fail(setup, `canary-token-${count}`, refused());
     expect(admits(setup, 'canary-token-4999')).toBe(false);
-    // The one used longest ago has made room.
+    // The least recently used one was evicted.
     expect(admits(setup, 'canary-token-0')).toBe(true);
     expect(inspect(setup.store, { depth: 20, showHidden: true, maxArrayLength: null })).not.toContain('canary-token');
     expect(setup.store.reports()).toHaveLength(1);

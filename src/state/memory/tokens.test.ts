@@ -5,7 +5,7 @@ import { TokenStore, type MintedToken } from './tokens.ts';
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** A token endpoint in the test's hands: each call waits until it is answered. */
+/** A token endpoint that the test controls: each call waits until it is answered. */
 class Endpoint {
   calls = 0;
   #waiting: { resolve: (token: MintedToken) => void; reject: (error: Error) => void }[] = [];
@@ -44,7 +44,7 @@ function setup(options?: ConstructorParameters<typeof TokenStore>[1]) {
 }
 
 describe('TokenStore', () => {
-  test('200 callers at once cost one token call', async () => {
+  test('makes one token call for 200 concurrent callers', async () => {
     const { endpoint, get } = setup();
     const tokens = Promise.all(Array.from({ length: 200 }, () => get()));
     await endpoint.answer('t1');
@@ -105,7 +105,7 @@ describe('TokenStore', () => {
     await expect(after).rejects.toThrow('still down');
   });
 
-  test('does not hammer an endpoint that fails, and tries again after a second', async () => {
+  test('calls a failing endpoint again only after a second', async () => {
     const { clock, get, endpoint } = setup();
     const first = Promise.resolve(get());
     first.catch(() => {});
@@ -120,7 +120,7 @@ describe('TokenStore', () => {
     expect(endpoint.calls).toBe(2);
   });
 
-  test('leaves the endpoint alone for ten seconds after a failed background refresh', async () => {
+  test('does not call the endpoint for ten seconds after a failed background refresh', async () => {
     const { clock, hold, get, endpoint } = setup();
     await hold('t1');
     clock.advance(HOUR - 4 * MINUTE);
@@ -147,7 +147,7 @@ describe('TokenStore', () => {
     expect(endpoint.calls).toBe(2);
   });
 
-  test('a refused token is let go at any age, and the next caller gets a fresh one', async () => {
+  test('drops a refused token at any age, and the next caller gets a new one', async () => {
     const { store, hold, get, endpoint } = setup();
     await hold('t1');
     expect(store.refuse('a', 't1')).toBe(true);
@@ -156,7 +156,7 @@ describe('TokenStore', () => {
     expect(await fresh).toBe('t2');
   });
 
-  test('a hundred requests that were refused the old token share one fresh one', async () => {
+  test('fetches one new token for a hundred requests whose old token was refused', async () => {
     const { store, hold, get, endpoint } = setup();
     await hold('t1');
     const refused = Array.from({ length: 100 }, () => store.refuse('a', 't1'));
@@ -202,7 +202,7 @@ describe('TokenStore', () => {
     expect(store.refuse('nothing', 't')).toBe(false);
   });
 
-  test('a mint that throws at once is a failure like any other', async () => {
+  test('treats a mint that throws synchronously as a failure', async () => {
     const { store, clock } = setup();
     const mint = () => {
       throw new Error('at once');
@@ -212,7 +212,7 @@ describe('TokenStore', () => {
     await expect(store.get('x', async () => ({ value: 'ok', expiresInMs: HOUR }))).resolves.toBe('ok');
   });
 
-  test('holds no more tokens than its bound', async () => {
+  test('holds no more tokens than its limit', async () => {
     const clock = new ManualClock();
     const store = new TokenStore(clock, { max: 2 });
     let calls = 0;
@@ -222,7 +222,7 @@ describe('TokenStore', () => {
     expect(await store.get('a', mint)).toBe('t4');
   });
 
-  test('lets go of tokens whose credential is named no more, and of no other', async () => {
+  test('drops the tokens of credentials that are no longer named, and no others', async () => {
     const { store } = setup();
     let calls = 0;
     const mint = async () => ({ value: `t${(calls += 1)}`, expiresInMs: HOUR });

@@ -52,7 +52,7 @@ function asked({ request_body: body, response_body: reply }: Recording): { input
 
 describe.skipIf(recordings.length === 0)('what was recorded at Vertex AI', () => {
   test.each(recordings.map((recording) => [recording.id, recording] as const))(
-    '%s: is asked and read alike',
+    '%s: is encoded and decoded like the recording',
     (_, it) => {
       const encoded = encode(it.model, asked(it), { settings: { instances_per_call: 250 } });
       expect(lostParams(encoded)).toEqual([]);

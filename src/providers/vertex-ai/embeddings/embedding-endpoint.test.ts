@@ -23,7 +23,7 @@ describe('embeddings on Vertex AI', () => {
     ['gemini-embedding-2', 'gemini-embedding-2:embedContent'],
     ['gemini-embedding-2-preview', 'gemini-embedding-2-preview:embedContent'],
     ['multimodalembedding@001', 'multimodalembedding@001:predict'],
-  ])('of %s are asked for at %s', (name, path) => {
+  ])('of %s have the path %s', (name, path) => {
     expect(endpointOf(name)).toMatchObject({ path: `publishers/google/models/${path}`, format: 'gemini' });
   });
 
@@ -35,13 +35,11 @@ describe('embeddings on Vertex AI', () => {
     'mistralai.mistral-small-2503',
     'deepseek-ai/deepseek-v3.1-maas',
     'endpoints.1234567890',
-  ])('are nothing %s has', (name) => {
-    expect(() => endpointOf(name)).toThrow(
-      expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error,
-    );
+  ])('are refused for %s', (name) => {
+    expect(() => endpointOf(name)).toThrow(expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error);
   });
 
-  test('are there in express mode too', () => {
+  test('are available in express mode', () => {
     const base = { origin: 'https://aiplatform.googleapis.com', prefix: '' };
     const express = new ExpressLocations({ base, version: 'v1', embeddings: settings });
     expect(express.locate('text-embedding-005', EMBED)).toMatchObject({
@@ -50,7 +48,7 @@ describe('embeddings on Vertex AI', () => {
     });
   });
 
-  test('are there without a catalog entry', () => {
+  test('are available without a catalog entry', () => {
     const place = createAdHocVertex({ projectId: 'their-project', region: 'europe-west4' });
     expect(place.locate('text-embedding-005', EMBED)).toMatchObject({
       origin: 'https://europe-west4-aiplatform.googleapis.com',
@@ -59,7 +57,7 @@ describe('embeddings on Vertex AI', () => {
     });
   });
 
-  test('of a deployed model are asked for by the method of its endpoint', () => {
+  test('of a deployed model use the method of its endpoint', () => {
     expect(ENDPOINT_METHODS.predict('42', EMBED, settings)).toMatchObject({
       path: 'endpoints/42:predict',
       codec: { mode: 'translate' },

@@ -35,13 +35,13 @@ describe('a request to multimodalembedding', () => {
       },
     ],
     [{ video: { base64: 'AAAA' } }, { video: { bytesBase64Encoded: 'AAAA' } }],
-  ])('says %j as %j', (input, instance) => {
+  ])('encodes %j as %j', (input, instance) => {
     const encoded = encode(MULTI, { input, dimensions: 512 });
     expect(encoded.calls).toEqual([{ instances: [instance], parameters: { dimension: 512 } }]);
     expect(encoded.losses).toEqual([]);
   });
 
-  test('asks once for each input', () => {
+  test('makes one call for each input', () => {
     expect(encode(MULTI, { input: ['a', { image: 'gs://b/i.png' }] }).calls).toEqual([
       { instances: [{ text: 'a' }] },
       { instances: [{ image: { gcsUri: 'gs://b/i.png', mimeType: 'image/png' } }] },
@@ -63,7 +63,7 @@ describe('a request to multimodalembedding', () => {
     expect(() => encode(MULTI, { input })).toThrow(refused(param));
   });
 
-  test('reports what it has no place for', () => {
+  test('reports fields that it cannot send', () => {
     const body = {
       input: { text: 'a', image: { url: 'gs://b/i.png', detail: 'low' }, id: 7 },
       task_type: 'CLUSTERING',
@@ -75,7 +75,7 @@ describe('a request to multimodalembedding', () => {
     );
   });
 
-  test('gives the vectors of image and video beside that of the text', () => {
+  test('returns the vectors of image and video beside that of the text', () => {
     const input = { text: 'a', image: 'gs://b/i.png', video: 'gs://b/v.mp4' };
     const reply = {
       predictions: [
@@ -96,7 +96,7 @@ describe('a request to multimodalembedding', () => {
     expect(bodyOf(encode(MULTI, { input }).decode([reply]))['data']).toEqual([
       { object: 'embedding', index: 0, embedding: [1, 2], image_embedding: [3, 4], video_embeddings },
     ]);
-    // Only `embedding` is what a client's encoding is about.
+    // The client's encoding applies to `embedding` only.
     expect(bodyOf(encode(MULTI, { input, encoding_format: 'base64' }).decode([reply]))['data']).toMatchObject([
       { embedding: 'AACAPwAAAEA=', image_embedding: [3, 4], video_embeddings },
     ]);
@@ -120,7 +120,7 @@ describe('a request to multimodalembedding', () => {
     [{ text: 'a', image: 'gs://b/i.png' }, { textEmbedding: [1] }],
     [{ video: 'gs://b/v.mp4' }, { videoEmbeddings: [] }],
     [{ video: 'gs://b/v.mp4' }, { videoEmbeddings: [{ startOffsetSec: 0 }] }],
-  ])('asked for %j takes no %j', (input, answer) => {
+  ])('with the input %j refuses the reply %j', (input, answer) => {
     expect(() => encode(MULTI, { input }).decode([{ predictions: [answer] }])).toThrow(
       expect.objectContaining({ name: 'ReplyFault' }) as Error,
     );
@@ -128,7 +128,7 @@ describe('a request to multimodalembedding', () => {
 });
 
 describe('a request to gemini-embedding-2', () => {
-  test('is one content a call', () => {
+  test('has one content per call', () => {
     const encoded = encode(GEMINI, {
       input: ['a', 'b'],
       input_type: 'search_document',
@@ -151,7 +151,7 @@ describe('a request to gemini-embedding-2', () => {
     expect(encoded.losses).toEqual([]);
   });
 
-  test('says media as parts', () => {
+  test('encodes media as parts', () => {
     const input = {
       text: 'a',
       image: { base64: 'iVBO', mime_type: 'image/png' },
@@ -179,7 +179,7 @@ describe('a request to gemini-embedding-2', () => {
     expect(lostParams(encoded)).toEqual(['input.video.interval']);
   });
 
-  test('needs the type of what does not tell it itself', () => {
+  test('requires the type of media whose address does not tell it', () => {
     expect(() => encode(GEMINI, { input: [{ image: { base64: 'iVBO' } }] })).toThrow(
       refused('input[0].image.mime_type'),
     );

@@ -5,7 +5,7 @@ import { partition } from './partition.ts';
 const weights = fc.array(fc.integer({ min: 0, max: 30 }));
 const limits = fc.record({ count: fc.integer({ min: 1, max: 10 }), weight: fc.integer({ min: 1, max: 40 }) });
 
-test('calls hold all items once and in order, none is empty, and none exceeds a limit but by one item', () => {
+test('calls contain all items once and in order, none is empty, and only a single item exceeds a limit', () => {
   fc.assert(
     fc.property(weights, limits, (items, limits) => {
       const calls = partition(items, limits, (weight) => weight);

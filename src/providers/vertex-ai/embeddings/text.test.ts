@@ -39,7 +39,7 @@ describe('a request for embeddings of text', () => {
       { input: 'a', dimensions: null, encoding_format: null, user: null, task_type: null, title: null, x: null },
       { instances: [{ content: 'a' }] },
     ],
-  ])('%j is said as %j', (body, call) => {
+  ])('%j is encoded as %j', (body, call) => {
     const encoded = encode(MODEL, { ...body });
     expect(encoded.calls).toEqual([call]);
     expect(encoded.losses).toEqual([]);
@@ -49,7 +49,7 @@ describe('a request for embeddings of text', () => {
     ['task_type', 'CLASSIFICATION', 'CLASSIFICATION'],
     ['task_type', 'classification', 'CLASSIFICATION'],
     ['taskType', 'CODE_RETRIEVAL_QUERY', 'CODE_RETRIEVAL_QUERY'],
-    ['task_type', 'A_TASK_OF_TOMORROW', 'A_TASK_OF_TOMORROW'],
+    ['task_type', 'A_NEW_TASK', 'A_NEW_TASK'],
     ['input_type', 'search_document', 'RETRIEVAL_DOCUMENT'],
     ['input_type', 'search_query', 'RETRIEVAL_QUERY'],
     ['input_type', 'classification', 'CLASSIFICATION'],
@@ -64,7 +64,7 @@ describe('a request for embeddings of text', () => {
     ]);
   });
 
-  test('takes two names for the same task, and refuses two that contradict each other', () => {
+  test('accepts two names for the same task, and refuses two that contradict each other', () => {
     const both = (input_type: string) => encode(MODEL, { input: 'a', task_type: 'RETRIEVAL_QUERY', input_type });
     expect(both('search_query').calls).toHaveLength(1);
     expect(() => both('clustering')).toThrow(
@@ -79,7 +79,7 @@ describe('a request for embeddings of text', () => {
     [{ labels: { a: 'b' } }, 'labels'],
     [{ late_chunking: true }, 'late_chunking'],
     [{ input: [{ text: 'a', x: 1 }] }, 'input[0].x'],
-  ])('%j loses %s, and says so', (body, param) => {
+  ])('%j loses %s, which is reported', (body, param) => {
     const encoded = encode(MODEL, { input: 'a', ...body });
     expect(lostParams(encoded)).toEqual([param]);
     expect(JSON.stringify(encoded.calls)).toBe('[{"instances":[{"content":"a"}]}]'.replace('}]}]', taskOf(body)));
@@ -116,7 +116,7 @@ describe('a request for embeddings of text', () => {
     expect(() => of(2049)).toThrow(expect.objectContaining({ code: 'invalid_value', param: 'input' }) as Error);
   });
 
-  test('goes in calls of 250 texts, or as few as the settings say', () => {
+  test('is divided into calls of 250 texts, or of the number in the settings', () => {
     const input = Array.from({ length: 600 }, (_, index) => `t${index}`);
     const sizes = (model: string, settings: object) =>
       encode(model, { input }, { settings }).calls.map((call) => instancesOf([call]).length);
@@ -128,7 +128,7 @@ describe('a request for embeddings of text', () => {
     expect(encode(MODEL, { input }, { settings: { parallel_calls: 3 } }).parallel).toBe(3);
   });
 
-  test('keeps a call below 20,000 tokens by a guess of two bytes each', () => {
+  test('keeps a call below 20,000 tokens at an estimate of two bytes each', () => {
     const input = ['x'.repeat(30_000), 'y'.repeat(10_000), 'z', 'é'.repeat(30_000), 'last'];
     expect(encode(MODEL, { input }).calls.map((call) => instancesOf([call]).length)).toEqual([2, 1, 1, 1]);
   });
@@ -142,7 +142,7 @@ describe('a request for embeddings of text', () => {
 });
 
 describe('a reply of predictions', () => {
-  test('is told in order, with the sum of the tokens', () => {
+  test('is returned in order, with the sum of the tokens', () => {
     const encoded = encode(GEMINI, { input: ['a', 'b'], user: 'u' });
     const reply = encoded.decode([
       { predictions: [prediction([0.5, -1], 2)] },
@@ -163,7 +163,7 @@ describe('a reply of predictions', () => {
     });
   });
 
-  test('tells of a text that was cut, unless the client wants OpenAI’s fields alone', () => {
+  test('reports a truncated text, unless the client is strict', () => {
     const predictions = [prediction([1], 2048, true), prediction([1])];
     const reported = (strict: boolean) =>
       bodyOf(encode(MODEL, { input: ['a', 'b'] }, { strict }).decode([{ predictions }]))['data'];
@@ -171,13 +171,13 @@ describe('a reply of predictions', () => {
     expect(JSON.stringify(reported(true))).not.toContain('truncated');
   });
 
-  test('without counts is told with none, and counts as none', () => {
+  test('without token counts has zero usage, and is not counted', () => {
     const reply = encode(MODEL, { input: 'a' }).decode([{ predictions: [{ embeddings: { values: [1] } }] }]);
     expect(reply).not.toHaveProperty('usage');
     expect(bodyOf(reply)['usage']).toEqual({ prompt_tokens: 0, total_tokens: 0 });
   });
 
-  test('keeps what floats can hold at their edges, in both encodings', () => {
+  test('keeps the largest and smallest floats, in both encodings', () => {
     const values = [-0, 1e-45, -3.4028234663852886e38, 1.401298464324817e-45];
     const reported = (more: object) =>
       bodyOf(encode(MODEL, { input: 'a', ...more }).decode([{ predictions: [prediction(values)] }])) as {
@@ -194,12 +194,12 @@ describe('a reply of predictions', () => {
     ['too few', { predictions: [prediction([1])] }],
     ['too many', { predictions: [prediction([1]), prediction([1]), prediction([1])] }],
     ['an empty one', { predictions: [prediction([1]), prediction([])] }],
-    ['one that is no object', { predictions: [prediction([1]), null] }],
+    ['one that is not an object', { predictions: [prediction([1]), null] }],
     ['one without a vector', { predictions: [prediction([1]), { embeddings: {} }] }],
     ['one with text in its vector', { predictions: [prediction([1]), { embeddings: { values: ['1'] } }] }],
-    ['one with a number no float holds', { predictions: [prediction([1]), prediction([Number('1e400')])] }],
+    ['one with a number beyond any float', { predictions: [prediction([1]), prediction([Number('1e400')])] }],
     ['one with a number too large for float32', { predictions: [prediction([1]), prediction([-1e39])] }],
-    ['one with Google’s word for no number', { predictions: [prediction([1]), { embeddings: { values: ['NaN'] } }] }],
+    ['one with NaN in Google’s notation', { predictions: [prediction([1]), { embeddings: { values: ['NaN'] } }] }],
     ['vectors of different lengths', { predictions: [prediction([1, 2]), prediction([1])] }],
   ])('with %s in it is refused, whatever else it holds', (_, reply) => {
     expect(() => encode(MODEL, { input: ['a', 'b'] }).decode([reply])).toThrow(
@@ -224,7 +224,7 @@ describe('laws', () => {
     );
   });
 
-  test('base64 is what a Float32Array of the vector holds', () => {
+  test('base64 contains the bytes of a Float32Array of the vector', () => {
     const floats = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(floats, (values) => {

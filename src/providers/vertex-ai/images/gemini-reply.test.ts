@@ -9,12 +9,12 @@ const textsOf = (text: string): unknown => {
   return drawn.ok && (drawn.body['data'] as { text?: string }[]).map((item) => item.text);
 };
 
-describe('What a Gemini image model says with its images', () => {
-  it('stands beside each of them', () => {
+describe('The text of a Gemini image model beside its images', () => {
+  it('is added to each of them', () => {
     expect(textsOf('two cats')).toEqual(['two cats', 'two cats']);
   });
 
-  it('stands beside the first alone where it is long', () => {
+  it('is added to the first one only where it is long', () => {
     const long = 'a'.repeat(600);
     expect(textsOf(long)).toEqual([long, undefined]);
   });

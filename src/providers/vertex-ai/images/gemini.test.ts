@@ -13,7 +13,7 @@ describe('a request to a Gemini image model', () => {
     [SECOND, ['TEXT', 'IMAGE']],
     [THIRD, ['IMAGE']],
     ['gemini-3.1-flash-image', ['IMAGE']],
-  ])('of %s asks for %j', (model, responseModalities) => {
+  ])('of %s requests %j', (model, responseModalities) => {
     const { calls, losses } = encode(model, {});
     expect(calls).toEqual([{ contents, generationConfig: { responseModalities } }]);
     expect(losses).toEqual([]);
@@ -67,24 +67,24 @@ describe('a request to a Gemini image model', () => {
     expect(lossesOf(encoded)).toEqual(losses);
   });
 
-  it('asks once for each image, a few at a time, each with a seed of its own', () => {
+  it('makes one call for each image, a few at a time, each with its own seed', () => {
     const { calls, parallel } = encode(SECOND, { n: 6, seed: 40 });
     expect(calls.map((call) => (call['generationConfig'] as JsonObject)['seed'])).toEqual([40, 41, 42, 43, 44, 45]);
     expect(parallel).toBe(4);
   });
 
-  it('has no seed beyond the largest there is', () => {
+  it('has no seed beyond the maximum', () => {
     const { calls } = encode(SECOND, { n: 3, seed: 2_147_483_646 });
     expect(calls.map((call) => (call['generationConfig'] as JsonObject)['seed'])).toEqual([
       2_147_483_646, 2_147_483_647, 2_147_483_644,
     ]);
   });
 
-  it('reports what every call loses once', () => {
+  it('reports the losses of its calls once', () => {
     expect(lossesOf(encode(SECOND, { n: 3, user: 'u' }))).toEqual(['dropped user']);
   });
 
-  it('carries safety settings and labels', () => {
+  it('contains safety settings and labels', () => {
     const safetySettings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }];
     const body = { safety_settings: safetySettings, labels: { team: 'a' } };
     expect(encode(SECOND, body, { labels: { user: 'B' } }).calls[0]).toMatchObject({
@@ -147,19 +147,19 @@ describe('replies of a Gemini image model', () => {
     });
   });
 
-  it('tell clients that are not strict what the model said with its image', () => {
+  it('contain the model’s text for clients that are not strict', () => {
     expect(decode([drawn({ text: 'Here it is.' }, image('A'))], false)).toMatchObject({
       body: { data: [{ b64_json: 'A', text: 'Here it is.' }] },
     });
   });
 
-  it('leave out drafts, which are thoughts', () => {
+  it('do not contain drafts, which are thoughts', () => {
     expect(decode([drawn({ ...image('DRAFT'), thought: true }, image('A'))])).toMatchObject({
       body: { data: [{ b64_json: 'A' }] },
     });
   });
 
-  it('tell no tokens where the upstream told none, and no split where it made none', () => {
+  it('have no usage where the upstream has none, and no breakdown where it has none', () => {
     expect(decode([{ ...drawn(image('A')), usageMetadata: undefined }])).not.toHaveProperty('usage');
     const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 6, totalTokenCount: 10 };
     expect(decode([{ ...drawn(image('A')), usageMetadata }])).toHaveProperty('body.usage', {
@@ -201,7 +201,7 @@ describe('replies of a Gemini image model', () => {
     );
   });
 
-  it('give the rest where some were blocked, and tell clients that are not strict how many', () => {
+  it('return the rest where some were blocked, and their number for clients that are not strict', () => {
     const replies = [stopped('IMAGE_SAFETY'), drawn(image('A')), blocked];
     const strict = decode(replies);
     expect(strict).toMatchObject({ ok: true, body: { data: [{ b64_json: 'A' }] }, usage: { input: 30 } });
@@ -215,7 +215,7 @@ describe('replies of a Gemini image model', () => {
     ['talk', drawn({ text: 'What kind of cat?' }), 'The model answered without an image (STOP): What kind of cat?'],
     ['nothing', { candidates: [] }, 'The model answered without an image (no finish reason)'],
     ['cut off', stopped('MAX_TOKENS'), 'The model answered without an image (MAX_TOKENS)'],
-  ])('that are %s are a failure of the upstream, which another attempt may mend', (_, reply, message) => {
+  ])('that are %s are a failure of the upstream, which a retry may cure', (_, reply, message) => {
     expect(decode([reply])).toMatchObject({ ok: false, failure: { status: 502, message } });
   });
 
@@ -227,7 +227,7 @@ describe('replies of a Gemini image model', () => {
     });
   });
 
-  it.each([[null], [{}], ['text']])('that are %j cannot be read', (reply) => {
+  it.each([[null], [{}], ['text']])('that are %j are a fault', (reply) => {
     expect(faultOf(() => decode([reply]))).toBeInstanceOf(ReplyFault);
   });
 });

@@ -9,7 +9,7 @@ const parametersOf = (body: JsonObject, model = IMAGEN) => encode(model, body).c
 const BASE = { sampleCount: 1, includeRaiReason: true };
 
 describe('a request to Imagen', () => {
-  it('asks for one image and for the reason of every image that is filtered', () => {
+  it('requests one image and the reason of every filtered image', () => {
     const { calls, losses } = encode(IMAGEN, {});
     expect(calls).toEqual([{ instances: [{ prompt: 'a cat' }], parameters: BASE }]);
     expect(losses).toEqual([]);
@@ -33,7 +33,7 @@ describe('a request to Imagen', () => {
       { outputOptions: { mimeType: 'image/jpeg', compressionQuality: 40 } },
       [],
     ],
-    ['a format Imagen has not', { output_format: 'webp' }, {}, ['dropped output_format']],
+    ['a format that Imagen does not have', { output_format: 'webp' }, {}, ['dropped output_format']],
     ['high quality', { quality: 'hd' }, { outputOptions: { compressionQuality: 100 } }, ['downgraded quality']],
     [
       'quality as usual',
@@ -56,12 +56,12 @@ describe('a request to Imagen', () => {
       {},
       ['dropped background', 'dropped moderation', 'dropped partial_images', 'dropped user'],
     ],
-    ['what OpenAI has, with any value', { background: 'auto', moderation: 'auto', partial_images: 0 }, {}, []],
+    ['OpenAI’s fields with the value auto', { background: 'auto', moderation: 'auto', partial_images: 0 }, {}, []],
     ['bytes', { response_format: 'b64_json' }, {}, []],
-    ['nulls for what is not set', { n: null, size: null, seed: null, quality: null, stream: null }, {}, []],
-    ['a place to put them, which is for callers not to choose', { storage_uri: 'gs://b' }, {}, ['dropped storage_uri']],
-    ['fields nobody knows', { foo: 1, input_fidelity: 'high' }, {}, ['dropped foo', 'dropped input_fidelity']],
-    ['a reason it asks for anyway', { includeRaiReason: false }, {}, []],
+    ['nulls for unset fields', { n: null, size: null, seed: null, quality: null, stream: null }, {}, []],
+    ['a storage bucket, which callers may not choose', { storage_uri: 'gs://b' }, {}, ['dropped storage_uri']],
+    ['unknown fields', { foo: 1, input_fidelity: 'high' }, {}, ['dropped foo', 'dropped input_fidelity']],
+    ['the flag for reasons, which is always set', { includeRaiReason: false }, {}, []],
   ])('with %s', (_, body, parameters, losses) => {
     expect(parametersOf(body)).toEqual({ ...BASE, ...parameters });
     expect(lossesOf(encode(IMAGEN, body))).toEqual(losses);
@@ -85,12 +85,12 @@ describe('a request to Imagen', () => {
   it.each([
     ['camelCase', extensions],
     ['snake_case', Object.fromEntries(Object.entries(extensions).map(([name, value]) => [snake(name), value]))],
-  ])('carries Imagen’s own parameters, written in %s', (_, body) => {
+  ])('contains Imagen’s own parameters, written in %s', (_, body) => {
     expect(parametersOf(body)).toEqual({ ...BASE, ...extensions });
     expect(lossesOf(encode(IMAGEN, body))).toEqual([]);
   });
 
-  it('knows the resolution under the name Gemini has for it', () => {
+  it('accepts Gemini’s name for the resolution', () => {
     expect(parametersOf({ image_size: '2K' })).toEqual({ ...BASE, sampleImageSize: '2K' });
   });
 
@@ -120,7 +120,7 @@ describe('a request to Imagen', () => {
     expect(faultOf(() => encode(model, body))).toMatchObject({ code: 'invalid_value', param });
   });
 
-  it('may ask the second version for eight images and a style', () => {
+  it('may request eight images and a style from the second version', () => {
     expect(parametersOf({ n: 8, style: 'watercolor' }, 'imagegeneration@002')).toEqual({
       ...BASE,
       sampleCount: 8,
@@ -128,12 +128,12 @@ describe('a request to Imagen', () => {
     });
   });
 
-  it('has the caller’s labels as they are and those of metadata in Google’s alphabet', () => {
+  it('contains the caller’s labels unchanged and those of metadata in Google’s alphabet', () => {
     const { calls } = encode(IMAGEN, { labels: { team: 'search' } }, { labels: { 'User ID': 'A/B', team: 'other' } });
     expect(calls[0]!['labels']).toEqual({ team: 'search', user_id: 'a_b' });
   });
 
-  it('never changes the caller’s body and always can be sent', () => {
+  it('never changes the caller’s body and is always valid', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (extra) => {
         const body = { prompt: 'p', n: 2, extra };
@@ -152,7 +152,7 @@ const decode = (reply: unknown, body: JsonObject = {}, strict = true) =>
 const { created } = CONTEXT;
 
 describe('a reply of Imagen', () => {
-  it('becomes images with the prompt as it was rewritten', () => {
+  it('becomes images with the rewritten prompt', () => {
     expect(decode({ predictions: [png('AAAA', { prompt: 'a fluffy cat' }), png('BBBB')] }, { n: 2 })).toEqual({
       ok: true,
       model: IMAGEN,
@@ -180,7 +180,7 @@ describe('a reply of Imagen', () => {
     expect(!result.ok && result.failure.message.endsWith(message)).toBe(true);
   });
 
-  it('gives the rest where some were filtered, and tells clients that are not strict how many', () => {
+  it('contains the rest where some were filtered, and their number for clients that are not strict', () => {
     const reply = { predictions: [filtered, png('AAAA')] };
     const rest = { created, data: [{ b64_json: 'AAAA' }], output_format: 'png' };
     expect(decode(reply, { n: 4 })).toEqual({ ok: true, model: IMAGEN, body: rest });
@@ -196,13 +196,13 @@ describe('a reply of Imagen', () => {
     });
   });
 
-  it.each([[null], [[]], ['text'], [{ predictions: {} }]])('that is %j cannot be read', (reply) => {
+  it.each([[null], [[]], ['text'], [{ predictions: {} }]])('that is %j is a fault', (reply) => {
     expect(faultOf(() => decode(reply))).toBeInstanceOf(ReplyFault);
   });
 });
 
 describe('a stream of Imagen’s images', () => {
-  it('is one event for each, complete', () => {
+  it('is one complete event for each', () => {
     const { stream } = encode(IMAGEN, { stream: true });
     const text = stream?.({ created, data: [{ b64_json: 'A' }, { b64_json: 'B' }], usage: { total_tokens: 3 } });
     expect(
@@ -227,7 +227,7 @@ describe('a stream of Imagen’s images', () => {
     ]);
   });
 
-  it('is not made where none was asked for', () => {
+  it('is not created where none was requested', () => {
     expect(encode(IMAGEN, { stream: false }).stream).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ describe('the shape that stands for a size', () => {
   });
 
   it.each(['', 'big', '1024', '1024x', '0x0', '1024x0', '1024X1024', '-1x5', '1e3x5', '999999x1'])(
-    'is refused where %j is no size',
+    'is refused for the invalid size %j',
     (size) => {
       expect(faultOf(() => shapeOf(size, imagen3, new LossReport()))).toMatchObject({
         code: 'invalid_value',
@@ -47,7 +47,7 @@ describe('the shape that stands for a size', () => {
     },
   );
 
-  it('is one the model has, turned the way the size is', () => {
+  it('is one of the model’s, in the orientation of the size', () => {
     const side = fc.integer({ min: 1, max: 99_999 });
     fc.assert(
       fc.property(side, side, fc.constantFrom(imagen3, imagen4, gemini25, gemini3), (width, height, model) => {
