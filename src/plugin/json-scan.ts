@@ -1,5 +1,23 @@
 import { GatewayError } from './errors.ts';
 import { placeAt } from './json-place.ts';
+import {
+  QUOTE,
+  BACKSLASH,
+  COMMA,
+  COLON,
+  OPEN_OBJECT,
+  CLOSE_OBJECT,
+  OPEN_ARRAY,
+  CLOSE_ARRAY,
+  MINUS,
+  PLUS,
+  DOT,
+  ZERO,
+  NINE,
+  CAPITAL_E,
+  LETTER_E,
+  unquoted,
+} from '../formats/json/scan.ts';
 
 /** Where a top-level value stands in the bytes, and its kind. */
 export interface FieldSpan {
@@ -21,15 +39,6 @@ export interface JsonLimits {
   /** Items of one list. */
   readonly items: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
 
 /**
  * Reads the outline of a JSON object from its bytes (RFC 8259): that it is well-formed and within the limits, and where each
@@ -96,8 +105,7 @@ class Scanner {
   }
 
   #newKey(from: number, spans: ReadonlyMap<string, FieldSpan>): string {
-    const text = this.#bytes.toString('utf8', from, this.#at);
-    const key = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+    const key = unquoted(this.#bytes.toString('utf8', from, this.#at));
     if (!spans.has(key)) return key;
     const shown = key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
     const message = `The body has the key ${JSON.stringify(shown)} twice.`;
@@ -263,17 +271,10 @@ class Scanner {
 /** Characters of a key that an error shows. */
 const SHOWN_KEY = 200;
 
-const LETTER_E = 0x65;
-const CAPITAL_E = 0x45;
 const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const LETTER_U = 0x75;
-const ZERO = 0x30;
-const NINE = 0x39;
-const MINUS = 0x2d;
-const PLUS = 0x2b;
-const DOT = 0x2e;
 
 /** 1 for the bytes that `has` names, 0 for all others. */
 function byteSet(has: (byte: number) => boolean): Uint8Array {

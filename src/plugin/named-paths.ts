@@ -2,6 +2,7 @@ import type { FieldTable } from '../formats/fields/field-table.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { spellingsOf, type KeyPath } from './spellings.ts';
+import { isObject } from '../formats/json/object.ts';
 
 /** The paths with every other spelling that bodies of an API have for them, as far as no free map is entered. */
 export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined): FieldNames {
@@ -38,7 +39,7 @@ function collect(route: Route, paths: KeyPath[]): void {
 }
 
 function leaves(value: unknown, path: KeyPath, paths: KeyPath[]): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     for (const [key, inner] of Object.entries(value)) leaves(inner, [...path, key], paths);
   }
   if (path.length > 0) paths.push(path);

@@ -17,6 +17,7 @@ import type { Upstream } from '../upstream/types.ts';
 import { readMedia } from './media-content.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/allowed-hosts.ts';
+import { isObject } from '../formats/json/object.ts';
 
 /** At once, for one request: beyond it nothing gets faster, and a request must not be a crowd. */
 const PARALLEL = 4;
@@ -113,8 +114,6 @@ function withItsDigits(body: RequestBody): Readonly<Record<string, unknown>> {
   const json = parseReplyText(body.encode().toString('utf8'));
   return isObject(json) ? json : {};
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Each address once, some at a time; the first failure ends the others. */
 async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {

@@ -1,5 +1,6 @@
 import { ReplyFault, type TokenCounting } from '../format.ts';
-import { numberOf, objectOf } from './json.ts';
+import { numberOf } from '../json/read.ts';
+import { objectOf } from '../json/object.ts';
 
 /** wire.md B8, and what the API's own clients leave out of MessageCountTokensParams. */
 const NOT_TAKEN = [

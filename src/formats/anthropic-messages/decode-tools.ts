@@ -1,6 +1,7 @@
 import type { BuiltinTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { cache, invalid } from './decode-blocks.ts';
-import { booleanOf, isObject, objectOf, rest, stringOf } from './json.ts';
+import { booleanOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, rest } from '../json/object.ts';
 
 /** Server tools with a neutral name, whatever their date (B4). The others are this format's own. */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
-import { isObject, listOf, numberOf, objectOf, parseJson, stringOf } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
 /** wire.md B7: types that answer one status each. 422 and other 4xx are `invalid_request_error` too. */
 const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([

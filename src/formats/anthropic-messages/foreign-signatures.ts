@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { stringOf } from './json.ts';
 import { isFromGoogle } from './signature-maker.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Signatures of other providers in this API, for clients that send back what they were given (wire.md D9, D13). They are

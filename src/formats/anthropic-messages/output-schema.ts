@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject, listOf, stringOf } from './json.ts';
+import { isObject } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /** Keywords `output_config.format.schema` takes as they are (wire.md D6, last paragraph). */
 const KEPT = new Set(['title', 'description', 'default', 'const', 'enum', 'type', 'required']);

@@ -1,7 +1,8 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
 import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { isObject, pick, toCamel } from './wire.ts';
+import { pick, toCamel } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Tools Google runs itself (wire.md D5). OpenAI clients ask for them with a function tool of a known name, its `parameters`

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
-import { asNumber, isObject } from './wire.ts';
+import { asNumber } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * What a generation has besides contents, systemInstruction, tools and generationConfig (wire.md C7). `cachedContent` is not among

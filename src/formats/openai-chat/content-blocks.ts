@@ -1,9 +1,9 @@
-import { absorb, setField } from '../streams/absorb.ts';
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media/media-types.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';
-import { compact } from './read.ts';
+import { absorb, setField } from '../json/object.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * The extensions a client gets when it is not strict (wire.md D9). Rule for `content_blocks`, the same in a stream and in a

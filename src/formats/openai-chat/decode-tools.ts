@@ -9,7 +9,8 @@ import type {
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeCache } from './decode-parts.ts';
-import { compact, invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
+import { invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
+import { compact } from '../json/compact.ts';
 
 /** Tool types that name a tool the provider runs (wire.md D5). A Map: a type may be called `constructor`. */
 const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string, BuiltinTool['kind']>([

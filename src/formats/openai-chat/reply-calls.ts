@@ -1,7 +1,7 @@
 import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { compact } from './read.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * Tool calls of a reply (wire.md A3, A6), whole and in pieces. A call that came as the deprecated `function_call` goes as one:

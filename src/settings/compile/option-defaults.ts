@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Schema } from '../read/schema-files.ts';
+import { isObject } from '../../plugin/index.ts';
 
 /**
  * Gives what puts a schema's defaults into options; undefined where it has none. As in ajv's `useDefaults`: in `properties` and `items`,
@@ -57,9 +58,6 @@ function* defaultsIn(schema: unknown, pointer: string): Generator<DefaultPlace> 
   if (!isObject(schema['items'])) return;
   yield* defaultsIn(schema['items'], `${pointer}/items`);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings are shared; what is no plain value (a secret) stays the same object. */
 function copyOf(value: unknown): unknown {

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { isSchema } from '../read/schema-tree.ts';
+import { isObject } from '../../plugin/index.ts';
 
 /**
  * `oneOf` and `anyOf` report every branch that failed and then themselves. A person made one mistake: keep the errors of the branch
@@ -49,9 +50,9 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
     error.instancePath === union.instancePath &&
     error.schemaPath.startsWith(`${union.schemaPath}/`);
   // What is no object lacks no keys: that it is none is the one mistake.
-  const isObject = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  const takesKeys = isObject(union.data);
   return errors
-    .filter((error) => !isBranch(error) && (isObject || error !== union))
+    .filter((error) => !isBranch(error) && (takesKeys || error !== union))
     .map((error) => (error === union ? told : error));
 }
 

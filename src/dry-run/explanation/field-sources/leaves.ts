@@ -1,3 +1,5 @@
+import { isObject } from '../../../formats/json/object.ts';
+
 export type LeafPath = readonly (string | number)[];
 
 /** What a leaf holds: a scalar, or one of the two below. */
@@ -49,9 +51,6 @@ function leafValue(value: unknown): LeafValue {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   return isObject(value) ? EMPTY_OBJECT : null;
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** In the place of a value that is taken away. */
 export const REMOVED = Symbol('removed');

@@ -1,4 +1,5 @@
-import { isObject, REMOVED, type Leaf, type LeafValue } from './leaves.ts';
+import { REMOVED, type Leaf, type LeafValue } from './leaves.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /**
  * Eight letters and digits, lower case: they live through whatever a format does to names and ids, and through base64, whose

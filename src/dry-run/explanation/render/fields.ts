@@ -1,6 +1,7 @@
 import type { ChangeTold, FieldTold, OutboundTold, FieldSource, TargetTold } from '../explanation.ts';
 import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** What the settings changed of the client's body; what they left alone is named only. */
 export function bodyRows({ body, changes }: Pick<TargetTold, 'body' | 'changes'>): Row[] {
@@ -167,9 +168,6 @@ function groupValue(value: unknown, inList: boolean): string {
   const isShort = Array.isArray(value) && value.every((item) => typeof item !== 'object');
   return inList && Array.isArray(value) && !isShort ? count(value.length, 'item') : valueText(value);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A name may hold a dot itself, so the longest that fits is taken first. */
 function valueAt(value: unknown, path: string): unknown {

@@ -1,8 +1,9 @@
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
-import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** OpenAI's bound, and this gateway's for what it makes several calls of (wire.md A7). */
 const MAX_INPUTS = 2048;
