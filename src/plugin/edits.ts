@@ -1,3 +1,5 @@
+import { isObject } from '../formats/json/object.ts';
+
 /** One change to a JSON object: sets the value at a path, or deletes the field when `value` is undefined. */
 export interface Edit {
   readonly path: readonly string[];
@@ -79,7 +81,3 @@ const replacesWhole = ({ path, value }: Edit): boolean =>
   value === undefined ? path.length === 1 : !isEmptyObject(value);
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,7 +1,7 @@
 import { foldCase } from './case-folding.ts';
 import { GatewayError } from './errors.ts';
-import { isObject } from './json-object.ts';
 import type { RequestBody } from './request-body.ts';
+import { isObject } from '../formats/json/object.ts';
 
 /** The named fields inside one object, or inside every item of a list. */
 interface Node {

@@ -56,7 +56,7 @@ export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';
 export { holdsKeyShape } from './key-shape.ts';
 export { foldCase } from './case-folding.ts';
-export { isObject } from './json-object.ts';
+export { isObject } from '../formats/json/object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './named-paths.ts';
 export { NO_TURNS, type Limit, type Turns } from './turns.ts';

@@ -1,3 +1,14 @@
+import {
+  QUOTE,
+  COMMA,
+  OPEN_OBJECT,
+  CLOSE_OBJECT,
+  OPEN_ARRAY,
+  CLOSE_ARRAY,
+  afterStringIn,
+  unquoted,
+} from '../formats/json/scan.ts';
+
 /** An object or list that encloses the current position. */
 interface Open {
   /** Current key; undefined in an object before its first key. */
@@ -21,7 +32,7 @@ export function placeAt(bytes: Buffer, target: number): string {
     const byte = bytes[at];
     const inner = open.at(-1);
     if (byte === QUOTE) {
-      const end = endOfString(bytes, at);
+      const end = afterStringIn(bytes, at);
       // A string in key position; values follow a colon or are list items.
       if (inner && inner.index < 0 && inner.key === undefined) inner.key = readKey(bytes, at, end);
       at = end - 1;
@@ -45,24 +56,7 @@ function pathOf(open: readonly Open[]): string {
   return path.length > SHOWN_PLACE ? `${path.slice(0, SHOWN_PLACE)}…` : path;
 }
 
-/** Index after the closing quote of the string that opens at `from`. */
-function endOfString(bytes: Buffer, from: number): number {
-  for (let at = from + 1; at < bytes.length; at += 1) {
-    if (bytes[at] === QUOTE) return at + 1;
-    if (bytes[at] === BACKSLASH) at += 1;
-  }
-  return bytes.length;
-}
-
 function readKey(bytes: Buffer, from: number, to: number): string {
-  const key = JSON.parse(bytes.toString('utf8', from, to)) as string;
+  const key = unquoted(bytes.toString('utf8', from, to));
   return key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;

@@ -1,5 +1,23 @@
 import { GatewayError } from './errors.ts';
 import { placeAt } from './json-place.ts';
+import {
+  QUOTE,
+  BACKSLASH,
+  COMMA,
+  COLON,
+  OPEN_OBJECT,
+  CLOSE_OBJECT,
+  OPEN_ARRAY,
+  CLOSE_ARRAY,
+  MINUS,
+  PLUS,
+  DOT,
+  ZERO,
+  NINE,
+  CAPITAL_E,
+  LETTER_E,
+  unquoted,
+} from '../formats/json/scan.ts';
 
 /** Byte range and kind of a top-level value. */
 export interface FieldSpan {
@@ -21,15 +39,6 @@ export interface JsonLimits {
   /** Maximum items of one list. */
   readonly items: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
 
 /**
  * Scans the bytes of a JSON object (RFC 8259): checks that it is well-formed and within the limits, and finds the range
@@ -96,8 +105,7 @@ class Scanner {
   }
 
   #newKey(from: number, spans: ReadonlyMap<string, FieldSpan>): string {
-    const text = this.#bytes.toString('utf8', from, this.#at);
-    const key = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+    const key = unquoted(this.#bytes.toString('utf8', from, this.#at));
     if (!spans.has(key)) return key;
     const shown = key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
     const message = `The body has the key ${JSON.stringify(shown)} twice.`;
@@ -268,17 +276,10 @@ class Scanner {
 /** Maximum length of a key quoted in an error. */
 const SHOWN_KEY = 200;
 
-const LETTER_E = 0x65;
-const CAPITAL_E = 0x45;
 const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const LETTER_U = 0x75;
-const ZERO = 0x30;
-const NINE = 0x39;
-const MINUS = 0x2d;
-const PLUS = 0x2b;
-const DOT = 0x2e;
 
 /** A table with 1 for the bytes that `has` accepts, 0 for all others. */
 function byteSet(has: (byte: number) => boolean): Uint8Array {

@@ -2,6 +2,7 @@ import type { FieldTable } from '../formats/fields/field-table.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { spellingsOf, type KeyPath } from './spellings.ts';
+import { isObject } from '../formats/json/object.ts';
 
 /**
  * The paths in every spelling that bodies of an API allow, up to the first free map (an object whose keys the caller
@@ -41,7 +42,7 @@ function collect(route: Route, paths: KeyPath[]): void {
 }
 
 function leaves(value: unknown, path: KeyPath, paths: KeyPath[]): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     for (const [key, inner] of Object.entries(value)) leaves(inner, [...path, key], paths);
   }
   if (path.length > 0) paths.push(path);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { applyEdits, type Edit } from './edits.ts';
-import { repeatedKey } from './json-repeats.ts';
+import { repeatedKey } from '../formats/json/repeats.ts';
 import { scanTopLevel, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';
@@ -65,7 +65,7 @@ export class RequestBody {
   refuseRepeatsIn(param: string): void {
     const { bytes, topLevel } = this.#shared;
     const span = topLevel.get(param);
-    const key = span && repeatedKey(bytes.subarray(span.from, span.to));
+    const key = span && repeatedKey(bytes.toString('utf8', span.from, span.to));
     if (key === undefined) return;
     const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
     throw new GatewayError('duplicate_parameter', message, { param });

@@ -1,4 +1,5 @@
 import type { FieldSpan, TopLevel } from './json-scan.ts';
+import { COMMA, OPEN_OBJECT, CLOSE_OBJECT, isSpace, afterSpaceIn } from '../formats/json/scan.ts';
 
 /** New JSON texts of top-level keys; undefined deletes the key. */
 export type Texts = ReadonlyMap<string, string | undefined>;
@@ -60,9 +61,9 @@ function copyMembers({ bytes, from, to, changes, kept }: Members, pieces: Buffer
       continue;
     }
     pieces.push(bytes.subarray(at, span.key));
-    at = skipSpace(bytes, span.to);
+    at = afterSpaceIn(bytes, span.to);
     endsWithComma = bytes[at] !== COMMA;
-    if (!endsWithComma) at = skipSpace(bytes, at + 1);
+    if (!endsWithComma) at = afterSpaceIn(bytes, at + 1);
   }
   if (endsWithComma && kept > 0) cutLastComma(pieces);
   pieces.push(bytes.subarray(at, to));
@@ -71,22 +72,10 @@ function copyMembers({ bytes, from, to, changes, kept }: Members, pieces: Buffer
 function cutLastComma(pieces: Buffer[]): void {
   for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
     let end = piece.length;
-    while (end > 0 && isSpace(piece[end - 1])) end -= 1;
+    while (end > 0 && isSpace(piece[end - 1]!)) end -= 1;
     if (end === 0) continue;
     if (piece[end - 1] === COMMA) end -= 1;
     pieces.push(piece.subarray(0, end));
     return;
   }
 }
-
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isSpace(bytes[at])) at += 1;
-  return at;
-}
-
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-const COMMA = 0x2c;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;

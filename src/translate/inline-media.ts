@@ -17,6 +17,7 @@ import type { Upstream } from '../upstream/types.ts';
 import { readMedia } from './media-content.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/allowed-hosts.ts';
+import { isObject } from '../formats/json/object.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
@@ -112,8 +113,6 @@ function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
   const json = parseReplyText(body.encode().toString('utf8'));
   return isObject(json) ? json : {};
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Fetches each address once, `PARALLEL` at a time. The first failure cancels the others. */
 async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {

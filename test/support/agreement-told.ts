@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import type { Explanation, FieldSource, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
-import { isObject } from '../../src/dry-run/explanation/field-sources/leaves.ts';
 import type { Observation } from '../../src/dry-run/explain/observation.ts';
 import { FAKE_TOKEN } from '../../src/dry-run/explain/fakes.ts';
 import type { ReadPlaces } from '../../src/settings/source/files.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
+import { isObject } from '../../src/formats/json/object.ts';
 
 /** Where each part of a body comes from is found by writing it many times. */
 const MAX_TOLD_BYTES = 64 * 1024;

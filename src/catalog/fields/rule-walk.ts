@@ -1,6 +1,17 @@
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
 import type { CompiledRules } from './field-rules.ts';
 import { fieldOf, itemOf, type FieldNode } from './field-tree.ts';
+import {
+  QUOTE,
+  COMMA,
+  OPEN_OBJECT,
+  CLOSE_OBJECT,
+  OPEN_ARRAY,
+  CLOSE_ARRAY,
+  afterSpaceIn,
+  afterStringIn,
+  unquoted,
+} from '../../formats/json/scan.ts';
 
 /** A field that the rules refuse. */
 export interface FieldViolation {
@@ -134,7 +145,7 @@ class RuleChecker {
     this.#skipString();
     const { buckets } = this.#rules;
     if (!buckets || inFree || TEXT_KEYS.has(key) || !MAY_BEGIN_ADDRESS.has(this.#bytes[from + 1]!)) return;
-    const address = ADDRESS.exec(JSON.parse(this.#bytes.toString('utf8', from, this.#at)) as string);
+    const address = ADDRESS.exec(unquoted(this.#bytes.toString('utf8', from, this.#at)));
     if (!address) return;
     const [, bucket = '', object = ''] = address;
     if (!buckets.some((allowed) => isWithin(`${bucket}/${object}`, allowed)))
@@ -170,19 +181,15 @@ class RuleChecker {
   #string(): string {
     const from = this.#at;
     this.#skipString();
-    const text = this.#bytes.toString('utf8', from, this.#at);
-    return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+    return unquoted(this.#bytes.toString('utf8', from, this.#at));
   }
 
   #skipString(): void {
-    const bytes = this.#bytes;
-    let at = this.#at + 1;
-    for (let byte = bytes[at]; byte !== QUOTE && at < bytes.length; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
-    this.#at = at + 1;
+    this.#at = afterStringIn(this.#bytes, this.#at);
   }
 
   #space(): void {
-    for (let byte = this.#bytes[this.#at]; isSpace(byte); byte = this.#bytes[this.#at]) this.#at += 1;
+    this.#at = afterSpaceIn(this.#bytes, this.#at);
   }
 }
 
@@ -199,15 +206,6 @@ const isWithin = (path: string, allowed: string): boolean =>
 const ADDRESS = /^\s*gs:(?:\/\/)?([^/]*)\/?(.*)$/is;
 const SHOWN_PARAM = 300;
 
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
 /** The first letter of `null`. */
 const LETTER_N = 0x6e;
 

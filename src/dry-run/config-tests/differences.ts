@@ -1,6 +1,7 @@
 import { nearest } from '../../plugin/index.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { show, showBoth } from './show-values.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /** One mismatch with a case's expectation. */
 export interface Mismatch {
@@ -61,6 +62,3 @@ export function meant(word: string, known: Iterable<string>): { readonly suggest
 const items = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

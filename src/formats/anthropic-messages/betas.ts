@@ -1,7 +1,8 @@
 import type { Conversation } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import type { WireMessage } from './request-context.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /** The beta that sources of type `file` need (docs/protocols/anthropic-messages.md#betas). */
 const FILES = 'files-api-2025-04-14';

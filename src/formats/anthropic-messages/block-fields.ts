@@ -1,5 +1,5 @@
 import type { JsonObject, OpaquePart, Part } from '../conversation.ts';
-import { objectOf, rest } from './json.ts';
+import { objectOf, rest } from '../json/object.ts';
 
 /** Fields of blocks that their parts have a place for. Lists that are made once: every block of every request is compared with one. */
 const OF_ALL = ['type', 'cache_control'];

@@ -2,8 +2,8 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
-import { isObject, listOf, parseJson, stringOf } from './json.ts';
-import { setField } from '../streams/absorb.ts';
+import { isObject, setField } from '../json/object.ts';
+import { listOf, parseJson, stringOf } from '../json/read.ts';
 
 /** What the blocks of one reply share. */
 export interface ReplyState {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
 import { markText, markThought } from './foreign-signatures.ts';
-import { listOf } from './json.ts';
 import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
+import { listOf } from '../json/read.ts';
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'tool';

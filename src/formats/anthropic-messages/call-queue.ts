@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { Queue } from '../streams/queue.ts';
-import { isObject, parseJson } from './json.ts';
+import { isObject } from '../json/object.ts';
+import { parseJson } from '../json/read.ts';
+import { QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT } from '../json/scan.ts';
 
 /** A call that waits for its block. */
 export interface WaitingCall {
@@ -41,11 +43,6 @@ export class CallQueue {
     return next;
   }
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
 
 /**
  * Arguments of a call, which come in fragments. A whole object cannot grow any more, so its block may be closed. Each character is looked
@@ -88,8 +85,8 @@ export class GrowingArguments {
         if (code === BACKSLASH) this.#escaped = true;
         else if (code === QUOTE) this.#inString = false;
       } else if (code === QUOTE) this.#inString = true;
-      else if (code === OPEN) this.#depth += 1;
-      else if (code === CLOSE && --this.#depth <= 0) {
+      else if (code === OPEN_OBJECT) this.#depth += 1;
+      else if (code === CLOSE_OBJECT && --this.#depth <= 0) {
         this.#closed = true;
         return;
       }

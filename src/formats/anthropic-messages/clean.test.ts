@@ -5,7 +5,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { SearchableBody } from '../format.ts';
 import { clientContext, deepFreeze } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { listOf } from './json.ts';
+import { listOf } from '../json/read.ts';
 
 function searchable(json: JsonObject, indent?: string): SearchableBody {
   const text = JSON.stringify(json).replaceAll('":', indent === undefined ? '":' : `":${indent}`);

@@ -2,10 +2,11 @@ import type { JsonObject } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
 import { FOREIGN, isForeignThinking, textSignature } from './foreign-signatures.ts';
 import { LossReport } from '../losses/losses.ts';
-import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { loopLostThinking } from './encode-turns.ts';
 import type { WireMessage } from './request-context.ts';
 import { SIGNATURE_MARK, splitSignature } from './tool-ids.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /**
  * What gives away that a body may hold blocks this gateway made of another provider's answer. SDKs write JSON without spaces,

@@ -1,5 +1,5 @@
 import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
-import { isObject } from './json.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * The compliance header is about OpenAI's fields, and a reply of this API has none: it is accepted, for clients that set it on

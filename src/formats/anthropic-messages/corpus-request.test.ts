@@ -4,7 +4,8 @@ import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { hasCorpus, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
-import { isObject, listOf, objectOf } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf } from '../json/read.ts';
 
 const requests = recorded('anthropic', 'vertex-anthropic').flatMap((record) =>
   isObject(record.request_body) && Array.isArray(record.request_body.messages) && record.op !== 'count_tokens'

@@ -1,5 +1,6 @@
 import { ReplyFault, type TokenCounting } from '../format.ts';
-import { numberOf, objectOf } from './json.ts';
+import { numberOf } from '../json/read.ts';
+import { objectOf } from '../json/object.ts';
 
 /** Fields that a token count does not take (docs/protocols/anthropic-messages.md#count-tokens). */
 const NOT_TAKEN = [

@@ -4,8 +4,9 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
-import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
+import { booleanOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf } from '../json/object.ts';
 
 /** Content of a message, a result or `system`: a string says the same as one text block. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {

@@ -4,8 +4,9 @@ import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
 import { toFinish } from './finish.ts';
-import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { MessagesUsageReader } from './usage.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /** Fields of the reply that have no neutral place; a client of this API gets them back (docs/protocols/anthropic-messages.md#reply). */
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;

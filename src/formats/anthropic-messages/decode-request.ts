@@ -12,7 +12,8 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';
+import { isObject, objectOf, rest } from '../json/object.ts';
+import { numberOf, stringOf } from '../json/read.ts';
 
 /**
  * Fields with a neutral place. Every other field is kept under its name: the whole body is passed on, not an allow-list

@@ -5,7 +5,8 @@ import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
-import { isObject, numberOf, objectOf, parseJson } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { numberOf, parseJson } from '../json/read.ts';
 
 /**
  * Events that this format knows (docs/protocols/anthropic-messages.md#stream). An event with another name (`vertex_event`,

@@ -1,6 +1,7 @@
 import type { BuiltinTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { cache, invalid } from './decode-blocks.ts';
-import { booleanOf, isObject, objectOf, rest, stringOf } from './json.ts';
+import { booleanOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, rest } from '../json/object.ts';
 
 /**
  * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). The others are this format's

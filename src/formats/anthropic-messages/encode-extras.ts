@@ -1,8 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { isObject, objectOf, stringOf } from './json.ts';
 import type { RequestContext } from './request-context.ts';
 import { shownText } from '../shown-text.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';

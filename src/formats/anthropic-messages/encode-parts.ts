@@ -6,10 +6,11 @@ import { BodyPlace } from '../losses/place.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
-import { isObject, parseJson } from './json.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signature-maker.ts';
+import { isObject } from '../json/object.ts';
+import { parseJson } from '../json/read.ts';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 

@@ -8,13 +8,13 @@ import { encodeSampling } from './encode-sampling.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
 import { customNames, encodeTools } from './encode-tools.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
-import { objectOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import { isModelInBody } from './pass-through-edits.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
+import { objectOf } from '../json/object.ts';
 
 /**
  * Conversation → Messages API body (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/requests.md#messages-for-claude).

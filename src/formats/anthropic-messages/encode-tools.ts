@@ -1,7 +1,8 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
-import { objectOf, stringOf } from './json.ts';
 import { toOutputSchema } from './output-schema.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
+import { objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */
 export function encodeTools(context: RequestContext): WireBlock[] {

@@ -5,9 +5,9 @@ import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
-import { stringOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext, WireMessage } from './request-context.ts';
+import { stringOf } from '../json/read.ts';
 
 export interface EncodedTurns {
   readonly system: readonly WireBlock[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { isObject, objectOf } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
 
 describe('decodeError', () => {
   it.each([

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
-import { isObject, listOf, numberOf, objectOf, parseJson, stringOf } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
 /**
  * Types that stand for one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error` too.

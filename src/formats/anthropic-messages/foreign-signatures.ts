@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { stringOf } from './json.ts';
 import { isFromGoogle } from './signature-maker.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Signatures of other providers in this API, for clients that return them with the conversation

@@ -1,8 +1,8 @@
-import { absorb } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import { nestsTooDeep } from '../json/depth.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { isObject, parseJson, stringOf } from './json.ts';
+import { absorb, isObject } from '../json/object.ts';
+import { parseJson, stringOf } from '../json/read.ts';
 
 /** Takes the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {

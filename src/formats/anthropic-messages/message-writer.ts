@@ -1,4 +1,3 @@
-import { absorb } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
@@ -7,10 +6,10 @@ import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish } from './finish.ts';
-import { rest } from './json.ts';
 import type { MessageSink } from './message-sink.ts';
 import { joinSignature, ToolIds } from './tool-ids.ts';
 import { fromUsage, fromUsageDelta } from './usage.ts';
+import { absorb, rest } from '../json/object.ts';
 
 type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
 type Frame = 'start' | 'usage' | 'finish' | 'refusal' | 'ping' | 'end' | 'error';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject, listOf, stringOf } from './json.ts';
+import { isObject } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /** Keywords that `output_config.format.schema` takes unchanged (docs/protocols/requests.md#json-schema-for-claude). */
 const KEPT = new Set(['title', 'description', 'default', 'const', 'enum', 'type', 'required']);

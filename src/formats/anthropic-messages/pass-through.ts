@@ -7,7 +7,8 @@ import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from '../json/read.ts';
+import { CLOSE_OBJECT } from '../json/scan.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream
@@ -17,7 +18,6 @@ export function passThrough(client: ClientContext, stream: boolean): PassThrough
 
 const LF = 0x0a;
 const CR = 0x0d;
-const BRACE = 0x7d;
 const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 const DELTA = 'event: content_block_delta';
 
@@ -98,7 +98,7 @@ class StreamPass implements PassThrough {
    * (docs/protocols/vertex-ai.md#claude-events).
    */
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
-    if (this.signals.answered && text.startsWith(DELTA, from) && isObject(text, from + DELTA.length, to)) {
+    if (this.signals.answered && text.startsWith(DELTA, from) && isObjectText(text, from + DELTA.length, to)) {
       this.signals.progress += 1;
       return true;
     }
@@ -121,10 +121,10 @@ class StreamPass implements PassThrough {
 const OBJECT = /(?:\r\n?|\n)data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
 
 /** The data from `start` begins as an object, and the record before `end` closes one. Half of one is no event, and is read to say so. */
-function isObject(text: string, start: number, end: number): boolean {
+function isObjectText(text: string, start: number, end: number): boolean {
   OBJECT.lastIndex = start;
   if (!OBJECT.test(text)) return false;
   let last = end - 1;
   while (text.charCodeAt(last) === LF || text.charCodeAt(last) === CR) last -= 1;
-  return text.charCodeAt(last) === BRACE;
+  return text.charCodeAt(last) === CLOSE_OBJECT;
 }

@@ -3,9 +3,10 @@ import { RequestFault, type Portable } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
-import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
 import { shownText } from '../shown-text.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server

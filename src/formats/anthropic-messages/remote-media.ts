@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-media.ts';
-import { isObject } from './json.ts';
 import { IMAGE_TYPES, PDF_TYPE, TEXT_TYPE } from './media-types.ts';
+import { isObject } from '../json/object.ts';
 
 type MediaPath = RemoteMedia['path'];
 

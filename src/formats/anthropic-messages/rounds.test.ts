@@ -8,7 +8,8 @@ import { clientContext, decodeAll, deepFreeze, replyContext, requestTarget } fro
 import { openaiChat } from '../openai-chat/index.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { isObject, listOf, objectOf } from './json.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf } from '../json/read.ts';
 
 /**
  * A conversation goes on: what Claude answered is given to a client, which sends it back to Claude as it came. Nothing may be

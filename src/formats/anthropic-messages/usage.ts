@@ -1,7 +1,7 @@
-import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
-import { isObject, listOf, numberOf, objectOf } from './json.ts';
+import { isObject, objectOf, setField } from '../json/object.ts';
+import { listOf, numberOf } from '../json/read.ts';
 
 interface Counts {
   readonly fresh: number | undefined;

@@ -1,7 +1,8 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
 import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { isObject, pick, toCamel } from './wire.ts';
+import { pick, toCamel } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients ask for them with a function tool of

@@ -2,7 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { PartialArguments } from './partial-call.ts';
-import { asString, isObject, objectsOf, optional } from './wire.ts';
+import { objectsOf, optional } from './wire.ts';
+import { stringOf } from '../json/read.ts';
+import { isObject } from '../json/object.ts';
 
 interface FunctionCall {
   readonly call: number;
@@ -55,7 +57,7 @@ export class FunctionCallReader {
 
   /** False for what cannot be placed: arguments of a call that was never named. */
   read(call: JsonObject, signature: string | undefined, events: GenerationEvent[]): boolean {
-    const name = asString(call['name']);
+    const name = stringOf(call['name']);
     if (name) this.#start(name, call, events);
     else if (!this.#open?.goesOn) {
       if (Object.values(call).some((value) => value !== undefined && value !== null && value !== false)) return false;
@@ -98,7 +100,7 @@ export class FunctionCallReader {
     this.#open = {
       call: this.#count++,
       block: this.#place.newBlock(),
-      id: asString(call['id']) || this.#reply.newCallId(),
+      id: stringOf(call['id']) || this.#reply.newCallId(),
       name,
       custom: this.#reply.customTools?.has(name) ?? false,
       args: call['args'],

@@ -8,7 +8,9 @@ import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
 import { toPartBlock } from './part-block.ts';
 import { toThoughtBlock } from './thought-media.ts';
-import { asList, asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
+import { asList, asNumber, objectsOf, optional } from './wire.ts';
+import { stringOf } from '../json/read.ts';
+import { isObject } from '../json/object.ts';
 
 /** The filter's word on a prompt: `promptFeedback`. */
 export interface PromptBlock {
@@ -75,8 +77,8 @@ export class CandidateReader {
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
     this.#metadata.read(candidate);
     // May stand on earlier chunks than the last one: it takes effect at the end only (docs/protocols/gemini.md#early-finish).
-    this.#finish = asString(candidate['finishReason']) ?? this.#finish;
-    this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage;
+    this.#finish = stringOf(candidate['finishReason']) ?? this.#finish;
+    this.#finishMessage = stringOf(candidate['finishMessage']) ?? this.#finishMessage;
   }
 
   /** A block of its own is a hundred times what some of them are: those behind the first ones share one, as a list. */
@@ -123,13 +125,13 @@ export class CandidateReader {
   }
 
   #part(part: JsonObject, events: GenerationEvent[]): void {
-    const signature = asString(part['thoughtSignature']);
+    const signature = stringOf(part['thoughtSignature']);
     const call = part['functionCall'];
     if (isObject(call)) {
       if (!this.#calls.read(call, signature, events)) this.#unplace(part);
       return;
     }
-    const text = asString(part['text']);
+    const text = stringOf(part['text']);
     // Parts that hold nothing but a signature are words too: empty ones.
     const onlySigned = Object.keys(part).every((name) => name === 'thought' || name === 'thoughtSignature');
     if (text !== undefined || onlySigned) {
@@ -168,20 +170,20 @@ export class CandidateReader {
     const signed = optional('signature', signature);
     const { inlineData, executableCode, codeExecutionResult } = part;
     if (isObject(inlineData) && typeof inlineData['data'] === 'string') {
-      const mime = asString(inlineData['mimeType']) ?? 'application/octet-stream';
+      const mime = stringOf(inlineData['mimeType']) ?? 'application/octet-stream';
       const { data } = inlineData;
       if (part['thought'] !== true) events.push({ type: 'media', ...place, mime, data, ...signed });
       else events.push({ type: 'opaque', ...place, format: 'gemini', value: toThoughtBlock(mime, data, signature) });
     } else if (isObject(executableCode)) {
       const { language, code, id } = executableCode;
-      const ran = { language: asString(language) ?? '', code: asString(code) ?? '', ...optional('id', asString(id)) };
+      const ran = { language: stringOf(language) ?? '', code: stringOf(code) ?? '', ...optional('id', stringOf(id)) };
       events.push({ type: 'code', ...place, ...ran, ...signed });
     } else if (isObject(codeExecutionResult)) {
       const { outcome, output, id } = codeExecutionResult;
       const result = {
-        outcome: asString(outcome) ?? '',
-        output: asString(output) ?? '',
-        ...optional('id', asString(id)),
+        outcome: stringOf(outcome) ?? '',
+        output: stringOf(output) ?? '',
+        ...optional('id', stringOf(id)),
       };
       events.push({ type: 'code_result', ...place, ...result, ...signed });
     } else {
@@ -205,5 +207,5 @@ function logprobsOf(result: unknown): LogprobToken[] {
 }
 
 function tokenOf(entry: JsonObject): { token: string; logprob: number } {
-  return { token: asString(entry['token']) ?? '', logprob: asNumber(entry['logProbability']) ?? 0 };
+  return { token: stringOf(entry['token']) ?? '', logprob: asNumber(entry['logProbability']) ?? 0 };
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Conversation, JsonObject, Part, Tool, Turn } from '../conversation.ts';
-import { compact } from '../openai-chat/read.ts';
 import { toCarrier } from './schema.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * A conversation as the wire can say it: neighbours of one role are one turn, unsigned empty text is gone, media alone have a

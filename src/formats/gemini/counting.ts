@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
-import { asNumber, isObject } from './wire.ts';
+import { asNumber } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Fields of a generation that a token count does not take (docs/protocols/gemini.md#count-tokens). `cachedContent` is not among them: it

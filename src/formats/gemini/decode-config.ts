@@ -7,7 +7,9 @@ import type {
   Sampling,
 } from '../conversation.ts';
 import { fromOpenApi } from './openapi-schema.ts';
-import { asBoolean, asNumber, asObject, asString, isObject, leftover, optional, pick, stringsOf } from './wire.ts';
+import { asNumber, leftover, optional, pick, stringsOf } from './wire.ts';
+import { booleanOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf } from '../json/object.ts';
 
 type ConfigFields = Pick<
   Conversation,
@@ -28,7 +30,7 @@ const PLAIN_FIELDS = [
   .split(' ');
 
 export function decodeConfig(source: unknown): DecodedConfig {
-  const config = asObject(source) ?? {};
+  const config = objectOf(source) ?? {};
   const format = decodeResponseFormat(config);
   const speech = decodeSpeech(config);
   const taken = new Set([...PLAIN_FIELDS, ...(format.known ? FORMAT_FIELDS : []), ...(speech ? ['speechConfig'] : [])]);
@@ -41,7 +43,7 @@ export function decodeConfig(source: unknown): DecodedConfig {
       ...optional('reasoning', decodeThinking(pick(config, 'thinkingConfig'))),
       ...(modalities.length > 0 && { modalities }),
       ...optional('audio', speech),
-      ...optional('imageConfig', asObject(pick(config, 'imageConfig'))),
+      ...optional('imageConfig', objectOf(pick(config, 'imageConfig'))),
     },
     rest: leftover(config, taken),
   };
@@ -59,7 +61,7 @@ function decodeSampling(config: JsonObject): Sampling {
     ...optional('seed', number('seed')),
     ...(stop.length > 0 && { stop }),
     ...optional('n', number('candidateCount')),
-    ...optional('logprobs', asBoolean(pick(config, 'responseLogprobs'))),
+    ...optional('logprobs', booleanOf(pick(config, 'responseLogprobs'))),
     ...optional('topLogprobs', number('logprobs')),
   };
 }
@@ -89,9 +91,9 @@ const EFFORTS = new Map<string | undefined, ReasoningEffort>([
 /** A budget is explicit thinking; a level is an effort, and whether thoughts are shown needs thinking to be said. */
 function decodeThinking(source: unknown): Reasoning | undefined {
   if (!isObject(source)) return undefined;
-  const effort = EFFORTS.get(asString(pick(source, 'thinkingLevel'))?.toUpperCase());
+  const effort = EFFORTS.get(stringOf(pick(source, 'thinkingLevel'))?.toUpperCase());
   const budget = asNumber(pick(source, 'thinkingBudget'));
-  const shown = asBoolean(pick(source, 'includeThoughts'));
+  const shown = booleanOf(pick(source, 'includeThoughts'));
   const display = optional('display', shown === undefined ? undefined : shown ? 'summarized' : 'omitted');
   if (budget === 0) return { thinking: { type: 'disabled' } };
   if (budget !== undefined && budget > 0) return { thinking: { type: 'enabled', budgetTokens: budget, ...display } };
@@ -101,10 +103,10 @@ function decodeThinking(source: unknown): Reasoning | undefined {
 
 /** Speech with a voice by name and nothing else is what OpenAI's `audio` says too. */
 function decodeSpeech(config: JsonObject): JsonObject | undefined {
-  const speech = asObject(pick(config, 'speechConfig'));
-  const voiceConfig = speech && asObject(pick(speech, 'voiceConfig'));
-  const prebuilt = voiceConfig && asObject(pick(voiceConfig, 'prebuiltVoiceConfig'));
-  const voice = prebuilt && asString(pick(prebuilt, 'voiceName'));
+  const speech = objectOf(pick(config, 'speechConfig'));
+  const voiceConfig = speech && objectOf(pick(speech, 'voiceConfig'));
+  const prebuilt = voiceConfig && objectOf(pick(voiceConfig, 'prebuiltVoiceConfig'));
+  const voice = prebuilt && stringOf(pick(prebuilt, 'voiceName'));
   const more = speech && leftover(speech, new Set(['voiceConfig']));
   return voice === undefined || more ? undefined : { voice, format: 'pcm16' };
 }

@@ -5,18 +5,10 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
-import {
-  asList,
-  asObject,
-  asString,
-  bothSpellings,
-  compact,
-  hasOthers,
-  isObject,
-  objectsOf,
-  optional,
-  pick,
-} from './wire.ts';
+import { asList, bothSpellings, hasOthers, objectsOf, optional, pick } from './wire.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { compact } from '../json/compact.ts';
 
 /** `systemInstruction` and `contents` → turns. */
 export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
@@ -81,7 +73,7 @@ class ContentsDecoder {
     // Most parts are one of these two, and have no fields but theirs.
     const plain = decodeWords(part) ?? decodeMedia(part);
     if (plain) return plain;
-    const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
+    const signed = optional('signature', stringOf(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
     if (isObject(call)) return { ...this.#call(call, BodyPlace.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
@@ -89,16 +81,16 @@ class ContentsDecoder {
     const code = pick(part, 'executableCode');
     if (isObject(code)) {
       const { language, code: text, id } = code;
-      const ran = { language: asString(language) ?? '', code: asString(text) ?? '', ...optional('id', asString(id)) };
+      const ran = { language: stringOf(language) ?? '', code: stringOf(text) ?? '', ...optional('id', stringOf(id)) };
       return { type: 'code', ...ran, ...signed };
     }
     const result = pick(part, 'codeExecutionResult');
     if (isObject(result)) {
       const { outcome, output, id } = result;
       const came = {
-        outcome: asString(outcome) ?? '',
-        output: asString(output) ?? '',
-        ...optional('id', asString(id)),
+        outcome: stringOf(outcome) ?? '',
+        output: stringOf(output) ?? '',
+        ...optional('id', stringOf(id)),
       };
       return { type: 'code_result', ...came, ...signed };
     }
@@ -106,16 +98,16 @@ class ContentsDecoder {
   }
 
   #call(call: JsonObject, place: BodyPlace): Extract<Part, { type: 'tool_call' }> {
-    const name = asString(pick(call, 'name')) || unnamed(place);
-    const id = asString(pick(call, 'id')) || this.#newId();
+    const name = stringOf(pick(call, 'name')) || unnamed(place);
+    const id = stringOf(pick(call, 'id')) || this.#newId();
     this.#open.add({ id, name });
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
   #result(response: JsonObject, place: BodyPlace): ToolResultPart {
-    const id = asString(pick(response, 'id'));
+    const id = stringOf(pick(response, 'id'));
     const known = id === undefined ? undefined : this.#open.byId(id);
-    const name = asString(pick(response, 'name')) || (known?.name ?? unnamed(place));
+    const name = stringOf(pick(response, 'name')) || (known?.name ?? unnamed(place));
     const call = known ?? this.#open.byName(name);
     const callId = call?.id ?? id ?? this.#newId();
     if (call) this.#open.remove(call);
@@ -155,8 +147,8 @@ const WORD_FIELDS = bothSpellings('text', 'thought', 'thoughtSignature');
 /** Text, a thought, or a part that holds nothing but a signature. */
 function decodeWords(part: JsonObject): Part | undefined {
   if (hasOthers(part, WORD_FIELDS)) return undefined;
-  const text = asString(part['text']);
-  const signature = asString(pick(part, 'thoughtSignature'));
+  const text = stringOf(part['text']);
+  const signature = stringOf(pick(part, 'thoughtSignature'));
   if (text === undefined && signature === undefined) return undefined;
   const type = part['thought'] === true ? 'thinking' : 'text';
   return signature === undefined ? { type, text: text ?? '' } : { type, text: text ?? '', signature };
@@ -172,14 +164,14 @@ const DETAILS = new Map<unknown, string>([
 function decodeMedia(part: JsonObject): MediaPart | undefined {
   if (hasOthers(part, MEDIA_FIELDS)) return undefined;
   const inline = pick(part, 'inlineData');
-  const payload = isObject(inline) ? inline : asObject(pick(part, 'fileData'));
+  const payload = isObject(inline) ? inline : objectOf(pick(part, 'fileData'));
   if (!payload) return undefined;
   const resolution = pick(part, 'mediaResolution');
   const detail = isObject(resolution) ? DETAILS.get(resolution['level']) : undefined;
   if (resolution !== undefined && detail === undefined) return undefined;
-  const mime = asString(pick(payload, 'mimeType'));
-  const uri = asString(pick(payload, 'fileUri'));
-  const data = asString(pick(payload, 'data'));
+  const mime = stringOf(pick(payload, 'mimeType'));
+  const uri = stringOf(pick(payload, 'fileUri'));
+  const data = stringOf(pick(payload, 'data'));
   const source =
     uri !== undefined ? { kind: 'url' as const, url: uri } : { kind: 'data' as const, data: standard(data ?? '') };
   return compact({
@@ -187,9 +179,9 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
     media: mediaKind(mime ?? ''),
     mime,
     source,
-    name: asString(pick(payload, 'displayName')),
+    name: stringOf(pick(payload, 'displayName')),
     detail,
-    signature: asString(pick(part, 'thoughtSignature')),
+    signature: stringOf(pick(part, 'thoughtSignature')),
   });
 }
 

@@ -6,8 +6,10 @@ import { CandidateReader, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
-import { asList, asNumber, asString, isObject, optional } from './wire.ts';
+import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
+import { stringOf } from '../json/read.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * The stream closed without a finish reason: the client has seen only a part of the answer
@@ -77,8 +79,8 @@ export class GeminiReplyReader {
   #start(chunk: JsonObject): GenerationEvent[] {
     if (this.#started) return [];
     this.#started = true;
-    const id = asString(chunk['responseId']);
-    const model = asString(chunk['modelVersion']) || this.#reply.model;
+    const id = stringOf(chunk['responseId']);
+    const model = stringOf(chunk['modelVersion']) || this.#reply.model;
     return [{ type: 'start', ...optional('id', id ? `chatcmpl-${id}` : undefined), model }];
   }
 
@@ -116,12 +118,12 @@ function candidatesOf(chunk: JsonObject): readonly JsonObject[] {
 
 function blockOf(feedback: unknown): PromptBlock | undefined {
   if (!isObject(feedback)) return undefined;
-  const reason = asString(feedback['blockReason']);
+  const reason = stringOf(feedback['blockReason']);
   if (!reason) return undefined;
   const ratings = metadataOf(feedback);
   return {
     reason,
-    message: asString(feedback['blockReasonMessage']),
+    message: stringOf(feedback['blockReasonMessage']),
     ratings: Object.keys(ratings).length > 0 ? ratings : undefined,
   };
 }

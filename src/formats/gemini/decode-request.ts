@@ -1,10 +1,11 @@
-import { absorb } from '../streams/absorb.ts';
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeTools } from './decode-tools.ts';
-import { asList, asObject, asString, leftover, optional, pick } from './wire.ts';
+import { asList, leftover, optional, pick } from './wire.ts';
+import { absorb, objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 const KNOWN = new Set(
   'model stream contents systemInstruction tools toolConfig safetySettings generationConfig labels'.split(' '),
@@ -34,14 +35,14 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   absorb(extras, { ...toolExtras, ...optional('generationConfig', rest) });
   const safetySettings = pick(body, 'safetySettings');
   return {
-    model: (asString(body['model']) ?? '').replace(/^models\//, ''),
+    model: (stringOf(body['model']) ?? '').replace(/^models\//, ''),
     stream: body['stream'] === true,
     turns: decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents'), origins),
     ...fields,
     ...optional('tools', tools),
     ...optional('toolChoice', toolChoice),
     ...(safetySettings !== undefined && { safetySettings: asList(safetySettings) }),
-    ...optional('labels', asObject(pick(body, 'labels'))),
+    ...optional('labels', objectOf(pick(body, 'labels'))),
     ...optional('serviceTier', serviceTier),
     ...(Object.keys(extras).length > 0 && { extras, extrasFormat: 'gemini' }),
   };

@@ -1,9 +1,10 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
-import { setField } from '../streams/absorb.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './openapi-schema.ts';
-import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
+import { leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
+import { isObject, setField } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 export interface DecodedTools {
   readonly tools?: readonly Tool[];
@@ -17,7 +18,7 @@ export function decodeTools(
   origins?: Origins,
 ): DecodedTools {
   const calling = isObject(toolConfig) ? pick(toolConfig, 'functionCallingConfig') : undefined;
-  const mode = isObject(calling) ? asString(calling['mode'])?.toUpperCase() : undefined;
+  const mode = isObject(calling) ? stringOf(calling['mode'])?.toUpperCase() : undefined;
   const strict = mode === 'VALIDATED';
   const rests: JsonObject = {};
   const decoded: Tool[] = [];
@@ -97,8 +98,8 @@ function decodeFunction(declaration: JsonObject, strict: boolean): FunctionTool 
   const parameters = isObject(schema) ? schema : isObject(openApi) ? fromOpenApi(openApi) : undefined;
   return {
     type: 'function',
-    name: asString(pick(declaration, 'name')) ?? '',
-    ...optional('description', asString(pick(declaration, 'description'))),
+    name: stringOf(pick(declaration, 'name')) ?? '',
+    ...optional('description', stringOf(pick(declaration, 'description'))),
     ...optional('parameters', parameters),
     ...(strict && { strict }),
   };

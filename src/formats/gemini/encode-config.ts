@@ -4,7 +4,8 @@ import { encodeThinking } from './encode-thinking.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
-import { compact, toCamel } from './wire.ts';
+import { toCamel } from './wire.ts';
+import { compact } from '../json/compact.ts';
 
 const MAX_STOPS = 5;
 const MAX_TOP_LOGPROBS = 20;

@@ -23,8 +23,9 @@ import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
-import { isObject, optional } from './wire.ts';
+import { optional } from './wire.ts';
 import { shownText } from '../shown-text.ts';
+import { isObject } from '../json/object.ts';
 
 export interface EncodedContents {
   readonly contents: JsonObject[];

@@ -5,7 +5,8 @@ import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { isPartBlock } from './part-block.ts';
 import { fromThoughtBlock } from './thought-media.ts';
-import { asObject, optional } from './wire.ts';
+import { optional } from './wire.ts';
+import { objectOf } from '../json/object.ts';
 
 /** Parts of an answer as Gemini's clients read them; what another API's answer holds and this one cannot is left out. */
 export function encodeAnswerPart(part: Part): JsonObject | undefined {
@@ -36,7 +37,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     }
     case 'opaque':
       if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
-      if (isPartBlock(part.value)) return asObject(part.value['part']);
+      if (isPartBlock(part.value)) return objectOf(part.value['part']);
       return fromThoughtBlock(part.value) ?? part.value;
     case 'redacted_thinking':
     case 'tool_result':
@@ -60,7 +61,7 @@ function parseArguments(text: string): JsonObject {
   if (nestsTooDeep(text)) return { value: text };
   try {
     const value: unknown = JSON.parse(text);
-    return asObject(value) ?? { value };
+    return objectOf(value) ?? { value };
   } catch {
     return { value: text };
   }

@@ -10,8 +10,9 @@ import { finish, type Steps } from '../steps.ts';
 import { reportToolExtras } from '../losses/tool-extras.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
-import { asList, isObject, objectsOf, optional } from './wire.ts';
+import { asList, objectsOf, optional } from './wire.ts';
 import { shownText } from '../shown-text.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Conversation → body of generateContent and streamGenerateContent, which are the same (docs/protocols/gemini.md#request-body,

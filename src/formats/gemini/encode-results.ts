@@ -7,8 +7,8 @@ import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
-import { isObject } from './wire.ts';
 import { shownText } from '../shown-text.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Calls of earlier assistant turns by id: a functionResponse needs the name and the order of the calls

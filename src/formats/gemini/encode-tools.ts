@@ -5,7 +5,8 @@ import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import type { MergeRoom } from './schema-merge.ts';
 import { toCarrier } from './schema.ts';
-import { isObject, optional } from './wire.ts';
+import { optional } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 export interface EncodedGeminiTools {
   readonly tools?: JsonObject[];

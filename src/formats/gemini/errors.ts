@@ -1,7 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
-import { asNumber, asObject, asString, isObject, objectsOf, optional } from './wire.ts';
+import { asNumber, objectsOf, optional } from './wire.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /** Google's status words (docs/protocols/errors.md#google-errors). The gateway writes the first word of a status. */
 const STATUSES: readonly (readonly [number, ...string[]])[] = [
@@ -30,24 +32,24 @@ export function decodeError(status: number, text: string): UpstreamFailure {
   if (isObject(error)) return { ...decodeFailure(error, status), status };
   // OAuth and gateway front ends: {"error":"invalid_grant","error_description":"…"}, {"message":"…"}.
   const message =
-    asString(body['error_description']) ?? asString(body['message']) ?? asString(error) ?? cap(text.trim());
-  return { status, message: messageOr(message, status), ...optional('kind', asString(error)) };
+    stringOf(body['error_description']) ?? stringOf(body['message']) ?? stringOf(error) ?? cap(text.trim());
+  return { status, message: messageOr(message, status), ...optional('kind', stringOf(error)) };
 }
 
 /** Google's error object, of a reply or inside a stream, where its own code is the only status there is. */
 export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
-  const kind = asString(error['status']);
+  const kind = stringOf(error['status']);
   const code = asNumber(error['code']);
   const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
   const details = objectsOf(error['details']);
-  const ofType = (name: string) => details.find((detail) => asString(detail['@type'])?.endsWith(`google.rpc.${name}`));
+  const ofType = (name: string) => details.find((detail) => stringOf(detail['@type'])?.endsWith(`google.rpc.${name}`));
   const violation = objectsOf(ofType('BadRequest')?.['fieldViolations'])[0];
   return {
     status,
-    message: messageOr(asString(error['message']) ?? '', status),
+    message: messageOr(stringOf(error['message']) ?? '', status),
     ...optional('kind', kind),
-    ...optional('code', asString(ofType('ErrorInfo')?.['reason'])),
-    ...optional('param', asString(violation?.['field'])),
+    ...optional('code', stringOf(ofType('ErrorInfo')?.['reason'])),
+    ...optional('param', stringOf(violation?.['field'])),
     ...optional('retryAfterMs', delayOf(ofType('RetryInfo')?.['retryDelay'])),
   };
 }
@@ -59,7 +61,7 @@ export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailur
 export function decodeInnerFailure(error: unknown): UpstreamFailure {
   const failure = isObject(error)
     ? decodeFailure(error)
-    : { status: 502, message: messageOr(cap(asString(error) ?? JSON.stringify(error)), 502) };
+    : { status: 502, message: messageOr(cap(stringOf(error) ?? JSON.stringify(error)), 502) };
   const kind = STATUSES.find(([status]) => status === failure.status)?.[1] ?? 'UNKNOWN';
   return { kind, ...failure };
 }
@@ -82,7 +84,7 @@ function delayOf(value: unknown): number | undefined {
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(value)?.[1];
     return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
   }
-  const duration = asObject(value);
+  const duration = objectOf(value);
   if (!duration) return undefined;
   const milliseconds = (asNumber(duration['seconds']) ?? 0) * 1000 + (asNumber(duration['nanos']) ?? 0) / 1e6;
   return Math.ceil(milliseconds);

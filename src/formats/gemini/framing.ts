@@ -6,6 +6,7 @@ import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
 import { StreamStart } from '../sse/stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
+import { OPEN_OBJECT, OPEN_ARRAY } from '../json/scan.ts';
 
 /** Events that are whole: their bytes as they came, and the JSON text of each. */
 export interface Framed {
@@ -41,7 +42,7 @@ export class Framing implements Framer {
   #begin(received: Buffer): Framed {
     const { bytes, first } = this.#start.read(received);
     if (first === undefined) return { whole: bytes.length > 0 ? bytes : undefined, texts: [] };
-    this.#framer = bytes[first] === 0x5b || bytes[first] === 0x7b ? new ArrayFramer() : new SseFramer();
+    this.#framer = bytes[first] === OPEN_ARRAY || bytes[first] === OPEN_OBJECT ? new ArrayFramer() : new SseFramer();
     return this.#framer.push(bytes);
   }
 

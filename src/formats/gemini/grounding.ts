@@ -1,7 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UrlCitation } from '../events.ts';
 import { TextOffsets } from './text-offsets.ts';
-import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
+import { asNumber, objectsOf, optional } from './wire.ts';
+import { stringOf } from '../json/read.ts';
+import { isObject } from '../json/object.ts';
 
 export interface Citations {
   readonly citations: readonly UrlCitation[];
@@ -58,8 +60,8 @@ function sourceOf(chunk: JsonObject): Source | undefined {
   for (const kind of ['web', 'maps', 'retrievedContext', 'image']) {
     const source = chunk[kind];
     if (!isObject(source)) continue;
-    const url = asString(source['uri']) ?? asString(source['sourceUri']);
-    if (url) return { url, ...optional('title', asString(source['title'])) };
+    const url = stringOf(source['uri']) ?? stringOf(source['sourceUri']);
+    if (url) return { url, ...optional('title', stringOf(source['title'])) };
   }
   return undefined;
 }

@@ -1,11 +1,5 @@
 import { ByteBuffer } from '../sse/held-bytes.ts';
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
+import { QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY } from '../json/scan.ts';
 
 /** Elements that are whole: the bytes up to the end of the last of them, the text of each, and where in the bytes each ends. */
 export interface CutElements {
@@ -70,10 +64,10 @@ export class JsonElementCutter {
         if (byte === BACKSLASH) at += 1;
         else if (byte === QUOTE) inString = false;
       } else if (byte === QUOTE) inString = depth > 0;
-      else if (byte === OPEN || (byte === OPEN_LIST && depth > 0)) {
+      else if (byte === OPEN_OBJECT || (byte === OPEN_ARRAY && depth > 0)) {
         if (depth === 0) start = held + at;
         depth += 1;
-      } else if (depth > 0 && (byte === CLOSE || byte === CLOSE_LIST)) {
+      } else if (depth > 0 && (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY)) {
         depth -= 1;
         if (depth > 0) continue;
         starts.push(start);

@@ -1,6 +1,5 @@
-import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from './wire.ts';
+import { isObject, setField } from '../json/object.ts';
 
 /**
  * What a candidate says about itself beside its content. Travels as one opaque event per choice, for clients that are not strict

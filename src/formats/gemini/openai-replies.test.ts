@@ -6,7 +6,8 @@ import { clientContext, decodeAll, replyContext, requestTarget } from '../laws.t
 import { openaiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';
 import { toSse } from './stream.testkit.ts';
-import { isObject, objectsOf } from './wire.ts';
+import { objectsOf } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Gemini's replies as an OpenAI client gets them, strict and not (docs/protocols/replies.md#reply-extensions), plain and streamed, and

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject, leftover, pick } from './wire.ts';
+import { leftover, pick } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) → JSON Schema (docs/protocols/requests.md#schema-openapi): lowercase

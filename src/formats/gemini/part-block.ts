@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { asObject } from './wire.ts';
+import { objectOf } from '../json/object.ts';
 
 /**
  * A part of an answer that no other API has a form for (`fileData`, and parts that Google adds later). With a `type` of its own it stands
@@ -18,7 +18,7 @@ export function isPartBlock(value: JsonObject): boolean {
 
 /** The part again; undefined for what is no such block, and for what could not be read as a part to begin with. */
 export function fromPartBlock(value: JsonObject): JsonObject | undefined {
-  const part = isPartBlock(value) ? asObject(value['part']) : undefined;
+  const part = isPartBlock(value) ? objectOf(value['part']) : undefined;
   // A call that came without its name was told as such a block, too; Google refuses it.
   return part && !('functionCall' in part) ? part : undefined;
 }

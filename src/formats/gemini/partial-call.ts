@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault } from '../format.ts';
-import { setField } from '../streams/absorb.ts';
-import { asString, isObject } from './wire.ts';
+import { isObject, setField } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, DOT } from '../json/scan.ts';
 
 /**
  * Arguments that arrive piece by piece (`streamFunctionCallArguments`, docs/protocols/gemini.md#streamed-arguments): each piece sets the
@@ -34,7 +35,7 @@ export class PartialArguments {
   }
 
   add(piece: JsonObject): void {
-    const path = asString(piece['jsonPath']) ?? '$';
+    const path = stringOf(piece['jsonPath']) ?? '$';
     if (!this.#goesOnFromParent(path)) this.#forgetParent(path);
     const { keys, lastFrom } = parsePath(path, this.#parentPath.length);
     const last = keys.pop();
@@ -58,7 +59,7 @@ export class PartialArguments {
 
   #goesOnFromParent(path: string): boolean {
     const next = path.charCodeAt(this.#parentPath.length);
-    return path.startsWith(this.#parentPath) && (next === DOT || next === OPEN);
+    return path.startsWith(this.#parentPath) && (next === DOT || next === OPEN_ARRAY);
   }
 
   #forgetParent(path = ''): void {
@@ -129,12 +130,7 @@ function valueOf(piece: JsonObject): unknown {
   return '';
 }
 
-const DOT = 0x2e;
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
 const SINGLE_QUOTE = 0x27;
-const DOUBLE_QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const INDEX = /\[(\d+)\]/y;
 
 /** Deeper arguments cannot be written as JSON, which is done with recursion: some thousand levels end the stack (measured). */
@@ -149,7 +145,7 @@ function parsePath(path: string, from: number): { readonly keys: Key[]; readonly
   let lastFrom = from;
   for (let at = from; at < path.length;) {
     const code = path.charCodeAt(at);
-    const end = code === DOT ? nameEnd(path, at + 1) : code === OPEN ? bracketEnd(path, at, keys) : at;
+    const end = code === DOT ? nameEnd(path, at + 1) : code === OPEN_ARRAY ? bracketEnd(path, at, keys) : at;
     if (end <= at + 1) throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument cannot be read`);
     if (code === DOT) keys.push(path.slice(at + 1, end));
     if (keys.length > MAX_LEVELS + 1) break;
@@ -167,12 +163,12 @@ function nameEnd(path: string, from: number): number {
 }
 
 /** What ends a name in the shorthand; `]` in one is no path. */
-const endsName = (code: number): boolean => code === DOT || code === OPEN || code === CLOSE;
+const endsName = (code: number): boolean => code === DOT || code === OPEN_ARRAY || code === CLOSE_ARRAY;
 
 /** `from` where the bracket holds neither an index nor a name in quotes. */
 function bracketEnd(path: string, from: number, keys: Key[]): number {
   const quote = path.charCodeAt(from + 1);
-  if (quote === SINGLE_QUOTE || quote === DOUBLE_QUOTE) return quotedEnd(path, from, keys);
+  if (quote === SINGLE_QUOTE || quote === QUOTE) return quotedEnd(path, from, keys);
   INDEX.lastIndex = from;
   const match = INDEX.exec(path);
   if (!match) return from;
@@ -185,7 +181,7 @@ function quotedEnd(path: string, from: number, keys: Key[]): number {
   const quote = path.charCodeAt(from + 1);
   let at = from + 2;
   while (at < path.length && path.charCodeAt(at) !== quote) at += path.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  if (path.charCodeAt(at) !== quote || path.charCodeAt(at + 1) !== CLOSE) return from;
+  if (path.charCodeAt(at) !== quote || path.charCodeAt(at + 1) !== CLOSE_ARRAY) return from;
   keys.push(path.slice(from + 2, at).replace(/\\(.)/g, '$1'));
   return at + 2;
 }

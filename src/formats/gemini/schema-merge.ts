@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
-import { compact, isObject } from './wire.ts';
 import { shownText } from '../shown-text.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 /** Keywords and properties of definitions that the references of one request are replaced by, all together. */
 const MAX_COPIED = 10_000;

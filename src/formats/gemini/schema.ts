@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { AllOfMerger, MergeRoom } from './schema-merge.ts';
-import { isObject } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * JSON Schema as `parametersJsonSchema` and `responseJsonSchema` take it (docs/protocols/requests.md#json-schema-for-gemini). Always a

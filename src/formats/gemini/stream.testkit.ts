@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { random } from '../laws.testkit.ts';
-import { isObject, objectsOf } from './wire.ts';
+import { objectsOf } from './wire.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * A plain reply as Google would stream it: text cut anywhere, a signature on the last piece or on an empty part after it, calls

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { toDataUri } from '../media/media-types.ts';
-import { asObject, asString, optional } from './wire.ts';
+import { optional } from './wire.ts';
+import { objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Media inside a thought: drafts of the picture to come. They are thinking and not the answer, so clients that are not strict get them
@@ -15,11 +17,11 @@ export function toThoughtBlock(mime: string, data: string, signature: string | u
 
 /** Such a block as the part it was made of; undefined for any other opaque value. */
 export function fromThoughtBlock(block: JsonObject): JsonObject | undefined {
-  const url = asString(asObject(block['image_url'])?.['url']);
+  const url = stringOf(objectOf(block['image_url'])?.['url']);
   if (block['type'] !== 'thinking' || !url?.startsWith(SCHEME)) return undefined;
   const mark = url.indexOf(MARK);
   const inlineData = { mimeType: url.slice(SCHEME.length, mark), data: url.slice(mark + MARK.length) };
-  return { inlineData, thought: true, ...optional('thoughtSignature', asString(block['signature'])) };
+  return { inlineData, thought: true, ...optional('thoughtSignature', stringOf(block['signature'])) };
 }
 
 const SCHEME = 'data:';

@@ -1,7 +1,8 @@
-import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
-import { asNumber, compact, objectsOf, optional } from './wire.ts';
+import { asNumber, objectsOf, optional } from './wire.ts';
+import { setField } from '../json/object.ts';
+import { compact } from '../json/compact.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 

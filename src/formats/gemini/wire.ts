@@ -1,27 +1,10 @@
 import type { JsonObject } from '../conversation.ts';
-
-export { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Reading protobuf JSON (docs/protocols/gemini.md#protobuf-json): field names come in camelCase or snake_case, a repeated field may be
  * one bare value, 64-bit integers may be strings. Recorded clients do all three; replies are always camelCase.
  */
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function asObject(value: unknown): JsonObject | undefined {
-  return isObject(value) ? value : undefined;
-}
-
-export function asString(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-export function asBoolean(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
-}
 
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;

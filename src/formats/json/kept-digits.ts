@@ -1,5 +1,6 @@
-import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
+import { setField } from './object.ts';
+import { QUOTE, COLON, MINUS, PLUS, DOT, ZERO, NINE, CAPITAL_E, LETTER_E, afterSpace, afterString } from './scan.ts';
 
 declare global {
   interface JSON {
@@ -8,9 +9,6 @@ declare global {
   }
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 const INTEGER = /^-?[1-9]\d*$/;
 const SHORTEST = 16;
 /** A longer run of U+0001 has been written to look like a mark. */
@@ -54,7 +52,7 @@ function longIntegers(text: string): Integer[] {
   const found: Integer[] = [];
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at);
+    if (code === QUOTE) at = afterString(text, at);
     else if (isNumeric(code)) {
       const to = numberEnd(text, at);
       if (to - at >= SHORTEST && !isName(text, to)) {
@@ -67,15 +65,6 @@ function longIntegers(text: string): Integer[] {
   return found;
 }
 
-/** Index after the closing quote of the string that opens at `at`, or the text's end. */
-function stringEnd(text: string, at: number): number {
-  let end = at + 1;
-  for (let code = text.charCodeAt(end); end < text.length && code !== QUOTE; code = text.charCodeAt(end)) {
-    end += code === BACKSLASH ? 2 : 1;
-  }
-  return end + 1;
-}
-
 function numberEnd(text: string, at: number): number {
   let end = at + 1;
   while (isNumeric(text.charCodeAt(end))) end += 1;
@@ -84,12 +73,15 @@ function numberEnd(text: string, at: number): number {
 
 /** Digits, and `+ - . e E` of a number; a letter of `true` or `false` alone is no integer. */
 const isNumeric = (code: number): boolean =>
-  (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || code === 0x45 || code === 0x65;
+  (code >= ZERO && code <= NINE) ||
+  code === PLUS ||
+  code === MINUS ||
+  code === DOT ||
+  code === CAPITAL_E ||
+  code === LETTER_E;
 
 function isName(text: string, at: number): boolean {
-  let next = at;
-  while (text.charCodeAt(next) <= 0x20) next += 1;
-  return text.charCodeAt(next) === COLON;
+  return text.charCodeAt(afterSpace(text, at)) === COLON;
 }
 
 /** A list of what is still to be seen instead of recursion: the text may nest as deep as its writer likes. */

@@ -38,6 +38,20 @@ describe('A JSON text that goes into a body as it is', () => {
     expect(JsonText.of('{"a":1}')).toBeUndefined();
   });
 
+  it.each([
+    ['short', '{"a":1,"b":{"c":1,"\\u0063":2}}'],
+    ['long', long('{"a":1,"b":{"c":1,"\\u0063":2}}')],
+  ])('is a %s one with a key that stands twice: both go on', (_, text) => {
+    expect(writeJson({ input: JsonText.of(text) })).toBe(`{"input":${text}}`);
+  });
+
+  it.each(['{"a":1,"b":2,"a"}', '{"a":1,"a":01}', '"a:b:c"', '[{"a":1},{"a":1}]'])(
+    'is not the short text %s, which has no such key or is no JSON',
+    (text) => {
+      expect(JsonText.of(text)).toBeUndefined();
+    },
+  );
+
   it('is JSON for JSON.parse, too, whatever is changed in it', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom(...'{}[],:"\\01.e-tn\n '), (json, at, put) => {

@@ -1,16 +1,22 @@
 import { MAX_DEPTH } from './depth.ts';
+import { repeatedKey } from './repeats.ts';
 import { isChanged } from './rounding.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_OBJECT = 0x7b;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const MINUS = 0x2d;
-const ZERO = 0x30;
-const NINE = 0x39;
+import {
+  QUOTE,
+  BACKSLASH,
+  COMMA,
+  COLON,
+  OPEN_OBJECT,
+  OPEN_ARRAY,
+  CLOSE_ARRAY,
+  MINUS,
+  DOT,
+  ZERO,
+  NINE,
+  CAPITAL_E,
+  LETTER_E,
+  afterSpace,
+} from './scan.ts';
 
 /** Whole numbers of so many digits are the same once they are parsed and written again. */
 const SAFE_DIGITS = 15;
@@ -37,10 +43,13 @@ export class JsonText {
   /**
    * Undefined for a text that has to be parsed: a short one, one that is no JSON or nests too deep, one with numbers that are
    * others once they are parsed, and one with half of a surrogate pair, which UTF-8 cannot hold and JSON.stringify writes as an escape.
+   * A key that stands twice goes on as it came, whatever the length of the text: parsed, the first of the two would be gone.
    */
   static of(text: string): JsonText | undefined {
-    if (text.length <= SHORTEST_TEXT) return undefined;
+    const isShort = text.length <= SHORTEST_TEXT;
+    if (isShort && !hasTwoColons(text)) return undefined;
     if (!isJson(text) || !text.isWellFormed()) return undefined;
+    if (isShort && repeatedKey(text) === undefined) return undefined;
     return new JsonText(text, text.charCodeAt(afterSpace(text, 0)) === OPEN_OBJECT);
   }
 
@@ -51,6 +60,9 @@ export class JsonText {
     return FAKE;
   }
 }
+
+/** Without two of them it has no two keys. */
+const hasTwoColons = (text: string): boolean => text.indexOf(':') !== text.lastIndexOf(':');
 
 /** Texts of the body that is being written, in the order of their places. */
 let texts: string[] | undefined;
@@ -147,15 +159,6 @@ function isJson(text: string): boolean {
 /** Beyond the end of every text, where nothing is. */
 const NONE = Number.MAX_SAFE_INTEGER;
 
-function afterSpace(text: string, from: number): number {
-  let at = from;
-  for (let code = text.charCodeAt(at); code <= 0x20; code = text.charCodeAt(at)) {
-    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
-    at += 1;
-  }
-  return at;
-}
-
 /** Index after the colon. */
 function keyEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return NONE;
@@ -174,7 +177,8 @@ function scalarEnd(text: string, from: number, first: number): number {
   let code = first;
   while (code >= ZERO && code <= NINE) code = text.charCodeAt(++at);
   const length = at - from;
-  const isWhole = length > 0 && (length === 1 || first !== ZERO) && code !== 0x2e && code !== 0x65 && code !== 0x45;
+  const isWhole =
+    length > 0 && (length === 1 || first !== ZERO) && code !== DOT && code !== LETTER_E && code !== CAPITAL_E;
   if (isWhole && length <= SAFE_DIGITS) return at;
   if (isWhole) return length <= LONGEST_NUMBER && !isChanged(text.slice(from, at)) ? at : NONE;
   NUMBER.lastIndex = from;

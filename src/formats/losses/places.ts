@@ -3,6 +3,7 @@ import type { Conversation, JsonObject, Loss, Part, Turn } from '../conversation
 import type { Format } from '../format.ts';
 import { LossReport, MAX_NAMED } from './losses.ts';
 import type { Origins } from './origins.ts';
+import { isObject } from '../json/object.ts';
 
 /** A request as its caller wrote it, and the conversation it became. */
 export interface CallerBody {
@@ -159,8 +160,4 @@ function lastUpTo(numbers: readonly number[], wanted: number): number {
 /** OpenAI's tool messages in a row are one turn of the conversation. */
 export function messagesOf(turn: Turn): number {
   return turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import type { JsonObject, MediaPart } from '../conversation.ts';
+import type { MediaPart } from '../conversation.ts';
+import { isObject } from '../json/object.ts';
 
 /** Media that a body names by its address instead of holding it. */
 export interface RemoteMedia {
@@ -45,5 +46,3 @@ export function replaceAt(value: unknown, path: readonly (string | number)[], re
   if (!isObject(value) || !Object.hasOwn(value, step)) return value;
   return { ...value, [step]: replaceAt(value[step], rest, replacement) };
 }
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;

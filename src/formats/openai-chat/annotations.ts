@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { LogprobToken, UrlCitation } from '../events.ts';
-import { compact, isObject, stringOf } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /** Citations and log probabilities (docs/protocols/openai-chat.md#annotations-and-log-probabilities), both ways. */
 

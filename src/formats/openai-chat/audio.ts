@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { sniffAudioMime } from '../media/media-types.ts';
 import type { BlockNumbers } from './block-numbers.ts';
-import { stringOf } from './read.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (docs/protocols/openai-chat.md#audio). The transcript is the

@@ -1,5 +1,5 @@
 import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
-import { isObject } from './read.ts';
+import { isObject } from '../json/object.ts';
 
 export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientOptions {
   const options = body.has('stream_options') ? body.value('stream_options') : undefined;

@@ -1,9 +1,9 @@
-import { absorb, setField } from '../streams/absorb.ts';
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media/media-types.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';
-import { compact } from './read.ts';
+import { absorb, setField } from '../json/object.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * The extensions that a client gets when it is not strict (docs/protocols/replies.md#reply-extensions). Rule for `content_blocks`, the

@@ -16,7 +16,7 @@ import {
 } from '../laws.testkit.ts';
 import { openaiChat } from './index.ts';
 import { withJoinedTexts } from './joined-texts.testkit.ts';
-import { isObject } from './read.ts';
+import { isObject } from '../json/object.ts';
 
 const file = resolve(import.meta.dirname, '../../../../shared/corpus/dev/openai-chat.jsonl');
 

@@ -3,7 +3,8 @@ import type { GenerationEvent } from '../events.ts';
 import { parseDataUri } from '../media/media-types.ts';
 import type { BlockNumbers } from './block-numbers.ts';
 import { citationsOf, interleave } from './decode-parts.ts';
-import { isObject, stringOf } from './read.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * The extensions of a reply that is not strict (docs/protocols/replies.md#reply-extensions), for an upstream that is itself a gateway

@@ -3,7 +3,8 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import type { BlockNumbers } from './block-numbers.ts';
 import { callSignature } from './decode-messages.ts';
-import { isObject, stringOf } from './read.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 interface StreamedCall {
   call: number;

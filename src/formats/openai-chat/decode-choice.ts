@@ -8,7 +8,8 @@ import { decodeCitation, decodeLogprobs } from './annotations.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { mapFinish } from './finish.ts';
 import { AudioReader } from './audio.ts';
-import { isObject, stringOf } from './read.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Reads one choice. A plain reply is read as a single large delta: so a stream and a plain reply cannot disagree.

@@ -2,7 +2,9 @@ import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conve
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
-import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
+import { invalidValue, readArray, readObject, readString, required } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Messages in order (docs/protocols/openai-chat.md#messages). Neighbouring tool messages answer one assistant turn: they make one turn.

@@ -11,8 +11,10 @@ import type {
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
-import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
+import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 /** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {

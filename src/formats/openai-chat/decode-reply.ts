@@ -4,8 +4,8 @@ import { ReplyFault, type ReplyContext } from '../format.ts';
 import { ChoiceReader } from './decode-choice.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope } from './envelope.ts';
-import { isObject } from './read.ts';
 import { usageEvent } from './usage.ts';
+import { isObject } from '../json/object.ts';
 
 /** A plain 2xx reply → events. A 200 that holds an error (OpenRouter, proxies; Google in an array) is that error. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {

@@ -4,7 +4,6 @@ import { decodeMessages } from './decode-messages.ts';
 import { decodeResponseFormat } from './decode-response-format.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import {
-  compact,
   invalidValue,
   readArray,
   readBoolean,
@@ -15,6 +14,7 @@ import {
   required,
 } from './read.ts';
 import { unreadFields } from './unread-fields.ts';
+import { compact } from '../json/compact.ts';
 
 /** Top-level fields with a place in the conversation, and `stream_options`, which is between client and gateway only. */
 const PLACED: ReadonlySet<string> = new Set([

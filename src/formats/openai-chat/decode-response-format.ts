@@ -1,5 +1,7 @@
 import type { JsonObject, ResponseFormat } from '../conversation.ts';
-import { compact, invalidValue, isObject, readBoolean, readObject, readString, required } from './read.ts';
+import { invalidValue, readBoolean, readObject, readString, required } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 export function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | undefined {
   if (!format) return undefined;

@@ -17,8 +17,9 @@ import {
   UNFINISHED,
   unreadable,
 } from './errors.ts';
-import { isKeepAlive, isObject } from './read.ts';
+import { isKeepAlive } from './read.ts';
 import { usageEvent } from './usage.ts';
+import { isObject } from '../json/object.ts';
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {
   return new ChatStreamDecoder(reply);

@@ -9,7 +9,8 @@ import type {
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeCache } from './decode-parts.ts';
-import { compact, invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
+import { invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * Tool types that name a tool which the provider runs (docs/protocols/requests.md#built-in-tools-by-name). A Map: a type may be called

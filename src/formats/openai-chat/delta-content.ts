@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from './read.ts';
+import { isObject } from '../json/object.ts';
 
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 

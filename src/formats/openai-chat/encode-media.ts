@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { compact } from './read.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * A media part in the spelling that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,

@@ -4,7 +4,8 @@ import { encodeMedia } from './encode-media.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { compact, isObject } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 interface MessageDestination {
   readonly path: BodyPlace;

@@ -7,10 +7,10 @@ import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart
 import { encodeEnvelope } from './envelope.ts';
 import { encodeFinish } from './finish.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
-import { compact } from './read.ts';
 import { encodeCalls, hasLegacy } from './reply-calls.ts';
 import { encodeAudio } from './audio.ts';
 import { encodeUsage } from './usage.ts';
+import { compact } from '../json/compact.ts';
 
 const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 

@@ -5,8 +5,8 @@ import { encodeTools } from './encode-tools.ts';
 import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { reportToolExtras } from '../losses/tool-extras.ts';
-import { compact } from './read.ts';
 import { shownText } from '../shown-text.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does; `host:

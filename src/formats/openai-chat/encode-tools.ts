@@ -1,6 +1,7 @@
 import type { BuiltinTool, Conversation, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { compact, isObject } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 export interface EncodedChatTools {
   readonly tools: readonly JsonObject[] | undefined;

@@ -1,7 +1,7 @@
 import type { FormatName, JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { stringOf } from './read.ts';
+import { stringOf } from '../json/read.ts';
 
 /** What stands around the choices of a reply, the same in a body and in every chunk. */
 export interface ReplyEnvelope {

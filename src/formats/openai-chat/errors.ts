@@ -3,7 +3,9 @@ import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
 import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
-import { compact, isObject, stringOf } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Longest piece of a body that is shown as a message when the body has none of the error shapes

@@ -1,3 +1,5 @@
+import { QUOTE, BACKSLASH, COMMA, COLON, isSpace, afterSpace, depthStep, afterString } from '../json/scan.ts';
+
 /**
  * Finds members of JSON text without parsing it. Works on latin1 views of UTF-8: all of JSON's own characters are ASCII, and bytes of
  * other characters are never one of them, so an index here is an index in the bytes.
@@ -10,27 +12,13 @@ export interface JsonSpan {
   readonly to: number;
 }
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-}
-
-function skipSpace(text: string, at: number): number {
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
 /** Index of the value of the next member named `key` (with its quotes), at any depth; -1 when there is none. */
 export function valueOf(text: string, key: string, from = 0): number {
   for (let at = text.indexOf(key, from); at >= 0; at = text.indexOf(key, at + key.length)) {
     // The end of a longer key: `"x\"usage":`.
     if (text.charCodeAt(at - 1) === BACKSLASH) continue;
-    const colon = skipSpace(text, at + key.length);
-    if (text.charCodeAt(colon) === COLON) return skipSpace(text, colon + 1);
+    const colon = afterSpace(text, at + key.length);
+    if (text.charCodeAt(colon) === COLON) return afterSpace(text, colon + 1);
   }
   return -1;
 }
@@ -57,14 +45,14 @@ function memberFrom(text: string, key: string, at: number): JsonSpan | undefined
   while (at < text.length) {
     const code = text.charCodeAt(at);
     if (code !== QUOTE) {
-      depth += step(code);
+      depth += depthStep(code);
       at += 1;
       continue;
     }
-    const end = stringEnd(text, at);
-    const colon = skipSpace(text, end);
+    const end = afterString(text, at);
+    const colon = afterSpace(text, end);
     if (depth === 1 && end - at === key.length && text.startsWith(key, at) && text.charCodeAt(colon) === COLON)
-      return { from: at, to: valueEnd(text, skipSpace(text, colon + 1)) };
+      return { from: at, to: valueEnd(text, afterSpace(text, colon + 1)) };
     at = end;
   }
   return undefined;
@@ -74,38 +62,23 @@ function withComma(text: string, { from, to }: JsonSpan): JsonSpan {
   let before = from - 1;
   while (isSpace(text.charCodeAt(before))) before -= 1;
   if (text.charCodeAt(before) === COMMA) return { from: before, to };
-  const after = skipSpace(text, to);
+  const after = afterSpace(text, to);
   return text.charCodeAt(after) === COMMA ? { from, to: after + 1 } : { from, to };
-}
-
-/** Index after the closing quote of the string that opens at `at`. */
-function stringEnd(text: string, at: number): number {
-  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return text.length;
-}
-
-function step(code: number): number {
-  if (code === 0x7b || code === 0x5b) return 1;
-  return code === 0x7d || code === 0x5d ? -1 : 0;
 }
 
 function valueEnd(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length;) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at);
+    if (code === QUOTE) at = afterString(text, at);
     else {
-      const change = step(code);
+      const change = depthStep(code);
       // A bare number or word ends where its parent goes on or closes.
       if (depth === 0 && (change < 0 || code === COMMA || isSpace(code))) return at;
       depth += change;
       at += 1;
     }
-    if (depth === 0 && (code === QUOTE || step(code) < 0)) return at;
+    if (depth === 0 && (code === QUOTE || depthStep(code) < 0)) return at;
   }
   return text.length;
 }
@@ -115,9 +88,9 @@ function depthFromEnd(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length;) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at);
+    if (code === QUOTE) at = afterString(text, at);
     else {
-      depth -= step(code);
+      depth -= depthStep(code);
       at += 1;
     }
   }

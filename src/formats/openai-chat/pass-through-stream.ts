@@ -22,16 +22,18 @@ import {
   unreadable,
 } from './errors.ts';
 import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
-import { isKeepAlive, isObject, stringOf } from './read.ts';
+import { isKeepAlive } from './read.ts';
 import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
 import { decodeUsage } from './usage.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { CLOSE_OBJECT } from '../json/scan.ts';
 
 /** What becomes of an event: it leaves, it does not, or the reply ends before it. */
 type Fate = 'keep' | 'drop' | 'stop';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const BRACE = 0x7d;
 
 /**
  * Chunks that travel as the bytes they came in. Most are only searched for a few keys; parsed are the first ones (until content
@@ -271,7 +273,7 @@ const OBJECT = /^data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|fals
 function isChunk(event: string): boolean {
   let last = event.length - 1;
   while (event.charCodeAt(last) === LF || event.charCodeAt(last) === CR) last -= 1;
-  return event.charCodeAt(last) === BRACE && OBJECT.test(event);
+  return event.charCodeAt(last) === CLOSE_OBJECT && OBJECT.test(event);
 }
 
 /**

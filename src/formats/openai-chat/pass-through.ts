@@ -3,8 +3,8 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { decodeReply } from './decode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
-import { isObject } from './read.ts';
 import { removeExtensions } from './strict-fields.ts';
+import { isObject } from '../json/object.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   if (stream) return new StreamPassThrough(client);

@@ -1,17 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-
-export { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has
  * not (scanned pass-through bodies, overrides). `null` is what OpenAI's SDKs send for "not set", so it reads as absent.
  */
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * `field` of what stands at `path`. Readers take the two apart: a body has tens of thousands of fields, and only a fault needs the
@@ -70,11 +65,6 @@ export function required<T>(value: T | undefined, path: ParamPath, field?: strin
 
 export function invalidValue(path: ParamPath, message: string): RequestFault {
   return new RequestFault('invalid_value', message, path);
-}
-
-/** The text of a field of a reply, where a wrong type means "not there": replies are read tolerantly. */
-export function stringOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Some servers fill a silence with chunks of no choice; Azure's filter results before the answer look the same. */

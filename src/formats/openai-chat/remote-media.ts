@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { bareMime, mediaKind, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-media.ts';
-import { isObject } from './read.ts';
+import { isObject } from '../json/object.ts';
 
 /** Media by address in what users and tools say; models are given none of their own. What is malformed is the decoder's to refuse. */
 export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {

@@ -1,7 +1,7 @@
 import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { compact } from './read.ts';
+import { compact } from '../json/compact.ts';
 
 /**
  * Tool calls of a reply (docs/protocols/openai-chat.md#tool-calls, docs/protocols/openai-chat.md#stream), whole and in pieces. A call

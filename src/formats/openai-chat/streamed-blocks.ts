@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { append } from '../lists.ts';
-import { isObject, stringOf } from './read.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * `content_blocks` of a stream are pieces, `{index, delta}` (docs/protocols/replies.md#streamed-content-blocks), and a client that only

@@ -2,7 +2,8 @@ import type { JsonObject } from '../conversation.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { losePart } from './content-blocks.ts';
-import { isObject, stringOf } from './read.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Thinking and signatures as OpenAI-compatible servers add them to a reply (DeepSeek, vLLM, OpenRouter, Google's OpenAI endpoint, a

@@ -2,7 +2,7 @@ import type { JsonObject, Loss } from '../conversation.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { isBareSchema } from './decode-response-format.ts';
-import { isObject } from './read.ts';
+import { isObject } from '../json/object.ts';
 
 /**
  * Fields inside messages, parts, calls, tools and options that decode-request.ts has no place for. Top-level ones are `extras`;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
-import { compact, isObject } from './read.ts';
+import { compact } from '../json/compact.ts';
+import { isObject } from '../json/object.ts';
 
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from '../openai-chat/read.ts';
+import { isObject } from '../json/object.ts';
 
 const MAX_REPEATED_FIELDS = 4096;
 

@@ -6,6 +6,7 @@ import { parseReplyText } from '../json/rounding.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { StreamStart, textOf } from '../sse/stream-start.ts';
+import { OPEN_OBJECT } from '../json/scan.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
 export interface Translation {
@@ -22,8 +23,6 @@ export function translatingReader(translation: Translation, stream: boolean, con
   if (contentType.includes('event-stream')) return new StreamReader(translation, signals);
   return new UndeclaredReader(translation, signals);
 }
-
-const BRACE = 0x7b;
 
 type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => string;
 
@@ -123,7 +122,7 @@ class UndeclaredReader implements PassThrough {
     const { bytes, first } = this.#start.read(received);
     if (first === undefined) return undefined;
     this.#reader =
-      bytes[first] === BRACE
+      bytes[first] === OPEN_OBJECT
         ? new WholeReader(this.#translation, this.signals, asStream)
         : new StreamReader(this.#translation, this.signals);
     return this.#reader.push(bytes);

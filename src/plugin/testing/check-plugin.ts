@@ -1,5 +1,6 @@
 import type { PluginLevel, Plugin } from '../define.ts';
 import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 export interface CheckSetup extends HostSetup {
   /** Options to create the plugin with, for a plugin with required options. Default: none. */
@@ -66,8 +67,5 @@ function optionFaults(option: unknown, where: string): string[] {
     ...(isObject(items) ? schemaFaults(items, `${where}[]`) : []),
   ];
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fieldsOf = (schema: object): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(schema));

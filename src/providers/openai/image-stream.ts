@@ -1,18 +1,16 @@
 import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../../formats/events.ts';
 import type { PassThrough } from '../../formats/format.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
-import { isObject } from '../../formats/openai-chat/read.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
 import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
 import { asImageEvents } from '../../formats/streams/openai-image-events.ts';
 import { StreamStart } from '../../formats/sse/stream-start.ts';
 import { addImageUsage, decodeImageUsage } from './image-usage.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
 
 type DecodeImages = (body: unknown) => readonly GenerationEvent[];
-
-const BRACE = 0x7b;
-const BRACKET = 0x5b;
 
 /**
  * A stream of images: drafts, then each complete image (docs/protocols/images.md#openai-stream). Complete events pass through as
@@ -65,7 +63,7 @@ export class ImageStream implements PassThrough {
     const { bytes, first } = this.#start.read(received);
     if (first === undefined) return bytes;
     this.#begun = true;
-    if (bytes[first] !== BRACE && bytes[first] !== BRACKET) return bytes;
+    if (bytes[first] !== OPEN_OBJECT && bytes[first] !== OPEN_ARRAY) return bytes;
     const write = ({ body }: { body: unknown }): Buffer => Buffer.from(isObject(body) ? asImageEvents(body) : '');
     this.#whole = new PlainPassThrough(this.#decodeImages, this.#model, write, this.signals);
     return bytes.subarray(first);

@@ -1,5 +1,6 @@
 import type { Usage } from '../../formats/events.ts';
-import { compact, isObject } from '../../formats/openai-chat/read.ts';
+import { compact } from '../../formats/json/compact.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

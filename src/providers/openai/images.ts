@@ -1,11 +1,11 @@
 import type { GenerationEvent } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
-import { isObject } from '../../formats/openai-chat/read.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 import { ImageStream } from './image-stream.ts';
 import { decodeImageUsage } from './image-usage.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /** Images of OpenAI, Azure and compatible servers: bytes pass through, except for the model's name in the request. */
 export const openAiImages: PassThroughCodec = {

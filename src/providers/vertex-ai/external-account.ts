@@ -1,5 +1,5 @@
 import { stsEndpoint } from './endpoints.ts';
-import { callForJson, formRequest, isObject, readAccessToken, readMintedToken, SCOPE } from './google-oauth.ts';
+import { callForJson, formRequest, readAccessToken, readMintedToken, SCOPE } from './google-oauth.ts';
 import { impersonate, impersonationKey, readImpersonation, type Impersonation } from './impersonation.ts';
 import { subjectTokenFile } from './subject-token.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SourceContext,
   type TokenSource,
 } from './token-source.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';

@@ -2,6 +2,7 @@ import { GatewayError } from '../../plugin/index.ts';
 import type { MintedToken } from '../../state/memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 // These exchanges are implemented here because google-auth-library has its own HTTP stack, which would bypass the egress guard,
 // the pools and the deadlines of src/upstream, and about 20 transitive packages, for a few small calls.
@@ -126,8 +127,4 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,3 @@
-import { isObject } from './google-oauth.ts';
 import { impersonate, impersonationKey, readImpersonation } from './impersonation.ts';
 import {
   isUnusable,
@@ -9,6 +8,7 @@ import {
   type SourceContext,
   type TokenSource,
 } from './token-source.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /**
  * `impersonated_service_account`, the file of `gcloud auth application-default login --impersonate-service-account`. The source

@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
-import { isObject, parseObject, TokenFault } from './google-oauth.ts';
+import { parseObject, TokenFault } from './google-oauth.ts';
 import { readTextFile } from './text-file.ts';
 import { textOf, type CredentialFields, type Refuse } from './token-source.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /** The token of a workload from another issuer, in a file that its platform renews. */
 export interface SubjectToken {

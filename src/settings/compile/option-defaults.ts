@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Schema } from '../read/schema-files.ts';
+import { isObject } from '../../plugin/index.ts';
 
 /**
  * Returns a function that fills a schema's defaults into options; undefined where the schema has none. As with ajv's
@@ -58,9 +59,6 @@ function* defaultsIn(schema: unknown, pointer: string): Generator<DefaultPlace> 
   if (!isObject(schema['items'])) return;
   yield* defaultsIn(schema['items'], `${pointer}/items`);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A deep copy, because settings are shared. Other than plain values (a secret) stay the same object. */
 function copyOf(value: unknown): unknown {

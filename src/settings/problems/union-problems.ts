@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { isSchema } from '../read/schema-tree.ts';
+import { isObject } from '../../plugin/index.ts';
 
 /**
  * `oneOf` and `anyOf` report the errors of every failed branch and then their own, for one mistake. Keeps the errors of the
@@ -49,9 +50,9 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
     error.instancePath === union.instancePath &&
     error.schemaPath.startsWith(`${union.schemaPath}/`);
   // For a value that is not an object only the type error counts, not its missing keys.
-  const isObject = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  const takesKeys = isObject(union.data);
   return errors
-    .filter((error) => !isBranch(error) && (isObject || error !== union))
+    .filter((error) => !isBranch(error) && (takesKeys || error !== union))
     .map((error) => (error === union ? reported : error));
 }
 

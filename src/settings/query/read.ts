@@ -1,4 +1,4 @@
-import { nearest, type Report } from '../../plugin/index.ts';
+import { isObject, nearest, type Report } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { showName, showValue } from '../problems/show.ts';
 import { readField, type Field } from './fields.ts';
@@ -191,8 +191,4 @@ function count<P extends QueryPlace>(level: P, pattern = false): P {
   if (pattern && tally.patterns === MAX_PATTERNS + 1)
     reportAt(level, `the queries of this config have more than ${MAX_PATTERNS} \`$regex\``);
   return level;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

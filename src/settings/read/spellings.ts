@@ -32,7 +32,7 @@ export function inOurSpelling(file: unknown, report: Report): GatewayFile {
 }
 
 function respell(value: unknown, path: JsonPath, report: Report): unknown {
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const at = [...path, key];
     const ours = RENAMED.get(key);
@@ -55,7 +55,7 @@ function inside(key: string, value: unknown, path: JsonPath, report: Report): un
   if (key === 'targets' && Array.isArray(value))
     return value.map((target, index) => respell(target, [...path, index], report));
   if (!NESTED.has(key)) return value;
-  if (key === 'cache' && isObject(value) && value['mode'] === 'simple') {
+  if (key === 'cache' && isPlainObject(value) && value['mode'] === 'simple') {
     const at = [...path, 'mode'];
     report({ path: at, severity: 'warning', message: "`simple` is Portkey's word: write `exact` here" });
     return respell({ ...value, mode: 'exact' }, path, report);
@@ -74,9 +74,9 @@ export function asWritten(path: JsonPath, written: unknown): JsonPath {
   const found: (string | number)[] = [];
   let at = written;
   for (const segment of path) {
-    const key = isObject(at) && typeof segment === 'string' ? keyIn(at, segment) : segment;
+    const key = isPlainObject(at) && typeof segment === 'string' ? keyIn(at, segment) : segment;
     found.push(key);
-    at = isObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
+    at = isPlainObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
   }
   return found;
 }
@@ -87,7 +87,7 @@ function keyIn(object: object, ours: string): string {
   return theirs?.[0] ?? ours;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' &&
     value !== null &&

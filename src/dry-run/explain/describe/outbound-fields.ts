@@ -1,14 +1,7 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { ChangeExplanation, FieldExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { fieldSourcesInSteps, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
-import {
-  changed,
-  isObject,
-  keyOf,
-  leavesOf,
-  type LeafChange,
-  type LeafPath,
-} from '../../explanation/field-sources/leaves.ts';
+import { changed, keyOf, leavesOf, type LeafChange, type LeafPath } from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
 import { toTheEnd, type SlicedWork } from '../../explanation/field-sources/steps.ts';
 import { TASKS } from '../../../operations/tasks.ts';
@@ -16,6 +9,7 @@ import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.t
 import { describeChanges } from './changes.ts';
 import { configSource } from './places.ts';
 import { parsed, writeAgain } from './write-again.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 export const originsOf = (seen: Observation, one: SeenAttempt): OutboundOrigins =>
   (one.origins ??= toTheEnd(origins(seen, one)));

@@ -1,5 +1,4 @@
 import { CatalogTarget, codecOf, entryOf, quirksOf } from '../../../catalog/catalog-target.ts';
-import { isObject } from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
 import { formats } from '../../../formats/index.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../../plugin/index.ts';
 import { createTranslator } from '../../../translate/translator.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** All inputs of an encoded request; the sources of fields are paths into this. */
 export interface WrittenFrom {

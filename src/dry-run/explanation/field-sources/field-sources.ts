@@ -1,9 +1,10 @@
 import { Findings } from './findings.ts';
 import { groupsOf, halves, isEnumeration, patternOf, type LeafGroup } from './groups.ts';
-import { isObject, leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
+import { leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
 import { alternativesTo, markedAll, marksIn, carriesItsKind } from './marks.ts';
 import { Probes, type ProbeResult, type Writing } from './probes.ts';
 import { toTheEnd, type SlicedWork } from './steps.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 export interface FieldSources {
   /**

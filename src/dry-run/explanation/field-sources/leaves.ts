@@ -1,3 +1,5 @@
+import { isObject } from '../../../formats/json/object.ts';
+
 export type LeafPath = readonly (string | number)[];
 
 /** The value of a leaf: a scalar, or one of the two symbols below. */
@@ -49,9 +51,6 @@ function leafValue(value: unknown): LeafValue {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   return isObject(value) ? EMPTY_OBJECT : null;
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Marks a removed value. */
 export const REMOVED = Symbol('removed');

@@ -1,4 +1,5 @@
-import { isObject, REMOVED, type Leaf, type LeafValue } from './leaves.ts';
+import { REMOVED, type Leaf, type LeafValue } from './leaves.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /**
  * Eight lower-case letters and digits, which survive the transformations that formats apply to names and ids, and

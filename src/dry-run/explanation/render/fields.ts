@@ -7,6 +7,7 @@ import type {
 } from '../explanation.ts';
 import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** The changes of the settings to the client's body; unchanged fields are only named. */
 export function bodyRows({ body, changes }: Pick<TargetExplanation, 'body' | 'changes'>): Row[] {
@@ -175,9 +176,6 @@ function groupValue(value: unknown, inList: boolean): string {
   const isShort = Array.isArray(value) && value.every((item) => typeof item !== 'object');
   return inList && Array.isArray(value) && !isShort ? count(value.length, 'item') : valueText(value);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A name may contain a dot itself, so the longest matching name is tried first. */
 function valueAt(value: unknown, path: string): unknown {

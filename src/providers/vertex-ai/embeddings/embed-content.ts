@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields } from './fields.ts';
 import { readInputs, type Input } from './input.ts';
 import type { Media, MediaKind } from './media.ts';
 import { countOf, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 

@@ -36,7 +36,9 @@ describe('embeddings on Vertex AI', () => {
     'deepseek-ai/deepseek-v3.1-maas',
     'endpoints.1234567890',
   ])('are refused for %s', (name) => {
-    expect(() => endpointOf(name)).toThrow(expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error);
+    expect(() => endpointOf(name)).toThrow(
+      expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error,
+    );
   });
 
   test('are available in express mode', () => {

@@ -1,8 +1,9 @@
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
-import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which applies here also to requests that need several calls. */
 const MAX_INPUTS = 2048;

@@ -1,8 +1,9 @@
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { mimeOfUrl, parseDataUri } from '../../../formats/media/media-types.ts';
-import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asSeconds, asString, asText, EmbeddingFields } from './fields.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 

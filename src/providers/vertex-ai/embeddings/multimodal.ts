@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
 import { readInputs, type Input } from './input.ts';
 import type { Media, MediaKind } from './media.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, REASONS } from './request.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
-import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 export interface Embedding {
   readonly values: readonly number[];

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
 import { partition } from './partition.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 export interface CallSettings {
   readonly instancesPerCall: number;

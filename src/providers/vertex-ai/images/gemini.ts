@@ -3,13 +3,13 @@ import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../formats/gemini/encode-request.ts';
 import { joinLosses, LossReport } from '../../../formats/losses/losses.ts';
 import { toCamel } from '../../../formats/gemini/wire.ts';
-import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { ImageFields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /** OpenAI's limit (docs/protocols/images.md#openai-request). Each image needs one call. */
 const MAX_IMAGES = 10;

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import { decodeInnerFailure } from '../../../formats/gemini/errors.ts';
-import { asString, isObject } from '../../../formats/gemini/wire.ts';
-import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
+import { stringOf } from '../../../formats/json/read.ts';
+import { isObject } from '../../../formats/json/object.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /**
  * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry, down to the body `{}`. Some entries only
@@ -19,13 +20,13 @@ export function decodeImagen(body: unknown, requested: number, context: CodecCon
   if (!Array.isArray(predictions)) throw new ReplyFault('the predictions of the reply are not a list');
   const entries = predictions.filter(isObject);
   const images = entries.flatMap((entry) => imageOf(entry) ?? []);
-  const reasons = sentences(entries.flatMap((entry) => asString(entry['raiFilteredReason']) ?? []));
+  const reasons = sentences(entries.flatMap((entry) => stringOf(entry['raiFilteredReason']) ?? []));
   if (images.length === 0) return { ok: false, failure: contentPolicyViolation(reasons) };
   return imagesReply({ images, missing: Math.max(0, requested - images.length), reasons }, context);
 }
 
 function imageOf(entry: JsonObject): Image | undefined {
-  const data = asString(entry['bytesBase64Encoded']) || undefined;
+  const data = stringOf(entry['bytesBase64Encoded']) || undefined;
   if (data === undefined) return undefined;
-  return compact({ data, mime: asString(entry['mimeType']), revisedPrompt: asString(entry['prompt']) });
+  return compact({ data, mime: stringOf(entry['mimeType']), revisedPrompt: stringOf(entry['prompt']) });
 }

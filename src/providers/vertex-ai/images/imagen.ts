@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import { compact, readString } from '../../../formats/openai-chat/read.ts';
+import { readString } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { ImageFields } from './fields.ts';
 import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /** OpenAI's two qualities, and their later names (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([

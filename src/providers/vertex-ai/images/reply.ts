@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../../../formats/events.ts';
 import { bareMime } from '../../../formats/media/media-types.ts';
-import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /** One image of an upstream's reply. */
 export interface Image {

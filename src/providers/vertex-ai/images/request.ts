@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
-import { compact, required } from '../../../formats/openai-chat/read.ts';
+import { required } from '../../../formats/openai-chat/read.ts';
 import type { ImageFields } from './fields.ts';
 import type { ImageModel } from './models.ts';
 import { shapeOf, type ImageShape } from './shape.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /** The part of a request that Imagen and Gemini have in common. */
 export interface ImagesRequest {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { GenerationEvent, Usage } from '../../../formats/events.ts';
 import { asNumber, objectsOf } from '../../../formats/gemini/wire.ts';
-import { compact } from '../../../formats/openai-chat/read.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 interface CountedCall {
   readonly usage: Usage;

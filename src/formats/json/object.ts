@@ -1,8 +1,6 @@
-import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 
-/** Readers for JSON of unknown shape: what is not of the wanted type is `undefined`, so hostile bodies cannot crash a codec. */
-
+/** A JSON object: neither null nor a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -11,29 +9,19 @@ export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-export function stringOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+/**
+ * Adds fields to an object in place: a stream adds some with each of its events, and copying all of them each time would cost the square
+ * of its length. A field named `__proto__` is one like any other.
+ */
+export function absorb(into: JsonObject, fields: JsonObject): void {
+  for (const key of Object.keys(fields)) setField(into, key, fields[key]);
 }
 
-export function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-export function booleanOf(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
-}
-
-export function listOf(value: unknown): readonly unknown[] | undefined {
-  return Array.isArray(value) ? value : undefined;
-}
-
-/** Parses JSON text; `undefined` where it is not JSON (JSON itself has no undefined). */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+export function setField(into: JsonObject, key: string, value: unknown): void {
+  // Assigned, this key would change the prototype instead.
+  if (key === '__proto__')
+    Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  else into[key] = value;
 }
 
 /**

@@ -1,0 +1,64 @@
+/**
+ * What all readers of JSON text share that find something in it without parsing it. JSON's own characters are ASCII, and no byte of
+ * another character's UTF-8 is one of them: the same codes serve texts, latin1 views of bytes, and bytes.
+ */
+
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+export const OPEN_ARRAY = 0x5b;
+export const CLOSE_ARRAY = 0x5d;
+export const MINUS = 0x2d;
+export const PLUS = 0x2b;
+export const DOT = 0x2e;
+export const ZERO = 0x30;
+export const NINE = 0x39;
+export const CAPITAL_E = 0x45;
+export const LETTER_E = 0x65;
+
+/** White space (RFC 8259, section 2). One comparison for what it mostly is not; what is behind the end is none. */
+export const isSpace = (code: number): boolean =>
+  code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09);
+
+export function afterSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+export function afterSpaceIn(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at]!)) at += 1;
+  return at;
+}
+
+/** 1 for a bracket that opens, -1 for one that closes. */
+export function depthStep(code: number): number {
+  if (code === OPEN_OBJECT || code === OPEN_ARRAY) return 1;
+  return code === CLOSE_OBJECT || code === CLOSE_ARRAY ? -1 : 0;
+}
+
+/** Index after the closing quote of the string that opens at `from`; of one that does not end, the length of the text. */
+export function afterString(text: string, from: number): number {
+  // A search for quotes: strings of megabytes are looked through a hundred times as fast as by their characters (measured).
+  for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 1) return quote + 1;
+  }
+  return text.length;
+}
+
+/** The same for bytes. Most of their strings are short, and a search in a buffer costs more than they do. */
+export function afterStringIn(bytes: Buffer, from: number): number {
+  let at = from + 1;
+  for (let byte = bytes[at]; at < bytes.length && byte !== QUOTE; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
+  return Math.min(at + 1, bytes.length);
+}
+
+/** What a JSON string says. Most have no escape, and need no parser. */
+export const unquoted = (text: string): string =>
+  text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
