@@ -12,7 +12,7 @@ type Headers = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
 /**
- * The reason why the reply of a third-party plugin cannot be sent; undefined if it can. node:http throws for such a
+ * The reason why the reply of an external plugin cannot be sent; undefined if it can. node:http throws for such a
  * reply only when it is too late for an error reply.
  */
 export function checkReply(reply: unknown): string | undefined {

@@ -14,7 +14,7 @@ interface Files {
   /** Text of server.yaml; `MODULE` stands for the path of `module`. */
   readonly server?: string;
   readonly gateway?: Readonly<Record<string, string>>;
-  /** Source of a third-party plugin module. `api` is the plugin API, `none` a schema without options. */
+  /** Source of an external plugin module. `api` is the plugin API, `none` a schema without options. */
   readonly module?: string;
 }
 
@@ -145,7 +145,7 @@ describe('an error in the options of a plugin is reported at its place', () => {
   });
 });
 
-describe('a third-party plugin', () => {
+describe('an external plugin', () => {
   const request = withModule('  request: [own, route]');
   const attempt = withModule('  attempt: [override, transform, own, retry, send]');
 
@@ -155,7 +155,7 @@ describe('a third-party plugin', () => {
       'is never granted `send`',
       define(`name: 'own', level: 'attempt', needs: ['send']`),
       attempt,
-      ['server.yaml:3:34: plugin "own" needs "send", which third-party plugins do not get'],
+      ['server.yaml:3:34: plugin "own" needs "send", which external plugins do not get'],
     ],
     [
       'gets an error for a capability that its chain lacks',

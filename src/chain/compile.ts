@@ -61,13 +61,13 @@ export interface CompileSetup {
     path: readonly (string | number)[],
     report: Report,
   ) => Options | undefined;
-  /** Time limit and fault reports of third-party plugins. Default: no limit. */
+  /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
   /** The known name that is nearest to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/** `send` sends bytes with credentials, so third-party plugins never get it. */
+/** `send` sends bytes with credentials, so external plugins never get it. */
 const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
 
 /** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
@@ -129,7 +129,7 @@ function findPlugin(
   if (refused) {
     report({
       path: namePath,
-      message: `plugin "${name}" needs "${refused}", which third-party plugins do not get`,
+      message: `plugin "${name}" needs "${refused}", which external plugins do not get`,
     });
     return undefined;
   }

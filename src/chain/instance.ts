@@ -8,7 +8,7 @@ export interface Instance {
   /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
   readonly builtin?: boolean;
   readonly middleware: Middleware;
-  /** Time limit and fault reports of a third-party plugin. Undefined: no limit. */
+  /** Time limit and fault reports of an external plugin. Undefined: no limit. */
   readonly guard?: Guard | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Guard {
  */
 export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
-/** A fault of a third-party plugin, for the log and the metrics. */
+/** A fault of an external plugin, for the log and the metrics. */
 export interface PluginFailure {
   readonly kind: PluginFailureKind;
   /** The plugin's name in the settings. */

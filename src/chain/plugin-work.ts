@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from '../plugin/index.ts';
 
 /**
- * The work of a third-party plugin, tracked through its callbacks, timers and promises. It answers two questions that
+ * The work of an external plugin, tracked through its callbacks, timers and promises. It answers two questions that
  * nothing else can: which plugin an unhandled error comes from, and whether a late change comes from a plugin that was
  * given up.
  */
@@ -20,7 +20,7 @@ const works = new AsyncLocalStorage<PluginWork | undefined>();
 /** False until the first give-up: `isGivenUp` then skips the lookup in the AsyncLocalStorage. */
 let anyGivenUp = false;
 
-/** The third-party plugin whose code runs now. Undefined for built-in plugins. */
+/** The external plugin whose code runs now. Undefined for built-in plugins. */
 export const currentWork = (): PluginWork | undefined => works.getStore();
 
 export const runAs = <T>(work: PluginWork | undefined, task: () => T): T => works.run(work, task);

@@ -5,7 +5,7 @@ export interface RegisteredPlugin {
   readonly builtin: boolean;
 }
 
-/** The plugins that settings may name. Names are unique: a third-party plugin cannot replace a built-in one. */
+/** The plugins that settings may name. Names are unique: an external plugin cannot replace a built-in one. */
 export class PluginRegistry {
   readonly #plugins = new Map<string, RegisteredPlugin>();
 
@@ -13,7 +13,7 @@ export class PluginRegistry {
     for (const plugin of builtins) this.#plugins.set(plugin.name, { plugin, builtin: true });
   }
 
-  /** Creates a registry with third-party plugins added. Names that are already taken are returned instead. */
+  /** Creates a registry with external plugins added. Names that are already taken are returned instead. */
   extend(plugins: readonly Plugin[]): { registry: PluginRegistry; taken: readonly string[] } {
     const registry = new PluginRegistry([]);
     for (const [name, entry] of this.#plugins) registry.#plugins.set(name, entry);

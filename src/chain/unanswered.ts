@@ -14,7 +14,7 @@ interface Stop {
 const stops = new WeakMap<Holder, Stop>();
 
 /**
- * Notes that a third-party plugin returned without a reply and without calling `next()`. A plugin around it may still
+ * Notes that an external plugin returned without a reply and without calling `next()`. A plugin around it may still
  * reply.
  */
 export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);

@@ -16,7 +16,7 @@ import { WrappedBody } from './wrapped-body.ts';
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
 const GRACE_MS = 100;
 
-/** Watches a third-party plugin: the chain rules, its time, its errors and the reply it leaves. */
+/** Watches an external plugin: the chain rules, its time, its errors and the reply it leaves. */
 export function watchedLink(instance: Instance, downstream: Chain): Chain {
   return (ctx) => new PluginRun(instance, downstream, ctx).run();
 }

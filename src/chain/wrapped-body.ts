@@ -19,7 +19,7 @@ export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
 }
 
 /**
- * A body that a third-party plugin has wrapped. `inner` is the body given to the plugin, `outer` the one it made.
+ * A body that an external plugin has wrapped. `inner` is the body given to the plugin, `outer` the one it made.
  * Without this guard an error in `push` would be thrown in the upstream's parser, and one in `resume` in an event of
  * the client's socket, which ends the process.
  */

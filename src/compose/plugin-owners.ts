@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { currentWork } from '../chain/plugin-work.ts';
 import { GatewayError } from '../plugin/index.ts';
 
-/** A file of a third-party plugin. Keyed by path: all loaded versions of a file are one. */
+/** A file of an external plugin. Keyed by path: all loaded versions of a file are one. */
 interface Owned {
   /** The module that owns the file. Its plugin names are known only after it has loaded. */
   readonly module: PluginModule;
@@ -56,7 +56,7 @@ function pathOf(url: string): string | undefined {
 }
 
 /**
- * The third-party plugin that caused an uncaught error, found by the files in its stack. If the stack names neither a
+ * The external plugin that caused an uncaught error, found by the files in its stack. If the stack names neither a
  * plugin file nor a gateway file above the boundary, it is the plugin whose callback ran: a plugin may throw values
  * without a stack.
  */

@@ -71,7 +71,7 @@ export interface ReplyContext {
   readonly newCallId: () => string;
   /** Custom (free-text) tools that were sent as functions; their arguments are unwrapped again. */
   readonly customTools?: ReadonlySet<string>;
-  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (wire.md D7). */
+  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (docs/protocols/requests.md#the-json-tool). */
   readonly jsonTool?: string;
 }
 

@@ -2,7 +2,7 @@ import { currentWork, runAs } from '../chain/plugin-work.ts';
 import { blame } from '../plugin/blame.ts';
 import { Cancellation, type GatewayError } from '../plugin/index.ts';
 
-/** Receives the errors that listeners throw. An error of a third-party plugin carries that plugin's name (blame.ts). */
+/** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
 export interface ListenerFaults {
   listenerFailed(error: unknown): void;
 }
@@ -27,7 +27,7 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
   };
 }
 
-/** The cancellation of a request or an attempt. Its listeners may belong to third-party plugins. */
+/** The cancellation of a request or an attempt. Its listeners may belong to external plugins. */
 export class GuardedCancellation extends Cancellation {
   readonly #faults: ListenerFaults;
 

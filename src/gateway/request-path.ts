@@ -91,7 +91,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       reply = exchange.reply;
     } catch (thrown) {
       const error = toGatewayError(thrown);
-      // `watchedLink` has already logged faults of third-party plugins.
+      // `watchedLink` has already logged faults of external plugins.
       if (error.plugin === undefined) log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
       reply = exchange.reply = bareError(exchange, error, format);
     }

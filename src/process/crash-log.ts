@@ -3,7 +3,7 @@ import { scrub } from '../record/scrub.ts';
 
 export interface CrashLog {
   readonly at: Date;
-  /** The third-party plugin that caused the error. */
+  /** The external plugin that caused the error. */
   readonly plugin?: string | undefined;
 }
 

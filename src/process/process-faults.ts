@@ -23,7 +23,7 @@ export function setServingGateway(serving: FaultyGateway): void {
 }
 
 /**
- * Handles errors that no other code has handled. A rejection left by a third-party plugin is counted, logged and
+ * Handles errors that no other code has handled. A rejection left by an external plugin is counted, logged and
  * survived: the promise belongs to that plugin alone. Any other error may have left the process in any state: the
  * process logs it with the plugin's name, accepts no more requests, lets running ones end, and exits with 1 to be
  * replaced.

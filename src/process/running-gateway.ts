@@ -41,7 +41,7 @@ export interface Gateway {
   drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
   /** Stops after an unhandled error: as `drain` does, without delay, and in bounded time whatever hangs. */
   fail(): Promise<void>;
-  /** Reports a fault of a third-party plugin that belongs to no request. */
+  /** Reports a fault of an external plugin that belongs to no request. */
   readonly pluginFault: ReportPluginFailure;
   /** As `drain` without delay and within `graceMs`. It does not wait for clients to read the errors of cut replies. */
   close(graceMs?: number): Promise<void>;

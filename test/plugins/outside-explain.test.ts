@@ -23,7 +23,7 @@ async function explained(plugin: OutsidePlugin): Promise<Explanation> {
 const own = ({ plugins }: Explanation) => plugins.find(({ plugin }) => plugin === 'outside');
 const body = `ctx.exchange.metadata = { tier: 'gold' }; await next();`;
 
-describe('a plugin from outside, when a request is explained', () => {
+describe('an external plugin, when a request is explained', () => {
   it('is run where it says that it is pure, and says what it does', async () => {
     const words = `explain: ({ exchange }) => ({ does: 'tier ' + exchange.metadata.tier, details: { tier: 1 } })`;
     const reported = await explained({ name: 'outside', body, more: `pure: true, ${words}` });

@@ -66,7 +66,7 @@ export interface OutsideGateway extends AsyncDisposable {
   chat(body?: object, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** A gateway on loopback with plugins from outside, and the upstream its requests reach. */
+/** A gateway on loopback with external plugins, and the upstream its requests reach. */
 export async function startOutsideGateway({
   plugins,
   upstream: script,

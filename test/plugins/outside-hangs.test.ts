@@ -65,7 +65,7 @@ async function expectGivenUp({ gateway }: OutsideGateway, response: Response): P
   );
 }
 
-describe('a plugin from outside that never calls next()', () => {
+describe('an external plugin that never calls next()', () => {
   it.each(LEVELS)(
     'in the %s chain ends its request with 504 after `limits.plugin_time`, and frees its place',
     async (level) => {
@@ -127,7 +127,7 @@ describe('a plugin from outside that never calls next()', () => {
   });
 });
 
-describe('a plugin from outside that hangs after next()', () => {
+describe('an external plugin that hangs after next()', () => {
   it.each(LEVELS)(
     'in the %s chain ends its request with 504 at the deadline, and lets go of the upstream',
     async (level) => {
@@ -141,7 +141,7 @@ describe('a plugin from outside that hangs after next()', () => {
   );
 });
 
-describe('a plugin from outside whose body does not end', () => {
+describe('an external plugin whose body does not end', () => {
   /** Passes everything on but the end. */
   const WRAPPER = `
     class Holding {

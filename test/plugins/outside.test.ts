@@ -37,7 +37,7 @@ class Shout {
   cancel(reason) { this.inner.cancel(reason); }
 }`;
 
-describe('a plugin from outside', () => {
+describe('an external plugin', () => {
   it('is used in the chain of server.yaml, with its options', async () => {
     const plugin: OutsidePlugin = {
       name: 'tenant-header',
@@ -103,7 +103,7 @@ describe('a plugin from outside', () => {
   });
 });
 
-describe('a plugin from outside that chooses targets itself', () => {
+describe('an external plugin that chooses targets itself', () => {
   const chooser: OutsidePlugin = {
     name: 'in-order',
     more: `needs: ['attempts', 'health'], provides: ['reply']`,

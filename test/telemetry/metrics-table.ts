@@ -10,7 +10,7 @@ import { METRICS } from '../../src/record/metrics/metrics.ts';
 
 export const README = join(import.meta.dirname, '../../plugins/telemetry/README.md');
 
-const HEAD = '| Metric | Type | Labels | What it says |\n|---|---|---|---|\n';
+const HEAD = '| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n';
 const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 const rowOf = ({ name, type, labels, help }: MetricSpec): string =>
   `| \`${name}\` | ${type} | ${quoted(labels)} | ${help} |\n`;

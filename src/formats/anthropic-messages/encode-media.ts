@@ -52,7 +52,8 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
   if (mime.startsWith('text/')) {
-    // Claude knows plain text only; service.md 2.4 has other text types treated as such.
+    // Claude knows plain text only (docs/protocols/anthropic-messages.md#sources); other text types are sent as plain text rather than
+    // refused.
     if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${shownText(mime)} as plain text`);
     return document(part, { type: 'text', media_type: 'text/plain', data: textIn(data, parametersOf(part), path) });
   }

@@ -42,7 +42,8 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
       clean[list] = (listOf(value) ?? []).map((item, at) => convertAny(item, `${here}[${at}]`, moved));
     else if (keyword === 'items') clean[keyword] = convertAny(value, here, moved);
     else if (keyword === 'format' && typeof value === 'string' && FORMATS.has(value)) clean[keyword] = value;
-    // Objects are always closed (D6): to say so again is no constraint lost, to say otherwise is.
+    // Objects are always closed (docs/protocols/requests.md#json-schema-for-claude): repeating that loses no constraint, the opposite
+    // does.
     else if (!SILENT.has(keyword) && !(keyword === 'additionalProperties' && value === false)) {
       reported.push(`${keyword}: ${JSON.stringify(value)}`);
       moved.push(here);
