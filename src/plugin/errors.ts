@@ -57,7 +57,7 @@ export const ERRORS = {
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(
     400,
-    'A top-level key, or a key in a list of models, stands twice in the body: what is checked must be what is sent.',
+    'A top-level key, or a key in a list of models, occurs twice in the body. The gateway sends only what it has checked.',
   ),
   field_not_allowed: invalid(
     400,
@@ -78,39 +78,39 @@ export const ERRORS = {
   ),
   request_too_large: invalid(
     413,
-    'The body exceeds `limits.body`, or what the target takes: 32 MB at the Anthropic API; or a text is longer than the `$regex` of a config may read.',
+    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or a text is longer than the limit of a config’s `$regex`.',
   ),
   unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
   unsupported_task: invalid(
     400,
-    'The model cannot be asked this where the request was sent, such as embeddings of a chat model.',
+    'The model does not have this task at the target, such as embeddings of a chat model.',
   ),
   model_not_found: invalid(404, 'No such model where the request was sent.'),
   unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),
   ambiguous_provider: invalid(400, 'Several catalog entries fit the provider name; name one by `@slug`.'),
   provider_required: invalid(
     400,
-    'Nothing says where to send the request: use `@slug/model`, `x-gateway-provider` or a config.',
+    'The request names no provider: use `@slug/model`, `x-gateway-provider` or a config.',
   ),
   provider_conflict: invalid(400, 'The model names another catalog entry than the target of the config.'),
   invalid_config: invalid(
     400,
-    'The gateway config in `x-gateway-config` has a mistake; the message says where, as `validate` would.',
+    'The gateway config in `x-gateway-config` has an error; the message gives its place, as `validate` does.',
   ),
   unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
   upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
-  malformed_request: invalid(400, 'What arrived is not valid HTTP; the connection is closed.'),
+  malformed_request: invalid(400, 'The request is not valid HTTP; the gateway closes the connection.'),
   headers_too_large: invalid(431, 'The request headers exceed `limits.header`.'),
-  request_timeout: invalid(408, 'The request did not arrive whole in time; the connection is closed.'),
+  request_timeout: invalid(408, 'The request did not arrive completely in time; the gateway closes the connection.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
   missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
   invalid_api_key: denied(
     401,
-    'The gateway key is not known here; or the upstream refused the caller’s own token (401), then the message is the upstream’s.',
+    'The gateway does not know this key; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',
   ),
   expired_api_key: denied(401, 'The key has expired.'),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
@@ -126,9 +126,9 @@ export const ERRORS = {
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
   content_filter: invalid(
     400,
-    'The provider’s content filter refuses the prompt, or let nothing of the answer through.',
+    'The provider’s content filter refused the prompt or the whole answer.',
   ),
-  upstream_permission: denied(403, 'The upstream refuses this to the credentials in use.'),
+  upstream_permission: denied(403, 'The credentials in use do not permit this at the upstream.'),
   insufficient_quota: {
     status: 402,
     type: 'insufficient_quota',
@@ -142,7 +142,7 @@ export const ERRORS = {
     help: 'The upstream’s rate limit; `retry-after` says how long.',
   },
   upstream_conflict: { ...invalid(409, 'The upstream reports a conflict.'), retryable: true },
-  upstream_error: failed(502, 'The upstream failed or answered something that cannot be read.'),
+  upstream_error: failed(502, 'The upstream failed or sent a reply that cannot be read.'),
   overloaded: failed(503, 'The upstream is overloaded.'),
   timeout: failed(504, 'The upstream itself ran out of time (`DEADLINE_EXCEEDED`).'),
   // What happened on the way
@@ -176,7 +176,7 @@ export const ERRORS = {
     ),
     ofGateway: true,
   },
-  timeout_connect: failed(504, '`timeouts.connect` passed before a connection stood.'),
+  timeout_connect: failed(504, '`timeouts.connect` passed before a connection was established.'),
   timeout_first_byte: failed(504, '`timeouts.first_byte` passed before the upstream’s first byte.'),
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
   timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
@@ -191,13 +191,13 @@ export const ERRORS = {
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
   busy: failed(
     503,
-    'The gateway, or the key, has as many requests under way as it may, or as many bytes of them; the message names the setting of `limits`. Nothing was sent.',
+    'The gateway, or the key, has reached its limit of requests in flight, or of their bytes; the message names the setting of `limits`. Nothing was sent.',
   ),
   body_too_slow: failed(
     503,
-    'The body was still arriving after a second when other requests needed its room; the message names the setting of `limits`. The connection is closed.',
+    'The body was still arriving after a second while other requests waited for its place; the message names the setting of `limits`. The connection is closed.',
   ),
-  shutting_down: failed(503, 'The gateway is being stopped, and its time to end (`drain.timeout`) is over.'),
+  shutting_down: failed(503, 'The gateway is stopping, and `drain.timeout` has passed.'),
   client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },
   internal_error: failed(500, 'A fault of the gateway; the log has it under the request id.', false),
 } as const satisfies Record<string, ErrorKind>;

@@ -54,7 +54,7 @@ describe('a question', () => {
     const served = await admin(gateway, `${EXPLAIN}/${id}`, { headers: { accept } });
     expect(served.text).toContain(text.slice(0, text.indexOf('\n')));
     expect(served.text).toMatch(
-      /became {6}complete, 200, .*\n.*targets\[0\]: error \(overloaded, 503\)\n.*targets\[1\]: success\n$/,
+      /outcome {5}complete, 200, .*\n.*targets\[0\]: error \(overloaded, 503\)\n.*targets\[1\]: success\n$/,
     );
     // Programs that take anything get JSON.
     for (const other of ['*/*', 'application/json, text/plain, */*'])
@@ -83,7 +83,7 @@ describe('a question', () => {
     ['that is no JSON', '{', 'invalid_question', 'JSON'],
     ['that is a list', '[]', 'invalid_question', 'JSON object'],
     ['without a body', {}, 'invalid_question', '`body` is required'],
-    ['that is the client’s body itself', question.body, 'invalid_question', 'goes into `body`'],
+    ['that is the client’s body itself', question.body, 'invalid_question', 'belongs in `body`'],
     ['with a misspelt name', { ...question, haeders: {} }, 'invalid_question', 'Did you mean `headers`?'],
     ['with a name twice', '{"body":{},"body":{}}', 'invalid_question', 'twice'],
     ['with a method that is none', { ...question, method: 'FETCH' }, 'invalid_question', '`method`'],

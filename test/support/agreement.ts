@@ -104,7 +104,7 @@ export class Agreement {
           continue;
         }
         const seen = await explainer.observe(one.question);
-        if (seen.notes.some((note) => note.includes('access token is not fetched'))) {
+        if (seen.notes.some((note) => note.includes('does not fetch its access token'))) {
           this.tally.leave('credentials of the machine, which only a gateway that serves looks for');
           continue;
         }

@@ -24,12 +24,12 @@ export function explanationText(explanation: NonNullable<ExplainOutcome['explana
 }
 
 function outcomeText(record: RecordOutcome | undefined): string {
-  if (!record) return 'became      unknown: newer records have replaced its record';
+  if (!record) return 'outcome     unknown: newer records have replaced its record';
   const { state, status, duration_ms: ms, attempts = [] } = record;
   const facts = [state, status, ms === undefined ? undefined : `${ms} ms`].filter((fact) => fact !== undefined);
   const lines = attempts.map(({ target, outcome, failure }) => {
     const why = failure ? ` (${[failure.code, failure.status].filter((part) => part !== undefined).join(', ')})` : '';
     return `            ${target}: ${outcome}${why}`;
   });
-  return [`outcome      ${facts.join(', ')}`, ...lines].join('\n');
+  return [`outcome     ${facts.join(', ')}`, ...lines].join('\n');
 }

@@ -3,6 +3,7 @@
  * other field of a call.
  */
 export const SIGNATURE_MARK = '__thought__';
+const LEGAL = /^[a-zA-Z0-9_-]+$/;
 const ILLEGAL = /[^a-zA-Z0-9_-]+/g;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -19,9 +20,15 @@ export class ToolIds {
   readonly #next = new Map<string, number>();
 
   wire(id: string): string {
+    // The common cases first: the result of a call, and a call whose id Claude accepts.
+    if (this.#owners.get(id) === id) return id;
     const mark = id.indexOf(SIGNATURE_MARK);
     const plain = mark < 0 ? id : id.slice(0, mark);
-    if (this.#owners.get(plain) === plain) return plain;
+    if (LEGAL.test(plain)) {
+      const owner = this.#owners.get(plain);
+      if (owner === undefined) this.#owners.set(plain, plain);
+      if (owner === undefined || owner === plain) return plain;
+    }
     const known = this.#renamed.get(plain);
     if (known !== undefined) return known;
     const name = this.#free(plain.replace(ILLEGAL, (run) => '_'.repeat(run.length)) || 'call');
