@@ -24,7 +24,7 @@ import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { optional } from './wire.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { isObject } from '../json/object.ts';
 
 export interface EncodedContents {
