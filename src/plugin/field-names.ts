@@ -2,6 +2,7 @@ import { foldCase } from './case-folding.ts';
 import { GatewayError } from './errors.ts';
 import type { RequestBody } from './request-body.ts';
 import { isObject } from '../formats/json/object.ts';
+import { shownText } from '../formats/json/shown.ts';
 
 /** The named fields inside one object, or inside every item of a list. */
 interface Node {
@@ -95,10 +96,8 @@ function checkValue(value: unknown, node: Node, path: string): void {
 /** Characters of a name that an error shows. */
 const SHOWN_KEY = 200;
 
-const shown = (name: string): string => (name.length > SHOWN_KEY ? `${name.slice(0, SHOWN_KEY)}…` : name);
-
 function ambiguous(path: string, key: string, meant: string): GatewayError {
-  const at = (name: string): string => shown(path === '' ? name : `${path}.${name}`);
+  const at = (name: string): string => shownText(path === '' ? name : `${path}.${name}`, SHOWN_KEY);
   const message = `The key ${JSON.stringify(at(key))} differs from \`${at(meant)}\` only in case; some upstreams would read it as \`${at(meant)}\`. Write \`${at(meant)}\`.`;
   return new GatewayError('ambiguous_parameter', message, { param: at(key) });
 }

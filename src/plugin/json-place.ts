@@ -8,6 +8,7 @@ import {
   afterStringIn,
   unquoted,
 } from '../formats/json/scan.ts';
+import { shownPath, shownText } from '../formats/json/shown.ts';
 
 /** An object or list that encloses the current position. */
 interface Open {
@@ -44,19 +45,11 @@ export function placeAt(bytes: Buffer, target: number): string {
       else inner.index += 1;
     }
   }
-  return pathOf(open);
+  return shownPath(
+    open.map(({ key = '', index }) => (index < 0 ? key : index)),
+    SHOWN_PLACE,
+  );
 }
 
-function pathOf(open: readonly Open[]): string {
-  let path = '';
-  for (const { key, index } of open) {
-    if (index >= 0) path += `[${index}]`;
-    else path += path === '' ? (key ?? '') : `.${key ?? ''}`;
-  }
-  return path.length > SHOWN_PLACE ? `${path.slice(0, SHOWN_PLACE)}…` : path;
-}
-
-function readKey(bytes: Buffer, from: number, to: number): string {
-  const key = unquoted(bytes.toString('utf8', from, to));
-  return key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
-}
+const readKey = (bytes: Buffer, from: number, to: number): string =>
+  shownText(unquoted(bytes.toString('utf8', from, to)), SHOWN_KEY);

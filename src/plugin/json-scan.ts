@@ -18,6 +18,7 @@ import {
   LETTER_E,
   unquoted,
 } from '../formats/json/scan.ts';
+import { shownText } from '../formats/json/shown.ts';
 
 /** Byte range and kind of a top-level value. */
 export interface FieldSpan {
@@ -107,7 +108,7 @@ class Scanner {
   #newKey(from: number, spans: ReadonlyMap<string, FieldSpan>): string {
     const key = unquoted(this.#bytes.toString('utf8', from, this.#at));
     if (!spans.has(key)) return key;
-    const shown = key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
+    const shown = shownText(key, SHOWN_KEY);
     const message = `The body has the key ${JSON.stringify(shown)} twice.`;
     throw new GatewayError('duplicate_parameter', message, { param: shown });
   }

@@ -12,6 +12,7 @@ import {
   afterStringIn,
   unquoted,
 } from '../../formats/json/scan.ts';
+import { shownPath } from '../../formats/json/shown.ts';
 
 /** A field that the rules refuse. */
 export interface FieldViolation {
@@ -157,12 +158,7 @@ class RuleChecker {
   }
 
   #param(): string {
-    let text = '';
-    for (const step of this.#path) {
-      if (typeof step === 'number') text += `[${step}]`;
-      else text += text === '' ? step : `.${step}`;
-    }
-    return text.length > SHOWN_PARAM ? `${text.slice(0, SHOWN_PARAM)}…` : text;
+    return shownPath(this.#path, SHOWN_PARAM);
   }
 
   #open(): void {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { RequestContext } from './request-context.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 

@@ -4,7 +4,7 @@ import { bareMime } from '../media/media-types.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
 import { BodyPlace } from '../losses/place.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 
 /**
  * Media that Claude cannot read are a 400 that names the part: an answer without the picture would be a guess

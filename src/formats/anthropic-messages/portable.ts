@@ -4,7 +4,7 @@ import type { Origins } from '../losses/origins.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { LossReport } from '../losses/losses.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 

@@ -8,14 +8,11 @@ import type {
   ToolCallPart,
   Turn,
 } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
-import { MAX_DEPTH, nestsTooDeep } from '../json/depth.ts';
-import { JsonText } from '../json/text.ts';
+import type { RequestTarget } from '../format.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from '../losses/losses.ts';
@@ -24,8 +21,7 @@ import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { optional } from './wire.ts';
-import { shownText } from '../shown-text.ts';
-import { isObject } from '../json/object.ts';
+import { parseArguments } from './call-arguments.ts';
 
 export interface EncodedContents {
   readonly contents: JsonObject[];
@@ -269,32 +265,4 @@ function isMedia(part: JsonObject): boolean {
 
 function signed(part: JsonObject, signature: string | undefined): JsonObject {
   return signature === undefined ? part : { ...part, thoughtSignature: signature };
-}
-
-/** `''` means no arguments; Gemini needs an object (docs/protocols/requests.md#arguments). */
-function parseArguments(part: ToolCallPart, place: BodyPlace, losses: LossReport): JsonObject | JsonText {
-  const param = BodyPlace.field(place, 'function.arguments');
-  const value = JsonText.of(part.arguments) ?? parsedArguments(part, param, losses);
-  if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
-  losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
-  return { value };
-}
-
-function parsedArguments(part: ToolCallPart, param: BodyPlace, losses: LossReport): unknown {
-  if (part.arguments.trim() === '') return {};
-  if (nestsTooDeep(part.arguments)) {
-    const message = `${String(param)}: the arguments of the call "${shownText(part.name)}" nest deeper than ${MAX_DEPTH} levels.`;
-    throw new RequestFault('invalid_value', message, param);
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(part.arguments);
-  } catch {
-    const message = `${String(param)}: the arguments of the call "${shownText(part.name)}" are not valid JSON.`;
-    throw new RequestFault('invalid_value', message, param);
-  }
-  if (losesDigits(part.arguments, value)) {
-    losses.clamped(param, 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded');
-  }
-  return value;
 }

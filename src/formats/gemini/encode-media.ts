@@ -4,7 +4,7 @@ import { RequestFault } from '../format.ts';
 import { endOfPath, mimeOfUrl } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 

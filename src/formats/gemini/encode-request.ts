@@ -11,7 +11,7 @@ import { reportToolExtras } from '../losses/tool-extras.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, objectsOf, optional } from './wire.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { isObject } from '../json/object.ts';
 
 /**

@@ -7,7 +7,7 @@ import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { isObject } from '../json/object.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 

@@ -5,7 +5,7 @@ import { encodeTools } from './encode-tools.ts';
 import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { reportToolExtras } from '../losses/tool-extras.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Loss } from '../conversation.ts';
 import type { BodyView, ClientContext } from '../format.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../json/shown.ts';
 
 /** OpenAI's own API answers in these. */
 const SHOWN: ReadonlySet<string> = new Set(['text', 'audio']);
