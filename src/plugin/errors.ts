@@ -124,10 +124,7 @@ export const ERRORS = {
   // What the upstream answered: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
-  content_filter: invalid(
-    400,
-    'The provider’s content filter refused the prompt or the whole answer.',
-  ),
+  content_filter: invalid(400, 'The provider’s content filter refused the prompt or the whole answer.'),
   upstream_permission: denied(403, 'The credentials in use do not permit this at the upstream.'),
   insufficient_quota: {
     status: 402,
