@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import type { JsonObject } from './conversation.ts';
 
 /**
- * Words: the API refuses blank texts, and encoding leaves them out (docs/protocols/anthropic-messages.md#content-blocks,
+ * Text: the API refuses blank texts, and encoding leaves them out (docs/protocols/anthropic-messages.md#content-blocks,
  * docs/protocols/requests.md#empty-text-for-claude).
  */
 const words = fc
@@ -21,7 +21,7 @@ const input = fc.dictionary(
   { maxKeys: 3 },
 );
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('base64'));
-/** Protobuf that begins as Claude's does, and is no one else's. */
+/** Protobuf that begins as only Claude's does. */
 const signature = base64.map((data) => `Eg4KDAgBGAIi${data}`);
 
 const text = words.map((said): JsonObject => ({ type: 'text', text: said }));
@@ -30,9 +30,9 @@ const image = base64.map((data): JsonObject => ({
   source: { type: 'base64', media_type: 'image/png', data },
 }));
 
-/** What a body may hold beside text, calls and results: all of it, or what other APIs have too. */
+/** What a body may hold besides text, calls and results: everything, or only what other APIs have too. */
 export interface Wealth {
-  /** Markers, citations, titles, server tools, sealed thoughts and fields that are Anthropic's alone. */
+  /** Markers, citations, titles, server tools, sealed thoughts and Anthropic-only fields. */
   readonly own: boolean;
 }
 

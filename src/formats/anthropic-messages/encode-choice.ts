@@ -29,7 +29,10 @@ export function encodeToolSection(
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/** A list of allowed names is said by sending only those; one forced name is said in `tool_choice`, if it may be. */
+/**
+ * A list of allowed names is expressed by sending only those tools. One forced name is expressed in `tool_choice`, if
+ * forcing is allowed.
+ */
 function allowedTools(
   declared: readonly WireBlock[],
   mayForce: boolean,

@@ -73,7 +73,7 @@ function strictness(strict: boolean | undefined, path: string, context: RequestC
   if (strict === undefined) return {};
   if (context.native && !strict) return { strict };
   if (context.target.host === 'direct' && context.facts.structuredOutput) return { strict };
-  if (strict) context.losses.dropped(`${path}.function.strict`, 'strict tools are not served for this model there');
+  if (strict) context.losses.dropped(`${path}.function.strict`, 'this target serves no strict tools for this model');
   return {};
 }
 
@@ -130,18 +130,18 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
 }
 
 /**
- * Dated types of tools that a server runs; the other typed tools are the client's. Then those that Vertex AI has
- * (docs/protocols/vertex-ai.md#claude-features-not-served).
+ * Dated types of tools that the server runs; the client runs the other typed tools. Then the subset that Vertex AI
+ * serves (docs/protocols/vertex-ai.md#claude-features-not-served).
  */
 const RUN_BY_SERVER = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor)_/;
 const RUN_BY_VERTEX = /^(?:web_search_20250305$|tool_search_tool_)/;
 
-/** A body written in this format is sent as it is: what the host does not serve, it says itself. */
+/** A body written in this format is sent unchanged: the host itself refuses the tools that it does not serve. */
 function isServed(type: string, { native, target }: RequestContext): boolean {
   return native || target.host === 'direct' || !RUN_BY_SERVER.test(type) || RUN_BY_VERTEX.test(type);
 }
 
-/** Provider tools keep the caller's own spelling, and so the marker in it. */
+/** Server tools keep the caller's spelling, and with it the cache marker. */
 function cacheOf(options: JsonObject): JsonObject {
   const marker = objectOf(options.cache_control);
   return marker ? { cache_control: marker } : {};

@@ -11,7 +11,7 @@ export interface RequestContext {
   readonly facts: ModelFacts;
   readonly losses: LossReport;
   readonly ids: ToolIds;
-  /** Written in this very format: its own spellings are sent on as they are. */
+  /** True for a body that was written in this format: its own fields are sent unchanged. */
   readonly native: boolean;
 }
 

@@ -121,7 +121,7 @@ describe('A JSON text that goes into a body as it is', () => {
   });
 
   it('is in no list, where no name shows its place', () => {
-    expect(() => writeJson([JsonText.of(long('{}'))])).toThrow('stands in no member');
+    expect(() => writeJson([JsonText.of(long('{}'))])).toThrow('must be the value of a member');
   });
 
   it('is an object to a writer that does not know it', () => {
