@@ -33,8 +33,7 @@ export interface RequestTarget {
   /** Model name as the upstream knows it, without the gateway's prefix. */
   readonly model: string;
   /**
-   * The host that serves the format: hosts accept different fields (docs/protocols/vertex-ai.md#claude-on-vertex-ai,
-   * docs/protocols/gemini.md#call-ids).
+   * Hosts accept different fields (docs/protocols/vertex-ai.md#claude-on-vertex-ai, docs/protocols/gemini.md#call-ids).
    */
   readonly host: 'vertex' | 'direct';
   /**
@@ -47,10 +46,7 @@ export interface RequestTarget {
    * caller wrote into the body win over them.
    */
   readonly labels?: Readonly<Record<string, string>>;
-  /**
-   * False when the server refuses `stream_options`: the gateway then counts usage only if the server sends it
-   * unrequested. By default the gateway requests usage.
-   */
+  /** False when the server refuses `stream_options`: usage then counts only if sent unrequested. Default: requested. */
   readonly streamUsage?: boolean | undefined;
   /** True when the body must name the model even though this host takes it from elsewhere. */
   readonly modelInBody?: boolean | undefined;
@@ -58,17 +54,11 @@ export interface RequestTarget {
 
 export interface EncodedRequest {
   readonly body: JsonObject;
-  /**
-   * Lowercase names. For settings that a host reads from headers and not from the body
-   * (docs/protocols/vertex-ai.md#service-tier).
-   */
+  /** Lowercase names. For settings that a host reads from headers only (docs/protocols/vertex-ai.md#service-tier). */
   readonly headers?: Readonly<Record<string, string>>;
   readonly losses: readonly Loss[];
   readonly reply: ReplyContext;
-  /**
-   * A part that this request omits and the upstream likely requires. Appended to the error message when the upstream
-   * answers 400.
-   */
+  /** A part that this request omits and likely needs. Appended to the message of an upstream 400. */
   readonly hint?: string;
 }
 
@@ -76,10 +66,7 @@ export interface EncodedRequest {
 export interface ReplyContext {
   /** Model asked for; stands in where the reply names none. */
   readonly model: string;
-  /**
-   * Creates an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]`
-   * (docs/protocols/replies.md#call-ids).
-   */
+  /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
   /** Custom (free-text) tools that were sent as functions. The decoder unwraps their arguments. */
   readonly customTools?: ReadonlySet<string>;
@@ -112,9 +99,7 @@ export interface ClientContext {
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */
 export interface StreamDecoder {
-  /**
-   * Increases with every wire event except keep-alives, even when the event does not produce a `GenerationEvent` yet.
-   */
+  /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
@@ -154,10 +139,7 @@ export interface ErrorReply {
  */
 export interface PassThrough {
   readonly signals: Signals;
-  /**
-   * The complete events that have arrived, or undefined when none is complete yet. The start of an incomplete event
-   * stays buffered.
-   */
+  /** The complete events so far, or undefined when there are none. The start of an incomplete event stays buffered. */
   push(bytes: Buffer): Buffer | undefined;
   /**
    * Called when the upstream closes. Returns the rest, if it is complete. Sets `signals.ended`, or `signals.failure`
@@ -197,14 +179,9 @@ export interface Cleaning {
 
 /** Counts the tokens of a request without running it. Pure, like the whole format. */
 export interface TokenCounting {
-  /**
-   * Top-level fields of a generation that the count operation refuses. All of them concern the answer: the count is the
-   * same without them.
-   */
+  /** Top-level fields of a generation that a count refuses. They concern the answer only, so the count is the same. */
   readonly notTaken: readonly string[];
-  /**
-   * An answer limit, for formats whose `encodeRequest` requires one. The field is `notTaken`, so no upstream sees it.
-   */
+  /** An answer limit for formats whose `encodeRequest` requires one. It is `notTaken`: no upstream sees it. */
   readonly demandedMaxTokens?: number;
   /** Throws ReplyFault. */
   decodeReply(body: unknown): number;
@@ -263,10 +240,7 @@ export interface Format {
    * express and whose loss would change the meaning of the request.
    */
   toPortable?(conversation: Conversation, origins?: Origins): Portable;
-  /**
-   * Upstream side: conversation → wire body. Throws RequestFault for a request that must be refused. Never changes its
-   * input.
-   */
+  /** Upstream side: conversation → wire body. Never changes its input. Throws RequestFault for a refused request. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
   /** `encodeRequest` in steps, each of which blocks for only a part of the time. */
   encodeInSteps(conversation: Conversation, target: RequestTarget, reply: ReplyContext): Steps<EncodedRequest>;
@@ -280,10 +254,7 @@ export interface Format {
   /** Upstream side: a reply that is not 2xx. `text` is the raw body: JSON, an array, HTML or empty. */
   decodeError(status: number, text: string): UpstreamFailure;
 
-  /**
-   * Client side: events → plain body. The events hold no `error`. `notes` names each part that the API has no field
-   * for.
-   */
+  /** Client side: events → plain body. The events hold no `error`. `notes` names each part without a field. */
   encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): JsonObject;
   encodeStream(client: ClientContext, notes?: LossNotes): StreamEncoder;
   encodeError(error: ClientError): ErrorReply;

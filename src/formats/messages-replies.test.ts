@@ -77,8 +77,8 @@ const UPSTREAMS: readonly (readonly [string, Format, fc.Arbitrary<GeneratedReply
   ['Claude', messages, generation({ thinking: true, signatures: true, redacted: true, cacheUsage: true })],
 ];
 
-describe.each(UPSTREAMS)('a reply of %s, told to a client of the Messages API,', (_, upstream, arbitrary) => {
-  it('is put together from its stream, by the client’s own accumulator, to the body it would have been', async () => {
+describe.each(UPSTREAMS)('a reply of %s, written for a client of the Messages API,', (_, upstream, arbitrary) => {
+  it('is assembled from its stream by the client’s own accumulator to the plain body', async () => {
     await fc.assert(
       fc.asyncProperty(arbitrary, seed, async (reply, cuts) => {
         const { stream } = replies(upstream, reply, cuts);
@@ -88,7 +88,7 @@ describe.each(UPSTREAMS)('a reply of %s, told to a client of the Messages API,',
     );
   });
 
-  it('says the same whether it came whole or in pieces', () => {
+  it('is the same whether it arrives whole or in pieces', () => {
     fc.assert(
       fc.property(arbitrary, seed, (reply, cuts) => {
         const { plain, stream } = replies(upstream, reply, cuts);

@@ -67,7 +67,7 @@ function sayingsOf(role: string, block: Block): Saying[] {
 }
 
 describe('a request of the Messages API', () => {
-  it('is the same after it has been a conversation, all of its own fields and blocks included', () => {
+  it('survives decoding and encoding, including all fields and blocks of this API', () => {
     fc.assert(
       fc.property(messagesBody({ own: true }), (body) => {
         const { body: again, losses } = toClaude(messages.decodeRequest(deepFreeze(body)));

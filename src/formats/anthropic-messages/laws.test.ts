@@ -47,7 +47,7 @@ function encodeInBatches(events: readonly GenerationEvent[], size: number): stri
 }
 
 describe('laws of the reply', () => {
-  it('reads back what it wrote as a stream, however it was batched and split', () => {
+  it('reads back its own stream, however it was batched and split', () => {
     fc.assert(
       fc.property(replies, seed, fc.integer({ min: 1, max: 9 }), (reply, cuts, size) => {
         const events = deepFreeze(toEvents(reply, cuts));
@@ -60,7 +60,7 @@ describe('laws of the reply', () => {
     );
   });
 
-  it('writes a plain reply that says what the stream says', () => {
+  it('writes a plain reply equal to its stream', () => {
     fc.assert(
       fc.property(replies, seed, (reply, cuts) => {
         const stream = decodeAll(open(), [Buffer.from(encodeInBatches(toEvents(reply, cuts), 3))]);
@@ -82,7 +82,7 @@ describe('laws of the reply', () => {
     );
   });
 
-  it('never takes a cut stream for a whole one', () => {
+  it('never reads a cut stream as a complete one', () => {
     fc.assert(
       fc.property(replies, seed, fc.double({ min: 0, max: 0.999, noNaN: true }), (reply, cuts, share) => {
         const bytes = Buffer.from(encodeInBatches(toEvents(reply, cuts), 4));

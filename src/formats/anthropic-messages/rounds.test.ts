@@ -100,7 +100,7 @@ const web = {
   encrypted_index: 'e',
 };
 
-describe('what Claude said goes back to Claude unchanged and without a loss', () => {
+describe('content of Claude goes back to Claude unchanged and without a loss', () => {
   it.each<[string, JsonObject[], string?]>([
     [
       'thinking, empty but signed thinking, redacted thinking and calls',
@@ -189,7 +189,7 @@ describe('what Claude said goes back to Claude unchanged and without a loss', ()
     );
   });
 
-  it('a refusal, whose explanation the client may send as words', () => {
+  it('a refusal, whose explanation the client may send as text', () => {
     const stop_details = { type: 'refusal', category: 'cyber', explanation: 'No.' };
     const events = format.decodeReply(
       { id: 'm', model: 'x', content: [], stop_reason: 'refusal', stop_details, usage: {} },
@@ -198,7 +198,7 @@ describe('what Claude said goes back to Claude unchanged and without a loss', ()
     expect(throughOpenai(events, [])).toEqual({ content: [{ type: 'text', text: 'No.' }], losses: [] });
   });
 
-  it('the call of a free-text tool, and the answer in a schema that a tool stood for', () => {
+  it('the call of a free-text tool, and the schema answer that came as a tool call', () => {
     const custom = replyContext({ customTools: new Set(['sql']) });
     const call = { type: 'tool_use', id: 'toolu_1', name: 'sql', input: { input: 'SELECT 1' } };
     const called = format.decodeReply({ content: [call], stop_reason: 'tool_use' }, custom);
@@ -224,7 +224,7 @@ describe('a client of the OpenAI API', () => {
     replyContext(),
   );
 
-  it('sees the block as Claude wrote it when it is not strict, and nothing beside it', () => {
+  it('gets the block as Claude wrote it when it is not strict, and no other block', () => {
     const { choices } = openaiChat.encodeReply(events, lax);
     expect(choices).toMatchObject([
       { message: { content: 'It rains', content_blocks: [{ type: 'text', text: 'It rains', citations: [web] }] } },
@@ -241,7 +241,7 @@ describe('a client of the OpenAI API', () => {
     expect(fold(again).choices[0]?.parts.slice(0, 2)).toEqual(fold(events).choices[0]?.parts.slice(0, 2));
   });
 
-  it('sees none of it when it is strict, in a stream and in a plain reply', () => {
+  it('gets none of it when it is strict, in a stream and in a plain reply', () => {
     const strict = clientContext();
     for (const text of [
       openaiChat.encodeStream(strict).push(events),

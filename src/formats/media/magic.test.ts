@@ -23,7 +23,7 @@ describe('the first bytes of a file', () => {
     [Buffer.from(`${' '.repeat(1024)}%PDF-1.4`).toString('hex'), 'of a text that quotes a PDF further down'],
   ])('%s %s are none of them', (hex) => expect(sniffMedia(Buffer.from(hex, 'hex'))).toBeUndefined());
 
-  it('of anything are read without an error', () => {
+  it('of any data are read without an error', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void sniffMedia(Buffer.from(bytes))));
   });
 });

@@ -69,7 +69,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     );
   });
 
-  it.each(wire.pings)('is not moved by %j, before its content or after', (ping) => {
+  it.each(wire.pings)('makes no progress with %j, before its content or after', (ping) => {
     const reader = open(true);
     reader.push(Buffer.from(wire.opening.join('')));
     const opened = reader.signals.progress;
@@ -82,7 +82,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     expect(reader.signals.progress).toBe(shown);
   });
 
-  it.each(wire.silentSteps)('is moved by %j, although it shows nothing', (step) => {
+  it.each(wire.silentSteps)('makes progress with %j, although nothing is shown', (step) => {
     const reader = open(true);
     reader.push(Buffer.from(wire.opening.join('') + wire.text('Hi')));
     const before = reader.signals.progress;
@@ -112,7 +112,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     },
   );
 
-  it('that a filter stops after some of the answer is not blocked', () => {
+  it('that a filter stops after part of the answer is not blocked', () => {
     const reader = open(true);
     const { stream } = wire.blocked[0]!;
     // Openings of both: the second message of Claude's would be one too many.
