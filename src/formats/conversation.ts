@@ -1,9 +1,9 @@
 /**
- * The neutral conversation: what a chat request means, whatever API it was written in.
+ * The neutral conversation: the meaning of a chat request, independent of its API.
  *
  * Rules every format keeps:
- * - Order is kept: turns as they came, parts as they came. System turns stay in place; a format whose wire has one system
- *   field hoists them when it encodes.
+ * - Order is kept: turns as they came, parts as they came. System turns stay in place; a format whose wire has one
+ *   system field hoists them when it encodes.
  * - Nothing is guessed: a field the caller did not send is `undefined` here, never a default.
  * - Data is carried, not interpreted: tool arguments stay the JSON text the caller sent, media stays base64 or a URL.
  * - A decoder shares the caller's objects (schemas, opaque values) and an encoder never changes them.

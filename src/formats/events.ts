@@ -24,7 +24,7 @@ export interface Usage {
 
 /** A failure the provider reported, before or inside a reply, in provider-neutral form. */
 export interface UpstreamFailure {
-  /** HTTP status of the reply, or the one the failure stands for (an in-stream `overloaded_error` is 529). */
+  /** HTTP status of the reply, or the equivalent status of the failure (an in-stream `overloaded_error` is 529). */
   readonly status: number;
   readonly message: string;
   /** The provider's own error type: `rate_limit_error`, `RESOURCE_EXHAUSTED`. */
@@ -59,9 +59,9 @@ export interface UrlCitation {
  * One step of a generation. A reply, streamed or not, is a list of these; a plain reply decodes to the same list with
  * whole parts where a stream has fragments, so folding both gives the same message.
  *
- * `choice` is the answer's index (0 unless several were asked for). `block` is the upstream's content block: it counts up,
- * one block is open at a time per choice, and fragments of one block carry the same number.
- * A list ends with exactly one of `end` and `error`.
+ * `choice` is the answer's index (0 unless several were requested). `block` is the upstream's content block: it counts
+ * up, one block is open at a time per choice, and fragments of one block carry the same number. A list ends with
+ * exactly one of `end` and `error`.
  */
 export type GenerationEvent =
   | {

@@ -37,7 +37,8 @@ export interface RequestTarget {
    */
   readonly host: 'vertex' | 'direct';
   /**
-   * True when the client asked for OpenAI's fields only: thoughts are then not requested (docs/protocols/requests.md#visible-thoughts).
+   * True when the client wants OpenAI's fields only: thoughts are then not requested
+   * (docs/protocols/requests.md#visible-thoughts).
    */
   readonly strict: boolean;
   /**
@@ -64,7 +65,7 @@ export interface EncodedRequest {
 
 /** Facts about the request that the reply's decoder needs. Plain data, created by `encodeRequest`. */
 export interface ReplyContext {
-  /** Model asked for; stands in where the reply names none. */
+  /** Requested model, used when the reply names none. */
   readonly model: string;
   /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
@@ -87,7 +88,7 @@ export interface ClientContext {
   readonly strict: boolean;
   /** The client requested a usage chunk at the end of a stream. */
   readonly includeUsage: boolean;
-  /** Model asked for; stands in where the reply names none. */
+  /** Requested model, used when the reply names none. */
   readonly model: string;
   /** The client used OpenAI's deprecated `functions`: it reads a call from `function_call` only. */
   readonly functionCalls?: boolean;

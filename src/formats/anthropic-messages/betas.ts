@@ -19,7 +19,8 @@ export function betasOf({ extras }: Conversation, messages: readonly WireMessage
   const names = (listOf(requested) ?? [requested]).flatMap((entry) => (stringOf(entry) ?? '').split(','));
   const betas = new Set(names.map((name) => name.trim()).filter((name) => name !== ''));
   for (const name of betas) {
-    if (!TOKEN.test(name)) throw new RequestFault('invalid_value', '`anthropic_beta` names no beta.', 'anthropic_beta');
+    if (!TOKEN.test(name))
+      throw new RequestFault('invalid_value', '`anthropic_beta` holds an invalid beta name.', 'anthropic_beta');
   }
   if (messages.some(({ content }) => content.some(holdsFile))) betas.add(FILES);
   return betas.size > 0 ? [...betas].join(',') : undefined;

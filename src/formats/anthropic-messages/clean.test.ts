@@ -115,11 +115,11 @@ describe('a body that is passed through to Claude', () => {
         const messages = [hi, { role: 'assistant', content }, hi];
         const left = listOf(cleaned(messages)?.edits[0]?.value) ?? messages;
         expect(JSON.stringify(left)).not.toMatch(/foreign\.|__thought__|"signature":""/);
-        // And nothing is left out that was Claude's to read.
+        // No block of Claude's is removed.
         const words = JSON.stringify(left).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0;
         expect(words).toBe(JSON.stringify(content).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0);
 
-        // Sent back to its maker instead, every text and call has the signature it came with.
+        // Sent back to its maker, every text and call has its original signature.
         const { turns } = format.decodeRequest({ model: 'm', max_tokens: 1, messages });
         const signed = turns[1]!.parts.flatMap((part) =>
           'signature' in part && part.signature ? [part.signature] : [],

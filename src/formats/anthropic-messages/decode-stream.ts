@@ -105,7 +105,7 @@ function feedEvent(reader: MessageReader, json: JsonObject, name: string | undef
     case 'message_start':
       return reader.begin(objectOf(json.message) ?? {});
     case 'message_delta':
-      // `context_management` sits beside `delta` (recorded), the other fields in it.
+      // `context_management` is beside `delta` (recorded), the other fields in it.
       return reader.late({ context_management: json.context_management, ...objectOf(json.delta) }, json.usage);
     case 'message_stop':
       return reader.end();

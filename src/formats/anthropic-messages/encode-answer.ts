@@ -18,7 +18,7 @@ export function planAnswer(declared: readonly WireBlock[], mayForce: boolean, co
   const format = context.conversation.responseFormat;
   if (!format || format.type === 'text') return {};
   if (format.type === 'json_object' || !format.schema) {
-    context.losses.downgraded('response_format', 'Claude has no JSON mode: it is asked for JSON in the system prompt');
+    context.losses.downgraded('response_format', 'Claude has no JSON mode: the system prompt requests JSON');
     return { systemLine: JSON_LINE };
   }
   if (context.facts.structuredOutput && context.target.host === 'direct') {

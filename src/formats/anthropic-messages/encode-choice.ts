@@ -73,7 +73,10 @@ function withJsonTool(
 ): ToolSection {
   const section = { tools: [...tools, jsonTool] };
   if (!mayForce) {
-    losses.downgraded('response_format', 'this model cannot be forced to answer in the schema: it is asked to');
+    losses.downgraded(
+      'response_format',
+      'this model cannot be forced to answer in the schema: the system prompt requests it',
+    );
     return { ...section, tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
   }
   const alone = tools.length === 0 || conversation.toolChoice?.mode === 'none';

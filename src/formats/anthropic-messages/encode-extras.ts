@@ -32,7 +32,7 @@ export function encodeExtras(context: RequestContext): JsonObject {
 /** On the direct API the provider sets the version in a header, to the one this encoder was written for. */
 function reportVersion({ conversation, target, losses }: RequestContext): void {
   if (target.host === 'vertex' || typeof conversation.extras?.anthropic_version !== 'string') return;
-  losses.dropped('anthropic_version', 'the gateway names the version of the API itself');
+  losses.dropped('anthropic_version', 'the gateway sets the API version itself');
 }
 
 /** Fields of a body written in this format are sent unchanged. */
@@ -99,5 +99,5 @@ function refuseAudio({ conversation }: RequestContext): void {
       'modalities',
     );
   }
-  if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude gives no audio.', 'audio');
+  if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude generates no audio.', 'audio');
 }

@@ -47,7 +47,7 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined)
-      context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude takes no names of images');
+      context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude has no image names');
     return { type: 'image', source: { type: 'base64', media_type: mime, data } };
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
@@ -101,7 +101,7 @@ function encodeUrl(part: MediaPart, url: string, { path, context }: Destination)
   }
   throw new RequestFault(
     'invalid_value',
-    `\`${String(path)}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
+    `\`${String(path)}\` is a URL that the gateway cannot pass to Claude: send a data URI (\`data:<type>;base64,…\`).`,
     path,
   );
 }

@@ -218,7 +218,7 @@ describe.skipIf(!hasCorpus)('recorded streams, decoded and encoded again', () =>
   });
 });
 
-/** Empty text blocks are left out by decoding, and what is null by default says nothing. */
+/** Decoding leaves out empty text blocks and fields that are null by default. */
 function comparable(content: readonly object[]): unknown {
   const plain = JSON.parse(JSON.stringify(content)) as Record<string, unknown>[];
   return plain

@@ -3,7 +3,8 @@ import { RequestFault } from '../format.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * `thinking` says whether thinking is on, which fixes the sampling of every generation (docs/protocols/anthropic-messages.md#sampling).
+ * `thinking`: whether thinking is on, which fixes the sampling of every generation
+ * (docs/protocols/anthropic-messages.md#sampling).
  */
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);

@@ -79,7 +79,7 @@ function strictness(strict: boolean | undefined, path: string, context: RequestC
 
 function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): WireBlock {
   if (tool.format && tool.format.type !== 'text') {
-    losses.dropped(`${path}.custom.format`, 'Claude cannot hold free text to a grammar');
+    losses.dropped(`${path}.custom.format`, 'Claude cannot constrain free text to a grammar');
   }
   return {
     name: tool.name,
@@ -108,7 +108,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   const { options = {} } = tool;
   const type = stringOf(options.type) ?? '';
   if (TYPED.test(type) && isServed(type, context)) return { ...options };
-  // A function with a special name is an ordinary function here: only a `type` asks for a server tool
+  // A function with a special name is an ordinary function here: only a `type` requests a server tool
   // (docs/protocols/requests.md#built-in-tools-by-name).
   const asFunction = objectOf(options.function);
   if (asFunction) return { ...encodeNamed(asFunction, path, context), ...cacheOf(options) };
@@ -125,7 +125,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
     if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
     return { ...server, ...kept, ...cacheOf(options) };
   }
-  context.losses.dropped(path, `Claude has no ${tool.kind} tool there`);
+  context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
 }
 

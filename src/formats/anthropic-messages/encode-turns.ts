@@ -26,12 +26,12 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
     at += messagesOf(turn);
     const answers = answersIn(turn, path, actions, context);
     if (turn.name !== undefined)
-      context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude knows no names of participants');
+      context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude has no participant names');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
       else {
-        if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt stands before all messages');
+        if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
         append(system, blocks);
       }
     } else if (turn.role === 'tool' && !context.native) {

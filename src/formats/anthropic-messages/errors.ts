@@ -5,7 +5,8 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
 /**
- * Types that stand for one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error` too.
+ * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
+ * too.
  */
 const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],

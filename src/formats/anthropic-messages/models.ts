@@ -1,10 +1,10 @@
 /**
- * What each Claude generation accepts: the one place that knows model names. An unknown id is taken for a newer model,
- * which has no sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as generation 5 does
- * (docs/protocols/anthropic-messages.md#thinking).
+ * The features that each Claude generation accepts: the one place that knows model names. An unknown id is taken for a
+ * newer model, which has no sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as
+ * generation 5 does (docs/protocols/anthropic-messages.md#thinking).
  *
  * The facts about the models 5.5 and Fable 5.1 come from the capability table of `@ai-sdk/anthropic` 3.0.138. That
- * table disagrees with the older source on one point, forced tools of Fable 5; there the older source holds
+ * table disagrees with the older source on one point, forced tools of Fable 5; there the older source applies
  * (docs/protocols/anthropic-messages.md#tool-choice).
  */
 

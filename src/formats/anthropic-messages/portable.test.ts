@@ -8,7 +8,7 @@ const hi = { role: 'user', content: 'hi' };
 const portable = (body: JsonObject) =>
   format.toPortable!(format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 10, messages: [hi], ...body })));
 
-/** What becomes of one block of a user, or of the assistant. */
+/** The portable form of one block of a user or of the assistant. */
 function partsOf(block: JsonObject, role: 'user' | 'assistant' = 'assistant') {
   const { conversation, losses } = portable({ messages: [{ role, content: [{ type: 'text', text: 'a' }, block] }] });
   const parts: readonly Part[] = conversation.turns.flatMap((turn) => turn.parts).slice(1);
@@ -54,7 +54,7 @@ describe('a conversation for a model of another API', () => {
     ],
   ])('has %s as text, which is reported', (_, block, text) => {
     const losses = ['downgraded messages[0].content[1]'];
-    // Behind another text, on lines of its own.
+    // After another text, on lines of its own.
     expect(partsOf(block)).toEqual({ parts: [{ type: 'text', text: `\n${text}` }], losses });
     expect(partsOf(block, 'user')).toEqual({ parts: [{ type: 'text', text }], losses });
   });

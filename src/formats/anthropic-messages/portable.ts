@@ -99,8 +99,8 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
 }
 
 /**
- * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other blocks stands on
- * lines of its own there.
+ * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other
+ * blocks is on lines of its own there.
  */
 function setApart(parts: readonly Part[], { reported, origins }: Notes): readonly Part[] {
   if (reported.size === 0) return parts;

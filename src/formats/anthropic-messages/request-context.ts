@@ -4,7 +4,7 @@ import type { LossReport } from '../losses/losses.ts';
 import type { ModelFacts } from './models.ts';
 import type { ToolIds } from './tool-ids.ts';
 
-/** What every step of encoding one request needs. */
+/** State shared by all steps of encoding one request. */
 export interface RequestContext {
   readonly conversation: Conversation;
   readonly target: RequestTarget;

@@ -12,8 +12,8 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf } from '../json/read.ts';
 
 /**
- * A conversation goes on: what Claude answered is given to a client, which sends it back to Claude as it came. Nothing may be
- * reported lost then, and Claude must read its own blocks.
+ * A conversation continues: a client gets Claude's answer and sends it back to Claude unchanged. No loss may be
+ * reported then, and Claude must read its own blocks.
  */
 const lax = clientContext({ strict: false });
 
@@ -25,7 +25,7 @@ interface Round {
 const idsOf = (content: readonly JsonObject[]): readonly unknown[] =>
   content.filter((block) => block.type === 'tool_use').map((block) => block.id);
 
-/** Claude's second request, of which the assistant's message is looked at. */
+/** The assistant message of Claude's second request. */
 function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): Round {
   const conversation = decode(deepFreeze({ model: 'm', max_tokens: 100, ...body }));
   const target = requestTarget({ model: 'claude-sonnet-4-5', strict: false });
@@ -71,7 +71,10 @@ function sendable(content: readonly JsonObject[]): JsonObject[] {
     });
 }
 
-/** OpenAI's API has the calls behind what was said, and no place for who called (an OpenAI client cannot ask for another). */
+/**
+ * OpenAI's API places the calls after the text, and has no field for the caller of a tool (an OpenAI client cannot
+ * request another).
+ */
 function saidByOpenai(content: readonly JsonObject[]): JsonObject[] {
   const blocks = content.map((block) => {
     const { caller: _, ...others } = block;

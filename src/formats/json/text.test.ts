@@ -101,7 +101,7 @@ describe('A JSON text that enters a body unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(value, value, fc.nat(2)), { minLength: 1, maxLength: 4 }), (calls) => {
         const textOf = (input: unknown, indent: number): string => {
-          // As callers write it who leave such halves unescaped.
+          // As callers write it that leave such halves unescaped.
           const text = JSON.stringify(input, null, indent).replaceAll(/(?<!\\)((?:\\\\)*)\\ud800/g, '$1\ud800');
           return long(text);
         };

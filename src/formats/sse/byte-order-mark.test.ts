@@ -13,7 +13,7 @@ const reply = toEvents({
   usage: { input: 1, output: 1, total: 2 },
 });
 
-/** Reads that end within the mark, right behind it, and behind white space. */
+/** Reads that end within the mark, right after it, and after white space. */
 const CUTS: readonly (readonly number[])[] = [[], [1], [2], [1, 2], [3], [1, 2, 3], [2, 5]];
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {

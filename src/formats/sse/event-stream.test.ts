@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EventTooLarge, MAX_EVENT_BYTES } from './held-bytes.ts';
 import { eventEnds, readSse, SseCutter, type SseEvent } from './event-stream.ts';
 
-/** Cuts `bytes` at the given lengths and reads what comes out whole. */
+/** Cuts `bytes` at the given lengths and reads the complete events. */
 function readInPieces(bytes: Buffer, lengths: readonly number[]): { events: SseEvent[]; rest: string } {
   const cutter = new SseCutter();
   const events: SseEvent[] = [];

@@ -33,18 +33,18 @@ function read(reader: PassThrough, pieces: readonly Buffer[]): string {
   return Buffer.concat(out.filter((piece) => piece !== undefined)).toString('utf8');
 }
 
-/** What the client of `format` makes of what it gets. */
+/** The events that a client of `format` decodes from its reply. */
 const heard = (format: Format, text: string) =>
   fold(decodeAll(format.decodeStream(replyContext()), [Buffer.from(text)]));
 const heardPlain = (format: Format, text: string) => fold(format.decodeReply(JSON.parse(text), replyContext()));
 
-/** The reply as the upstream writes it, in a stream and whole, from the same events. */
+/** The reply as the upstream writes it from the same events, streamed and whole. */
 const upstreamStream = (upstream: Format, events: readonly GenerationEvent[]) =>
   Buffer.from(upstream.encodeStream(clientContext({ strict: false })).push(events));
 const upstreamPlain = (upstream: Format, events: readonly GenerationEvent[]) =>
   Buffer.from(JSON.stringify(upstream.encodeReply(events, clientContext({ strict: false }))));
 
-/** What any client can tell: all text before all calls, counts without the upstream's own spelling of them. */
+/** The part that any client can compare: all text before all calls, counts without the upstream's raw usage. */
 function said(generation: Generation): unknown {
   return {
     id: generation.id,
@@ -141,7 +141,7 @@ describe.each<[string, Format, Format, Abilities]>([
         const half = bytes.subarray(0, Math.floor(bytes.length * share));
         const events = decodeAll(upstream.decodeStream(replyContext()), [half]);
         const left = read(reader, rechunk(half, cuts));
-        // OpenAI's and Gemini's replies may be whole before their last bytes: the decoder of the upstream says so.
+        // OpenAI's and Gemini's replies may be complete before their last bytes: the upstream's decoder decides.
         const cut = events.at(-1)?.type === 'error';
         expect(reader.signals.failure === undefined).toBe(!cut);
         expect(reader.signals.ended).toBe(!cut);

@@ -24,7 +24,7 @@ const text = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const token = fc.record({ token: text, logprob: fc.double({ max: 0, noNaN: true, noDefaultInfinity: true }) });
 const bytes = fc.option(fc.array(fc.nat({ max: 255 }), { maxLength: 4 }), { nil: undefined });
 
-/** What a reply may say beside its blocks, on the first choice. */
+/** Further fields of a reply besides its blocks, on the first choice. */
 const extras: fc.Arbitrary<GenerationEvent[]> = fc.oneof(
   fc
     .record({ url: fc.webUrl(), title: text, start: fc.nat({ max: 20 }), end: fc.nat({ max: 20 }) })
@@ -68,7 +68,7 @@ const extras: fc.Arbitrary<GenerationEvent[]> = fc.oneof(
   text.map((code): GenerationEvent[] => [{ type: 'code', choice: 0, block: 1002, language: 'PYTHON', code }]),
 );
 
-/** An arbitrary reply as a stream would tell it, extras behind the rest. */
+/** An arbitrary reply as a stream, extras after the rest. */
 function replies(can: Abilities, more: fc.Arbitrary<GenerationEvent[]>): fc.Arbitrary<readonly GenerationEvent[]> {
   return fc
     .tuple(generation(can), seed, fc.uniqueArray(more, { maxLength: 3, selector: ([first]) => first?.type }))
@@ -81,7 +81,7 @@ function replies(can: Abilities, more: fc.Arbitrary<GenerationEvent[]>): fc.Arbi
 
 const first = (overrides: Partial<ClientContext>) =>
   clientContext({ id: 'chatcmpl-first', created: 1_700_000_000, model: 'first', ...overrides });
-/** The client that is answered later has an id, a time and a model name of its own. */
+/** The later client has an id, a time and a model name of its own. */
 const later = (overrides: Partial<ClientContext>) =>
   clientContext({ id: 'chatcmpl-later', created: 1_800_000_000, model: 'later', ...overrides });
 
@@ -92,13 +92,16 @@ interface Case {
   readonly format: Format;
   readonly strict: boolean;
   readonly events: fc.Arbitrary<readonly GenerationEvent[]>;
-  /** What of a body two forms of it must agree on. */
+  /** The part of a body on which its two forms must agree. */
   readonly see: (body: JsonObject) => unknown;
 }
 
 const whole = (body: JsonObject): unknown => body;
 
-/** A stream of Gemini's is parts that go on: two texts in a row are one there. The time is that of the first client's reply. */
+/**
+ * A Gemini stream consists of parts that continue: two consecutive texts become one. The time is that of the first
+ * client's reply.
+ */
 function joinedTexts({ createTime: _, ...body }: JsonObject): unknown {
   const candidates = (body.candidates as { content: { parts: JsonObject[] } }[]).map(({ content, ...candidate }) => {
     const parts: JsonObject[] = [];
@@ -164,7 +167,7 @@ describe.each(CASES)('a stored reply for a client of $title', ({ format, strict,
 const openai = formats['openai-chat'];
 const usage: Usage = { input: 9, output: 3, total: 12 };
 
-/** Chunks of a stream, read the naive way. */
+/** Chunks of a stream, read naively. */
 const chunksOf = (stream: Buffer): JsonObject[] =>
   stream
     .toString('utf8')
