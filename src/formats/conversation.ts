@@ -1,9 +1,9 @@
 /**
- * The neutral conversation: what a chat request means, whatever API it was written in.
+ * The neutral conversation: the meaning of a chat request, independent of its API.
  *
  * Rules every format keeps:
- * - Order is kept: turns as they came, parts as they came. System turns stay in place; a format whose wire has one system
- *   field hoists them when it encodes.
+ * - Order is kept: turns as they came, parts as they came. System turns stay in place; a format whose wire has one
+ *   system field hoists them when it encodes.
  * - Nothing is guessed: a field the caller did not send is `undefined` here, never a default.
  * - Data is carried, not interpreted: tool arguments stay the JSON text the caller sent, media stays base64 or a URL.
  * - A decoder shares the caller's objects (schemas, opaque values) and an encoder never changes them.
@@ -23,9 +23,9 @@ export interface CacheMarker {
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** The words of a sound in the same answer: OpenAI shows them beside it and not as content. */
+  /** Transcript of audio in the same answer: OpenAI returns it beside the audio and not as content. */
   readonly spoken?: boolean;
-  /** Gemini puts signatures on ordinary text too (measured: 177 of the recordings); replayed on the same part. */
+  /** Gemini signs ordinary text too (measured: 177 of the recordings). The signature is replayed on the same part. */
   readonly signature?: string;
   readonly cache?: CacheMarker;
 }
@@ -35,10 +35,14 @@ export interface ThinkingPart {
   readonly type: 'thinking';
   readonly text: string;
   /**
-   * Of a model that writes its thoughts in front of the answer: shown there, not as a block (docs/protocols/replies.md#inline-thoughts).
+   * The model writes its thoughts in front of the answer: they are shown there and not as a block
+   * (docs/protocols/replies.md#inline-thoughts).
    */
   readonly inline?: boolean;
-  /** Came as OpenAI-style `reasoning_content`, which names no maker: nobody knows whether a model can do without it. */
+  /**
+   * Arrived as OpenAI-style `reasoning_content`, which does not name the model that wrote it: whether a model needs it
+   * back is unknown.
+   */
   readonly unnamed?: boolean;
   readonly signature?: string;
 }
@@ -59,17 +63,17 @@ export interface StoredMedia {
   readonly expiresAt?: number;
 }
 
-/** An image, a sound, a film or a document. `mime` is undefined only where neither the caller nor the URL says. */
+/** An image, audio, a video or a document. `mime` is undefined only when neither the caller nor the URL gives it. */
 export interface MediaPart {
   readonly type: 'media';
   readonly media: 'image' | 'audio' | 'video' | 'document';
   readonly mime?: string;
-  /** Parameters of the type that say something of the bytes (`rate=16000`), as a data URI had them. */
+  /** Parameters of the media type that describe the bytes (`rate=16000`), from a data URI. */
   readonly parameters?: string;
   readonly source: MediaSource;
   readonly name?: string;
   readonly detail?: string;
-  /** Made sound: the name it is kept under at the provider, and until when (Unix seconds). */
+  /** Generated audio: its id at the provider, and its expiry (Unix seconds). */
   readonly stored?: StoredMedia;
   readonly signature?: string;
   readonly cache?: CacheMarker;
@@ -82,7 +86,7 @@ export interface ToolCallPart {
   /** JSON text as the caller or the model wrote it; `''` means no arguments. For `custom` tools: free text. */
   readonly arguments: string;
   readonly custom?: boolean;
-  /** Written as OpenAI's deprecated `function_call`, which has no id: this one is made up. */
+  /** Written as OpenAI's deprecated `function_call`, which has no id: `id` is generated. */
   readonly legacy?: boolean;
   readonly signature?: string;
   readonly cache?: CacheMarker;
@@ -104,7 +108,7 @@ export interface RefusalPart {
   readonly text: string;
 }
 
-/** Code the model ran on the provider's side, and what came out. */
+/** Code that the model ran at the provider, and its output. */
 export interface CodePart {
   readonly type: 'code';
   readonly language: string;
@@ -120,14 +124,18 @@ export interface CodeResultPart {
   readonly signature?: string;
 }
 
-/** A block only `format` understands (server tools, container uploads …): kept verbatim for it, a loss for any other. */
+/**
+ * A block that only `format` understands (server tools, container uploads …): kept verbatim for it, a loss for any
+ * other format.
+ */
 export interface OpaquePart {
   readonly type: 'opaque';
   readonly format: FormatName;
   readonly value: JsonObject;
   /**
-   * No block of its own: `value` is the type and further fields of the block the part before it stands for (the citations of a
-   * text). Where both are understood, they are one block again; elsewhere only these fields are the loss.
+   * Not a block of its own: `value` holds the type and further fields of the block that became the part before it (the
+   * citations of a text). A format that understands both joins them into one block again. For any other format only
+   * these fields are a loss.
    */
   readonly attached?: boolean;
 }
@@ -182,7 +190,7 @@ export interface BuiltinTool {
     | 'enterprise_web_search'
     | 'opaque';
   readonly options?: JsonObject;
-  /** For `opaque`: the format whose spelling `options` is. */
+  /** For `opaque`: the format that `options` is written in. */
   readonly format?: FormatName;
 }
 export type Tool = FunctionTool | CustomTool | BuiltinTool;
@@ -201,7 +209,7 @@ export interface Sampling {
   readonly presencePenalty?: number;
   readonly seed?: number;
   readonly stop?: readonly string[];
-  /** Number of answers asked for. */
+  /** Number of requested answers. */
   readonly n?: number;
   readonly logprobs?: boolean;
   readonly topLogprobs?: number;
@@ -256,24 +264,24 @@ export interface Conversation {
   readonly stream: boolean;
   /**
    * Top-level fields of the caller's body that have no place above, by their wire name. The format they were written in
-   * sends them on as they are; any other format reports each as a loss.
+   * sends them unchanged; any other format reports each as a loss.
    */
   readonly extras?: JsonObject;
   readonly extrasFormat?: FormatName;
-  /** Fields deeper in the caller's body that nothing above has a place for: lost, unless the body goes on as it is. */
+  /** Nested fields of the caller's body without a place above. They are lost unless the body is passed through. */
   readonly unread?: readonly Loss[];
 }
 
 /** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */
 export interface Loss {
   /**
-   * Path in the caller's body: `seed`, `messages[2].content[0]`. An encoder does not know that body and names the place in the
-   * conversation instead, as places.ts says; translate.ts finds the caller's.
+   * Path in the caller's body: `seed`, `messages[2].content[0]`. An encoder does not know that body. It names a place
+   * in the conversation, as places.ts defines, and translate.ts maps it to the caller's path.
    */
   readonly param: string;
   /** dropped: not sent. clamped: sent with another value. downgraded: sent as something weaker. */
   readonly action: 'dropped' | 'clamped' | 'downgraded';
   readonly reason: string;
-  /** Set where this entry stands for so many further losses without names (losses.ts); `param` is then `(+7 more)`. */
+  /** Set when this entry stands for that many further losses without names (losses.ts); `param` is then `(+7 more)`. */
   readonly count?: number;
 }

@@ -1,7 +1,7 @@
 import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
-/** Why a generation ended, in OpenAI's words (docs/protocols/replies.md#finish-reasons). */
+/** Why a generation ended, in OpenAI's vocabulary (docs/protocols/replies.md#finish-reasons). */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
@@ -17,29 +17,32 @@ export interface Usage {
   readonly reasoning?: number;
   readonly inputAudio?: number;
   readonly outputAudio?: number;
-  /** Tokens of a predicted output (OpenAI `prediction`) that the answer took over, and that it did not. */
+  /** Tokens of a predicted output (OpenAI `prediction`) that the answer used, and those that it did not use. */
   readonly acceptedPrediction?: number;
   readonly rejectedPrediction?: number;
 }
 
-/** A failure the provider reported, before or inside a reply, in neutral words. */
+/** A failure the provider reported, before or inside a reply, in provider-neutral form. */
 export interface UpstreamFailure {
-  /** HTTP status of the reply, or the one the failure stands for (an in-stream `overloaded_error` is 529). */
+  /** HTTP status of the reply, or the equivalent status of the failure (an in-stream `overloaded_error` is 529). */
   readonly status: number;
   readonly message: string;
-  /** The provider's own word for it: `rate_limit_error`, `RESOURCE_EXHAUSTED`. */
+  /** The provider's own error type: `rate_limit_error`, `RESOURCE_EXHAUSTED`. */
   readonly kind?: string;
-  /** A machine code of the provider where there is one. */
+  /** The provider's machine-readable code, if any. */
   readonly code?: string;
   readonly param?: string;
-  /** Wait asked for in the body (Google's RetryInfo), in milliseconds. */
+  /** Wait requested in the body (Google's RetryInfo), in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
 export interface LogprobToken {
   readonly token: string;
   readonly logprob: number;
-  /** Bytes of the token where the provider tells them: a token can be the half of a character. `null`: it has none. */
+  /**
+   * Bytes of the token, where the provider reports them: a token can be half of a character. `null`: the token has
+   * none.
+   */
   readonly bytes?: readonly number[] | null;
   readonly top?: readonly Omit<LogprobToken, 'top'>[];
 }
@@ -56,18 +59,18 @@ export interface UrlCitation {
  * One step of a generation. A reply, streamed or not, is a list of these; a plain reply decodes to the same list with
  * whole parts where a stream has fragments, so folding both gives the same message.
  *
- * `choice` is the answer's index (0 unless several were asked for). `block` is the upstream's content block: it counts up,
- * one block is open at a time per choice, and fragments of one block carry the same number.
- * A list ends with exactly one of `end` and `error`.
+ * `choice` is the answer's index (0 unless several were requested). `block` is the upstream's content block: it counts
+ * up, one block is open at a time per choice, and fragments of one block carry the same number. A list ends with
+ * exactly one of `end` and `error`.
  */
 export type GenerationEvent =
   | {
       readonly type: 'start';
       readonly id?: string;
       readonly model?: string;
-      /** Unix seconds, where the provider says when it answered. */
+      /** Unix seconds, where the provider reports the time of its answer. */
       readonly created?: number;
-      /** Top-level fields of the reply that have no place here, by their wire name; only `extrasFormat` writes them again. */
+      /** Top-level reply fields without a neutral place, by their wire name. Only `extrasFormat` writes them again. */
       readonly extras?: JsonObject;
       readonly extrasFormat?: FormatName;
     }
@@ -91,7 +94,7 @@ export type GenerationEvent =
   | { readonly type: 'signature'; readonly choice: number; readonly block: number; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly choice: number; readonly block: number; readonly data: string }
   | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
-  /** `call` counts the calls of this choice from 0. The format that decodes makes an id where the provider gave none. */
+  /** `call` counts the calls of this choice from 0. The decoding format creates an id where the provider sent none. */
   | {
       readonly type: 'tool_call';
       readonly choice: number;
@@ -137,7 +140,7 @@ export type GenerationEvent =
       readonly type: 'logprobs';
       readonly choice: number;
       readonly tokens: readonly LogprobToken[];
-      /** They are the tokens of the refusal, not of the text. */
+      /** The tokens belong to the refusal, not to the text. */
       readonly refusal?: boolean;
     }
   /** A block or a reply-level extra that only `format` understands, verbatim (server tool results, grounding metadata). */
@@ -147,22 +150,22 @@ export type GenerationEvent =
       readonly block: number;
       readonly format: FormatName;
       readonly value: JsonObject;
-      /** See `OpaquePart`: it belongs to the part of the same number, and comes behind it. */
+      /** See `OpaquePart`: it belongs to the part of the same number and follows it. */
       readonly attached?: boolean;
     }
-  /** Running totals: the last one holds. Formats emit it whenever the provider says more; folding keeps the last. */
+  /** Running totals: the last one wins. Formats emit one whenever the provider reports new counts. */
   | {
       readonly type: 'usage';
       readonly usage: Usage;
       readonly raw?: JsonObject;
-      /** The format `raw` is written in, where that format tells it: it gives its own clients all of it. */
+      /** The format `raw` is written in. A client of that format gets all of `raw`. */
       readonly format?: FormatName;
     }
   | {
       readonly type: 'finish';
       readonly choice: number;
       readonly reason: FinishReason;
-      /** The provider's own word, for clients that are not strict. */
+      /** The provider's own finish reason, for clients that are not strict. */
       readonly native?: string;
       readonly stopSequence?: string;
       readonly message?: string;
@@ -172,21 +175,21 @@ export type GenerationEvent =
   | { readonly type: 'end' };
 
 /**
- * What a reply has shown so far: the little that timeouts, the commit gate and telemetry need. Mutable, cumulative, one
- * object per reply, so that reading it costs nothing per chunk.
+ * The state of a reply so far, as timeouts, the commit gate and telemetry need it. Mutable, cumulative, one object per
+ * reply, so that reading it costs nothing per chunk.
  */
 export interface Signals extends LossNotes {
-  /** Real content was seen: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
+  /** Content has arrived: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
   content: boolean;
-  /** Something of the answer itself was seen: content that is not only a signature, a provider's note or a finish. */
+  /** A part of the answer itself has arrived: content that is not only a signature, a provider's note or a finish. */
   answered: boolean;
-  /** A content filter's stop is all there was so far. */
+  /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
-  /** Counts everything that is not a ping or a comment; the idle timeout watches it move. */
+  /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
   progress: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
-  /** Model the provider says it ran. */
+  /** The model that the provider reports. */
   model: string | undefined;
   failure: UpstreamFailure | undefined;
   /** The provider ended the reply properly. */

@@ -4,7 +4,7 @@ import type { Format } from './format.ts';
 import { gemini } from './gemini/index.ts';
 import { openaiChat } from './openai-chat/index.ts';
 
-/** Every format by name. N formats and M providers meet only here and in the conversation. */
+/** Every format by name. Formats and providers meet only in this table and in the neutral conversation. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   'openai-chat': openaiChat,
   'anthropic-messages': anthropicMessages,

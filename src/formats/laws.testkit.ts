@@ -41,7 +41,7 @@ export function requestTarget(overrides: Partial<RequestTarget> = {}): RequestTa
 
 // ---------------------------------------------------------------- arbitraries
 
-/** Text as models write it and as it breaks things: emoji, quotes, escapes, SSE look-alikes, line separators. */
+/** Text that models write, and text that breaks parsers: emoji, quotes, escapes, SSE look-alikes, line separators. */
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.string({ minLength: 1, maxLength: 24, unit: 'grapheme' }) },
   {
@@ -62,7 +62,9 @@ const text = fc.oneof(
 );
 
 const json = fc.jsonValue({ maxDepth: 2 });
-/** Arguments as compact JSON of an object: every format can say these, `''` and broken JSON only some. */
+/**
+ * Arguments as compact JSON of an object. Every format can express these; only some can express `''` and broken JSON.
+ */
 const toolArguments = fc
   .dictionary(fc.string({ minLength: 1, maxLength: 8 }), json, { maxKeys: 3 })
   .map((value) => JSON.stringify(value));
@@ -96,7 +98,7 @@ export interface GeneratedReply {
   readonly usage: Usage;
 }
 
-/** What the format under test can say; all off gives text and tool calls only. */
+/** What the format under test can express. With everything off: text and tool calls only. */
 export interface Abilities {
   readonly choices?: number;
   readonly thinking?: boolean;
@@ -139,7 +141,10 @@ function blockArbitrary(can: Abilities): fc.Arbitrary<Block> {
   return fc.oneof(...kinds);
 }
 
-/** Gives every call its own id; neighbours of one kind stay apart blocks (formats that cannot say so: `joinNeighbours`). */
+/**
+ * Gives every call its own id. Neighbouring blocks of one kind stay separate (for formats that cannot express that:
+ * `joinNeighbours`).
+ */
 function choiceArbitrary(can: Abilities): fc.Arbitrary<GeneratedChoice> {
   return fc
     .tuple(
@@ -178,7 +183,9 @@ export function generation(can: Abilities = {}): fc.Arbitrary<GeneratedReply> {
     .map(([choices, usage]) => ({ id: 'reply-1', model: 'model-ran', choices, usage }));
 }
 
-/** Joins neighbours of one kind, for wires that cannot tell two text blocks in a row apart. Signed text stays apart. */
+/**
+ * Joins neighbours of one kind, for wires that cannot separate two consecutive text blocks. Signed text stays separate.
+ */
 export function joinNeighbours(blocks: readonly Block[]): Block[] {
   const joined: Block[] = [];
   for (const block of blocks) {
@@ -352,7 +359,7 @@ export function expectSameArguments(stream: readonly GenerationEvent[], plain: r
   expect(argumentsOf(stream)).toEqual(argumentsOf(plain));
 }
 
-/** Law 5: a stream folds to what the plain reply says. `see` takes out what the wire cannot say, on both sides. */
+/** Law 5: a stream folds to the plain reply. `see` removes what the wire cannot express, on both sides. */
 export function expectSameFold(
   stream: readonly GenerationEvent[],
   plain: readonly GenerationEvent[],

@@ -1,5 +1,5 @@
 /**
- * Test support: arbitrary bodies of the Messages API, in the form that encoding one gives
+ * Test support: arbitrary bodies of the Messages API, in the form that encoding produces
  * (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/anthropic-messages.md#content-blocks,
  * docs/protocols/anthropic-messages.md#tools).
  */
@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import type { JsonObject } from './conversation.ts';
 
 /**
- * Words: the API refuses blank texts, and encoding leaves them out (docs/protocols/anthropic-messages.md#content-blocks,
+ * Text: the API refuses blank texts, and encoding leaves them out (docs/protocols/anthropic-messages.md#content-blocks,
  * docs/protocols/requests.md#empty-text-for-claude).
  */
 const words = fc
@@ -21,7 +21,7 @@ const input = fc.dictionary(
   { maxKeys: 3 },
 );
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('base64'));
-/** Protobuf that begins as Claude's does, and is no one else's. */
+/** Protobuf that begins as only Claude's does. */
 const signature = base64.map((data) => `Eg4KDAgBGAIi${data}`);
 
 const text = words.map((said): JsonObject => ({ type: 'text', text: said }));
@@ -30,20 +30,20 @@ const image = base64.map((data): JsonObject => ({
   source: { type: 'base64', media_type: 'image/png', data },
 }));
 
-/** What a body may hold beside text, calls and results: all of it, or what other APIs have too. */
-export interface Wealth {
-  /** Markers, citations, titles, server tools, sealed thoughts and fields that are Anthropic's alone. */
+/** What a body may hold besides text, calls and results: everything, or only what other APIs have too. */
+export interface BodyFeatures {
+  /** Markers, citations, titles, server tools, sealed thoughts and Anthropic-only fields. */
   readonly own: boolean;
 }
 
-const marked = (blocks: fc.Arbitrary<JsonObject>, { own }: Wealth): fc.Arbitrary<JsonObject> =>
+const marked = (blocks: fc.Arbitrary<JsonObject>, { own }: BodyFeatures): fc.Arbitrary<JsonObject> =>
   own
     ? fc
         .tuple(blocks, fc.option(fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' })))
         .map(([block, cache_control]) => (cache_control ? { ...block, cache_control } : block))
     : blocks;
 
-const OWN_SAID: readonly fc.Arbitrary<JsonObject>[] = [
+const OWN_ASSISTANT_BLOCKS: readonly fc.Arbitrary<JsonObject>[] = [
   fc.tuple(words, words).map(([said, title]) => ({
     type: 'text',
     text: said,
@@ -56,7 +56,7 @@ const OWN_SAID: readonly fc.Arbitrary<JsonObject>[] = [
     input: { query },
   })),
 ];
-const OWN_GIVEN: readonly fc.Arbitrary<JsonObject>[] = [
+const OWN_USER_BLOCKS: readonly fc.Arbitrary<JsonObject>[] = [
   fc.tuple(base64, words).map(([data, title]) => ({
     type: 'document',
     source: { type: 'base64', media_type: 'application/pdf', data },
@@ -89,8 +89,8 @@ interface Round {
   readonly given: readonly JsonObject[];
 }
 
-function round(wealth: Wealth): fc.Arbitrary<Round> {
-  const { own } = wealth;
+function round(features: BodyFeatures): fc.Arbitrary<Round> {
+  const { own } = features;
   const result = own ? fc.oneof({ weight: 3, arbitrary: text }, image) : text;
   const calls = fc.array(fc.record({ name, input, result: fc.array(result, { maxLength: 2 }) }), { maxLength: 3 });
   return calls.chain((made) =>
@@ -101,9 +101,12 @@ function round(wealth: Wealth): fc.Arbitrary<Round> {
         minLength: made.length > 0 ? 1 : 0,
         maxLength: 2,
       }),
-      said: fc.array(marked(own ? fc.oneof(text, ...OWN_SAID) : text, wealth), { minLength: 1, maxLength: 2 }),
+      said: fc.array(marked(own ? fc.oneof(text, ...OWN_ASSISTANT_BLOCKS) : text, features), {
+        minLength: 1,
+        maxLength: 2,
+      }),
       calls: fc.constant(made),
-      given: fc.array(marked(own ? fc.oneof(text, image, ...OWN_GIVEN) : fc.oneof(text, image), wealth), {
+      given: fc.array(marked(own ? fc.oneof(text, image, ...OWN_USER_BLOCKS) : fc.oneof(text, image), features), {
         minLength: 1,
         maxLength: 2,
       }),
@@ -111,9 +114,9 @@ function round(wealth: Wealth): fc.Arbitrary<Round> {
   );
 }
 
-/** A question, and rounds of an answer with calls, their results in the order of the calls, and what the user adds. */
-export function turns(wealth: Wealth): fc.Arbitrary<readonly JsonObject[]> {
-  return fc.tuple(text, fc.array(round(wealth), { maxLength: 3 })).map(([question, rounds]) => {
+/** A question, then rounds: an answer with calls, the results in the order of the calls, and further user content. */
+export function turns(features: BodyFeatures): fc.Arbitrary<readonly JsonObject[]> {
+  return fc.tuple(text, fc.array(round(features), { maxLength: 3 })).map(([question, rounds]) => {
     let made = 0;
     const later = rounds.flatMap(({ thoughts, said, calls, given }) => {
       const uses = calls.map((call) => ({
@@ -168,7 +171,7 @@ function choiceOf(tools: readonly JsonObject[], thinks: boolean): fc.Arbitrary<J
 }
 
 /** A whole request. */
-export function messagesBody(wealth: Wealth): fc.Arbitrary<JsonObject> {
+export function messagesBody(features: BodyFeatures): fc.Arbitrary<JsonObject> {
   const own = fc.record(
     {
       container: fc.constant('container_1'),
@@ -184,10 +187,10 @@ export function messagesBody(wealth: Wealth): fc.Arbitrary<JsonObject> {
   );
   return fc
     .tuple(
-      fc.record({ messages: turns(wealth), max_tokens: fc.integer({ min: 4001, max: 9000 }) }),
+      fc.record({ messages: turns(features), max_tokens: fc.integer({ min: 4001, max: 9000 }) }),
       fc.record(
         {
-          system: fc.array(marked(text, wealth), { minLength: 1, maxLength: 2 }),
+          system: fc.array(marked(text, features), { minLength: 1, maxLength: 2 }),
           stop_sequences: fc.array(words, { minLength: 1, maxLength: 3 }),
           metadata: words.map((user_id) => ({ user_id })),
           stream: fc.constant(true),
@@ -196,7 +199,7 @@ export function messagesBody(wealth: Wealth): fc.Arbitrary<JsonObject> {
       ),
       settings,
       fc.uniqueArray(tool, { maxLength: 2, selector: ({ name: called }) => called }),
-      wealth.own ? own : fc.constant({}),
+      features.own ? own : fc.constant({}),
     )
     .chain(([needed, free, set, tools, extras]) =>
       choiceOf(tools, 'thinking' in set && set.thinking.type === 'enabled').map((tool_choice) => ({

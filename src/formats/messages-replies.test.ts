@@ -22,7 +22,7 @@ const messages = formats['anthropic-messages'];
 /** An upstream holds nothing back. */
 const all = clientContext({ strict: false });
 
-/** A reply as an upstream of this format gives it whole, and as it streams it in pieces cut anywhere. */
+/** A whole reply of an upstream of this format, and its stream cut into arbitrary pieces. */
 function replies(upstream: Format, reply: GeneratedReply, cuts: number) {
   const body = JSON.parse(JSON.stringify(upstream.encodeReply(toEvents(reply), all))) as JsonObject;
   const bytes = Buffer.from(upstream.encodeStream(all).push(toEvents(reply, cuts)));
@@ -32,7 +32,9 @@ function replies(upstream: Format, reply: GeneratedReply, cuts: number) {
   };
 }
 
-/** What Anthropic's own client makes of our stream: its accumulator, an injected transport, no socket. */
+/**
+ * The message that Anthropic's own client assembles from our stream: its accumulator, an injected transport, no socket.
+ */
 async function accumulated(events: readonly GenerationEvent[]): Promise<JsonObject> {
   const encoder = messages.encodeStream(clientContext());
   const sse = events.map((event) => encoder.push([event])).join('');
@@ -42,7 +44,7 @@ async function accumulated(events: readonly GenerationEvent[]): Promise<JsonObje
     fetch: () => Promise.resolve(new Response(sse, { headers: { 'content-type': 'text/event-stream' } })),
   });
   const asked = { model: 'm', max_tokens: 1, messages: [{ role: 'user' as const, content: 'hi' }] };
-  // `parsed_output` is the accumulator's own, for callers that gave it a schema.
+  // The accumulator adds `parsed_output`, for callers that gave it a schema.
   const { parsed_output: _, ...message } = await client.messages.stream(asked).finalMessage();
   return JSON.parse(JSON.stringify(message)) as JsonObject;
 }
@@ -77,8 +79,8 @@ const UPSTREAMS: readonly (readonly [string, Format, fc.Arbitrary<GeneratedReply
   ['Claude', messages, generation({ thinking: true, signatures: true, redacted: true, cacheUsage: true })],
 ];
 
-describe.each(UPSTREAMS)('a reply of %s, told to a client of the Messages API,', (_, upstream, arbitrary) => {
-  it('is put together from its stream, by the client’s own accumulator, to the body it would have been', async () => {
+describe.each(UPSTREAMS)('a reply of %s, written for a client of the Messages API,', (_, upstream, arbitrary) => {
+  it('is assembled from its stream by the client’s own accumulator to the plain body', async () => {
     await fc.assert(
       fc.asyncProperty(arbitrary, seed, async (reply, cuts) => {
         const { stream } = replies(upstream, reply, cuts);
@@ -88,12 +90,12 @@ describe.each(UPSTREAMS)('a reply of %s, told to a client of the Messages API,',
     );
   });
 
-  it('says the same whether it came whole or in pieces', () => {
+  it('is the same whether it arrives whole or in pieces', () => {
     fc.assert(
       fc.property(arbitrary, seed, (reply, cuts) => {
         const { plain, stream } = replies(upstream, reply, cuts);
         const [whole, pieces] = [plain, stream].map((events) => messages.encodeReply(events, clientContext()));
-        expect(said(pieces!)).toEqual(said(whole!));
+        expect(joinedBlocks(pieces!)).toEqual(joinedBlocks(whole!));
         expect(pieces!['stop_reason']).toEqual(whole!['stop_reason']);
         expect(pieces!['usage']).toEqual(whole!['usage']);
       }),
@@ -101,8 +103,8 @@ describe.each(UPSTREAMS)('a reply of %s, told to a client of the Messages API,',
   });
 });
 
-/** Blocks of one kind in a row say what one of them would: where a stream cuts them is the upstream's matter. */
-function said({ content }: JsonObject): readonly JsonObject[] {
+/** Joins consecutive blocks of one kind: where a stream splits them is up to the upstream. */
+function joinedBlocks({ content }: JsonObject): readonly JsonObject[] {
   const joined: JsonObject[] = [];
   for (const block of content as readonly JsonObject[]) {
     const last = joined.at(-1);

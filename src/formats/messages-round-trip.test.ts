@@ -15,7 +15,7 @@ const toClaude = (conversation: Conversation) => {
   return { ...encoded, body: asSent(encoded.body) };
 };
 
-/** What others can be told of it. */
+/** The part of a request that other APIs can express. */
 function portable(body: JsonObject): Conversation {
   const conversation = messages.decodeRequest(deepFreeze(body));
   return messages.toPortable?.(conversation).conversation ?? conversation;
@@ -32,7 +32,7 @@ interface Block extends JsonObject {
   readonly type: string;
 }
 
-/** What was said, called and answered, in order; texts in a row are one, for other APIs have no blocks. */
+/** Texts, calls and results in order; consecutive texts are joined, since other APIs have no blocks. */
 function said({ system, messages: turns }: JsonObject): readonly unknown[] {
   const blocksOf = (value: unknown): readonly Block[] => (Array.isArray(value) ? (value as Block[]) : []);
   const all = [
@@ -67,7 +67,7 @@ function sayingsOf(role: string, block: Block): Saying[] {
 }
 
 describe('a request of the Messages API', () => {
-  it('is the same after it has been a conversation, all of its own fields and blocks included', () => {
+  it('survives decoding and encoding, including all fields and blocks of this API', () => {
     fc.assert(
       fc.property(messagesBody({ own: true }), (body) => {
         const { body: again, losses } = toClaude(messages.decodeRequest(deepFreeze(body)));

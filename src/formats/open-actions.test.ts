@@ -11,7 +11,7 @@ const actionsWith = (...ids: readonly string[]): OpenActions => {
 };
 
 describe('Actions of computer use without a result', () => {
-  it('are answered by what the user says, in the order of the calls', () => {
+  it('are answered by the user’s content, in the order of the calls', () => {
     const actions = actionsWith('a', 'b', 'c');
     actions.answered({ type: 'tool_result', callId: 'b', content: [] });
     expect(actions.answeredBy(said('done'))?.map(({ part }) => [part.callId, part.content.length])).toEqual([
@@ -21,7 +21,7 @@ describe('Actions of computer use without a result', () => {
     expect(actions.answeredBy(said('more'))).toBeUndefined();
   });
 
-  it('do not multiply a long message: it goes with the last of them', () => {
+  it('do not multiply a long message: only the last result has it', () => {
     const ids = Array.from({ length: 1000 }, (_, at) => `c${at}`);
     const answers = actionsWith(...ids).answeredBy(said('x'.repeat(1000)))!;
     expect(answers).toHaveLength(1000);

@@ -1,25 +1,32 @@
 import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversation.ts';
 
-/** A function of one of these names is an OpenAI client's form of Google's tool (docs/protocols/requests.md#computer-use). */
+/**
+ * Function names by which an OpenAI client declares Google's computer-use tool
+ * (docs/protocols/requests.md#computer-use).
+ */
 export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
 
 export interface ActionResult {
   readonly part: ToolResultPart;
-  /** Its media go with another result. */
+  /** True for every result but the last, which alone carries the media. */
   readonly textOnly: boolean;
 }
 
 /**
- * Computer use: the model calls predefined functions that nobody declared (`open_web_browser`, `click_at`), and the caller reports the
- * result in a plain user message (docs/protocols/requests.md#computer-use). Gemini demands a result for every call
- * (docs/protocols/gemini.md#computer-use), and so does Claude, which gets such a conversation in a fallback
- * (docs/protocols/anthropic-messages.md#order-of-results): the message is sent as a result, its text as the output, its screenshot
- * inside.
+ * Calls of computer use that have no result yet. The model calls predefined functions that the request does not declare
+ * (`open_web_browser`, `click_at`), and the client reports the outcome in a plain user message
+ * (docs/protocols/requests.md#computer-use). Gemini requires a result for every call
+ * (docs/protocols/gemini.md#computer-use). So does Claude, which gets such a conversation when a request falls through
+ * to it (docs/protocols/anthropic-messages.md#order-of-results). The user message is therefore sent as tool results:
+ * its text is the output, its screenshot goes inside.
  */
 export class OpenActions {
-  /** Undefined where the request does not declare the tool: calls nobody answered stay the upstream's business. */
+  /**
+   * Declared tool names. Undefined when the request does not declare computer use: unanswered calls are then left to
+   * the upstream.
+   */
   readonly #declared: ReadonlySet<string> | undefined;
-  /** Calls without a result, in their order; a call id may stand at several. */
+  /** Calls without a result, in order. Several calls may share an id. */
   readonly #open = new Map<number, ToolCallPart>();
   readonly #byId = new Map<string, number[]>();
   #count = 0;
@@ -46,13 +53,13 @@ export class OpenActions {
   }
 
   /**
-   * What the user says as the results of what is still open; undefined where nothing is, or nothing is said. Every action gets
-   * the words, unless that would multiply a long message by thousands of actions; the picture, of the screen after all of them, goes
-   * with the last.
+   * The content of a user turn as results of the open calls. Undefined when no call is open or the turn has no content
+   * besides results. Every result gets the text, unless repeating a long message would multiply it by thousands of
+   * calls. The last result gets the picture, which shows the screen after all actions.
    */
   answeredBy(turn: Turn): readonly ActionResult[] | undefined {
     if (turn.role !== 'user' || this.#open.size === 0) return undefined;
-    const content = saidIn(turn);
+    const content = contentBesideResults(turn);
     if (content.length === 0) return undefined;
     const open = [...this.#open.values()];
     this.#open.clear();
@@ -66,8 +73,8 @@ export class OpenActions {
 }
 
 /**
- * Ids may carry a thought signature (docs/protocols/replies.md#signature-in-the-id), which a client may keep in one place and drop in the
- * other.
+ * The id without a thought signature (docs/protocols/replies.md#signature-in-the-id): a client may keep the signature
+ * in one place and drop it in the other.
  */
 function plainId(id: string): string {
   const mark = id.indexOf('__thought__');
@@ -87,16 +94,16 @@ function declaredNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [tool.name])));
 }
 
-/** Characters of one message that its repetitions may have together. */
+/** The most characters that the repetitions of one message may add together. */
 const MAX_REPEATED = 64 * 1024;
 
 function isRepeatable(content: readonly Part[], actions: number): boolean {
-  // A part counts for more than its text: it is encoded again, too.
+  // A part costs more than its text, since it is encoded again.
   const length = content.reduce((sum, part) => sum + 100 + ('text' in part ? part.text.length : 0), 0);
   return length * (actions - 1) <= MAX_REPEATED;
 }
 
-/** What the user says beside results: none of it is the result of a call. */
-function saidIn({ parts }: Turn): readonly Part[] {
+/** The parts of a turn that are not tool results. */
+function contentBesideResults({ parts }: Turn): readonly Part[] {
   return parts.filter(({ type }) => type !== 'tool_result');
 }

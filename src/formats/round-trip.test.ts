@@ -52,7 +52,7 @@ interface Delta {
   }[];
 }
 
-/** What a simple client keeps of a stream: texts joined, lists put behind each other, arguments joined by index. */
+/** The parts of a stream that a simple client keeps: texts joined, lists concatenated, arguments joined by index. */
 function collectedMessage(events: readonly GenerationEvent[]): JsonObject {
   const deltas = openai
     .encodeStream(lax)

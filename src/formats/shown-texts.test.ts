@@ -9,7 +9,7 @@ import { translateRequest } from './translate.ts';
 const LONG = 'x'.repeat(100_000);
 const MODELS = { 'openai-chat': 'gpt-5', 'anthropic-messages': 'claude-sonnet-4-5', gemini: 'gemini-2.5-flash' };
 
-/** What is said of a request: the message of its fault, or the reasons of its losses. */
+/** The texts about a request: the message of its fault, or the reasons of its losses. */
 function said(client: FormatName, upstream: FormatName, body: JsonObject): readonly string[] {
   const steps = translateRequest(
     { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], ...body },

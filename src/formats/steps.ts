@@ -1,7 +1,7 @@
-/** Work that can stop between its steps, and gives its result after the last. */
+/** Work in steps. The runner may pause between two steps; the last step returns the result. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** All steps at once. */
+/** Runs all steps without a pause. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -41,7 +41,7 @@ function faultOf(work: () => unknown): RequestFault {
 const hi = { role: 'user', content: 'hi' };
 
 describe('losses of a Messages request', () => {
-  it.each(['openai-chat', 'gemini'] as const)('are at fields it has, on their way to %s', (upstream) => {
+  it.each(['openai-chat', 'gemini'] as const)('name fields of the request, when it is sent to %s', (upstream) => {
     fc.assert(
       fc.property(messagesBody({ own: true }), (body) => {
         let losses;
@@ -58,7 +58,7 @@ describe('losses of a Messages request', () => {
     );
   });
 
-  it('are at the message and the block they are of, whatever turns and parts these became', () => {
+  it('name their message and block, whatever turns and parts these became', () => {
     const cache_control = { type: 'ephemeral' };
     const body = {
       max_tokens: 9,
@@ -93,7 +93,7 @@ describe('losses of a Messages request', () => {
     ]);
   });
 
-  it('are in its words', () => {
+  it('use its spelling', () => {
     const body = {
       max_tokens: 9,
       messages: [hi],
@@ -118,7 +118,7 @@ describe('losses of a Messages request', () => {
 });
 
 describe('losses of a chat request', () => {
-  it('are in the list the part came from', () => {
+  it('name the list that the part came from', () => {
     const assistant = {
       role: 'assistant',
       content: 'a',
@@ -136,7 +136,7 @@ describe('losses of a chat request', () => {
     ]);
   });
 
-  it('are in the deprecated fields that were used', () => {
+  it('name the deprecated fields that were used', () => {
     const functions = [{ name: 'f', parameters: { type: 'object', not: {} } }];
     const call = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '[1]' } };
     const losses = lost('openai-chat', 'gemini', { messages: [hi, call, hi], functions });
@@ -146,7 +146,7 @@ describe('losses of a chat request', () => {
 });
 
 describe('losses of a Gemini request', () => {
-  it('are in its words, in either spelling', () => {
+  it('use its field names, in either spelling', () => {
     const body = {
       max_tokens: 9,
       contents: [
@@ -182,20 +182,20 @@ describe('a fault', () => {
     expect(fault.message).toMatch(/^messages\[0\]\.content\[0\] cannot/);
   });
 
-  it('names a field that is missing as the caller would write it', () => {
+  it('names a missing field in the caller’s spelling', () => {
     const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
     const fault = faultOf(() => translated('gemini', 'anthropic-messages', { contents }));
     expect(fault).toMatchObject({ code: 'missing_required_parameter', param: 'generationConfig.maxOutputTokens' });
   });
 
-  it('of reading the body is already in its words', () => {
+  it('of decoding the body already uses the caller’s field names', () => {
     const body = { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'text' }] }] };
     const fault = faultOf(() => translated('anthropic-messages', 'gemini', body));
     expect(fault.param).toBe('messages[0].content[0].text');
   });
 });
 
-describe('a picture that Gemini made', () => {
+describe('an image that Gemini generated', () => {
   const signature = 'Y2F0';
   const made = { inlineData: { mimeType: 'image/png', data: 'iVBO' }, thoughtSignature: signature };
   const reply = {
@@ -204,7 +204,7 @@ describe('a picture that Gemini made', () => {
   };
   const context = { id: 'i', created: 1, includeUsage: false, model: 'm', strict: false };
 
-  it('is a block of a Messages reply, and the part it was when it comes back', () => {
+  it('is a block of a Messages reply, and the same part when the client returns it', () => {
     const events = formats.gemini.decodeReply(reply, replyContext());
     const { content } = formats['anthropic-messages'].encodeReply(events, context);
     expect(content).toMatchObject([

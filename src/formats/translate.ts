@@ -11,13 +11,16 @@ export interface RequestTranslation {
   readonly upstream: Format;
   readonly target: RequestTarget;
   readonly reply: ReplyContext;
-  /** What is asked for in place of what was read. Turns and tools stay as they are. */
+  /**
+   * Edits the conversation before it is encoded. Turns and tools must stay the same objects: origins.ts looks their
+   * places up by identity.
+   */
   readonly change?: (conversation: Conversation) => Conversation;
 }
 
 /**
- * A body of one format as a body of another. Losses and faults are at fields of the caller's body, in its own words: it is the
- * one who reads them. Throws RequestFault.
+ * Translates a body of one format into a body of another. Losses and faults name fields of the caller's body in the
+ * caller's spelling, because the caller reads them. Throws RequestFault.
  */
 export function* translateRequest(body: JsonObject, translation: RequestTranslation): Steps<EncodedRequest> {
   const { client, upstream, target, reply, change = (same) => same } = translation;
@@ -26,7 +29,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   yield;
   const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
   const callerOf = (located: Conversation): CallerBody => ({ client, body, conversation: read, located, origins });
-  const encoded = yield* inCallersWords(upstream.encodeInSteps(change(conversation), target, reply), () =>
+  const encoded = yield* withCallerPaths(upstream.encodeInSteps(change(conversation), target, reply), () =>
     callerOf(conversation),
   );
   yield;
@@ -44,7 +47,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
 
 const NOTHING: readonly never[] = [];
 
-function* inCallersWords<T>(work: Steps<T>, caller: () => CallerBody): Steps<T> {
+function* withCallerPaths<T>(work: Steps<T>, caller: () => CallerBody): Steps<T> {
   try {
     return yield* work;
   } catch (error) {
@@ -56,7 +59,7 @@ function* inCallersWords<T>(work: Steps<T>, caller: () => CallerBody): Steps<T> 
   }
 }
 
-/** Messages name the place in front, or in backticks. */
+/** Fault messages name the place at their start or in backticks. */
 function renamed(message: string, param: string, place: string): string {
   const words = message.replaceAll(`\`${param}\``, `\`${place}\``);
   return words.startsWith(`${param} `) || words.startsWith(`${param}:`) ? place + words.slice(param.length) : words;

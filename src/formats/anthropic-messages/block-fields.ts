@@ -1,7 +1,10 @@
 import type { JsonObject, OpaquePart, Part } from '../conversation.ts';
 import { objectOf, rest } from '../json/object.ts';
 
-/** Fields of blocks that their parts have a place for. Lists that are made once: every block of every request is compared with one. */
+/**
+ * Block fields that the neutral parts have a place for. Constants, since every block of every request is compared with
+ * one of these lists.
+ */
 const OF_ALL = ['type', 'cache_control'];
 export const KNOWN = {
   text: [...OF_ALL, 'text'],
@@ -13,10 +16,10 @@ export const KNOWN = {
 } as const;
 
 /**
- * Fields of a content block the neutral part has no place for (citations of a text, the context of a document, the caller
- * of a tool use) travel in an opaque part attached to it: the block's type and those fields, in this format's own words. So
- * whoever shows both (`content_blocks` of the OpenAI API) makes the block that can be sent back as it is. Another format drops
- * it, as a loss, and keeps the part.
+ * Fields of a content block without a neutral place (citations of a text, the context of a document, the caller of a
+ * tool use). They travel in an opaque part attached to the neutral part: the block's type and those fields, in this
+ * format. An API that shows both parts (`content_blocks` of the OpenAI API) rebuilds the block, which can then be sent
+ * back unchanged. Another format keeps the neutral part and reports the fields as a loss.
  */
 export function fieldsOf(block: JsonObject, known: readonly string[]): JsonObject | undefined {
   return rest(block, known, { type: block.type });
@@ -31,7 +34,10 @@ export function opaque(value: JsonObject, attached = false): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value, ...(attached && { attached }) };
 }
 
-/** Values without a type are no blocks but fields of a whole reply (container, context management): not for sending back. */
+/**
+ * A value without a type is not a block but fields of a whole reply (container, context management), which are not sent
+ * back.
+ */
 export function isReplyFields(value: JsonObject): boolean {
   return typeof value.type !== 'string';
 }
@@ -40,7 +46,7 @@ export function isOwnOpaque(part: Part): part is OpaquePart & { readonly format:
   return part.type === 'opaque' && part.format === 'anthropic-messages';
 }
 
-/** The block with the fields that came from it; undefined when `block` is not that one. */
+/** The block joined with the fields that were taken from it; undefined when `block` is another one. */
 export function attach(fields: JsonObject, block: JsonObject | undefined): JsonObject | undefined {
   return block && block.type === fields.type ? { ...block, ...fields } : undefined;
 }

@@ -5,7 +5,7 @@ import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, setField } from '../json/object.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
 
-/** What the blocks of one reply share. */
+/** State shared by the blocks of one reply. */
 export interface ReplyState {
   readonly reply: ReplyContext;
   readonly out: GenerationEvent[];
@@ -68,9 +68,9 @@ class TextReader implements BlockReader {
     else if (delta.type === 'citations_delta') this.#citations.push(delta.citation);
   }
 
-  /** Citations come before or amid their text; their span is known only when the block is whole. */
+  /** Citations come before or amid their text; their span is known only when the block is complete. */
   close(): void {
-    // Without a word there is no part that fields could belong to, and nothing that is cited.
+    // A block without text makes no part that fields or citations could belong to.
     if (!this.#shown) return;
     let fields = fieldsOf(this.#block, KNOWN.citedText);
     if (this.#citations.length > 0) (fields ??= { type: 'text' }).citations = this.#citations;
@@ -79,7 +79,7 @@ class TextReader implements BlockReader {
   }
 
   /**
-   * Only web results have an address, which a neutral citation needs; the other citations stay in the attached fields
+   * Only web results have a URL, which a neutral citation needs. The other citations stay in the attached fields
    * (docs/protocols/replies.md#claude-citations).
    */
   #cite(citation: unknown): void {
@@ -122,7 +122,9 @@ class ThinkingReader implements BlockReader {
     else if (delta.type === 'signature_delta') this.#signature = stringOf(delta.signature);
   }
 
-  /** Measured: 19 recorded blocks are empty but signed. The empty text makes a thinking part the signature can sit on. */
+  /**
+   * Measured: 19 recorded blocks are empty but signed. The empty text creates a thinking part to carry the signature.
+   */
   close(): void {
     const place = { choice: 0, block: this.#index };
     if (!this.#shown) this.#state.out.push({ type: 'thinking', ...place, text: '' });
@@ -156,7 +158,7 @@ abstract class InputReader implements BlockReader {
     this.json(json);
   }
 
-  /** A call without any argument bytes is `{}` (measured: 7 streamed calls), or what its block began with. */
+  /** Without any argument bytes, the input is that of the opening block, or `{}` (measured: 7 streamed calls). */
   close(): void {
     if (this.#empty) this.json(JSON.stringify(this.#input ?? {}));
   }
@@ -190,7 +192,7 @@ class ToolUseReader extends InputReader {
 }
 
 /**
- * A free-text tool was sent as a function with one string `input`; this reader takes its text out again
+ * A free-text tool was sent as a function with one string `input`; this reader extracts its text
  * (docs/protocols/requests.md#custom-tool).
  */
 class CustomCallReader extends ToolUseReader {

@@ -7,17 +7,17 @@ import { listOf } from '../json/read.ts';
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'tool';
   readonly index: number;
-  /** Number of the upstream's block, or of the call. */
+  /** Number of the upstream's block or of the call. */
   readonly source: number;
-  /** A call whose start has not been written: fields of its block may come right behind it. */
+  /** Set while the start of the block is unwritten: further fields of a call's block may follow directly. */
   start: JsonObject | undefined;
   readonly arguments: GrowingArguments;
   readonly custom: boolean;
-  /** Its citations came in this format's own words; the neutral ones say the same again. */
+  /** Its citations arrived in this format; the neutral citations repeat them. */
   cited: boolean;
 }
 
-/** Of all blocks that are no calls: nothing is added to it. */
+/** Shared by all blocks that are not calls; nothing is ever added to it. */
 const NO_ARGUMENTS = new GrowingArguments();
 
 /**
@@ -40,7 +40,7 @@ export class BlockWriter {
   }
 
   text(source: number, text: string): void {
-    // `citations` only where there are some, as in all recorded replies; the AI SDK refuses the `null` the types allow.
+    // No `citations` without citations, as in all recorded replies: the AI SDK refuses the `null` that the types allow.
     const open = this.#enter('text', source, EMPTY_TEXT);
     if (text !== '') this.#sink.delta(open.index, { type: 'text_delta', text });
   }
@@ -51,8 +51,8 @@ export class BlockWriter {
   }
 
   /**
-   * In one piece: the SDK replaces a signature and does not join pieces (docs/protocols/anthropic-messages.md#sdk-accumulator). A
-   * signature that is not on thinking is on a text.
+   * Writes a signature in one piece: the SDK replaces a signature and does not join pieces
+   * (docs/protocols/anthropic-messages.md#sdk-accumulator). A signature that is not on thinking is on a text.
    */
   signature(source: number, signature: string): void {
     const open = this.#open;
@@ -88,7 +88,7 @@ export class BlockWriter {
     if (text !== '' && this.#open?.source === call) while (this.#queue.last && this.#isWholeCall()) this.#openNext();
   }
 
-  /** Fields of the block written last (block-fields.ts). */
+  /** Adds fields to the block written last (block-fields.ts). */
   fields(fields: JsonObject): void {
     const open = this.#open;
     const call = this.#queue.last;
@@ -100,7 +100,7 @@ export class BlockWriter {
     }
   }
 
-  /** False where there is no text to cite from. */
+  /** False when no text block is open to cite from. */
   cite(citation: JsonObject): boolean {
     const open = this.#open;
     if (open?.kind !== 'text') return false;
@@ -108,7 +108,7 @@ export class BlockWriter {
     return true;
   }
 
-  /** Writes the start of a call that is open but unwritten. */
+  /** Writes the start of the open block, if it is unwritten. */
   flushStart(): void {
     const open = this.#open;
     if (!open?.start) return;
@@ -116,7 +116,7 @@ export class BlockWriter {
     open.start = undefined;
   }
 
-  /** Closes what is open and gives every waiting call its block. */
+  /** Closes the open block and writes a block for every waiting call. */
   settle(): void {
     this.#close();
     while (this.#queue.last !== undefined) this.#openNext();
@@ -164,7 +164,7 @@ export class BlockWriter {
     this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
   }
 
-  /** A whole object cannot grow any more; a free text always can. */
+  /** A complete object cannot grow; free text always can. */
   #isWholeCall(): boolean {
     const open = this.#open;
     return open?.kind === 'tool' && !open.custom && open.arguments.whole;

@@ -29,7 +29,7 @@ export class CallQueue {
     this.#byCall.set(call.call, call);
   }
 
-  /** False when the call does not wait here. */
+  /** False when the call is not in the queue. */
   feed(call: number, text: string): boolean {
     const waiting = this.#byCall.get(call);
     if (!waiting) return false;
@@ -45,17 +45,18 @@ export class CallQueue {
 }
 
 /**
- * Arguments of a call, which come in fragments. A whole object cannot grow any more, so its block may be closed. Each character is looked
- * at once, and only where the answer matters: parsing the text with every fragment would cost the square of its length.
+ * Arguments of a call, which arrive in fragments. A complete object cannot grow, so its block may be closed. Each
+ * character is scanned once, and only when `whole` is read: parsing the text with every fragment would cost the square
+ * of its length.
  */
 export class GrowingArguments {
   #text = '';
-  /** What `whole` has not looked at yet. */
+  /** The text that `whole` has not scanned yet. */
   #unseen = '';
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The outermost object has closed: all that can follow is white space. */
+  /** The outermost object has closed: only white space may follow. */
   #closed = false;
   #parsed: boolean | undefined;
 
@@ -71,7 +72,7 @@ export class GrowingArguments {
   get whole(): boolean {
     const unseen = this.#unseen;
     this.#unseen = '';
-    // Anything but white space behind the object makes the text no JSON.
+    // Anything but white space after the object makes the text invalid JSON.
     if (this.#closed && unseen.trim() !== '') this.#parsed = false;
     if (!this.#closed) this.#scan(unseen);
     return this.#closed && (this.#parsed ??= isObject(parseJson(this.#text)));

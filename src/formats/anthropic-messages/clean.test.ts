@@ -34,18 +34,21 @@ describe('a body that is passed through to Claude', () => {
       'the marks as words',
       [{ role: 'user', content: 'What is "signature":"" and __thought__ and "foreign.text." about?' }],
     ],
-  ])('stays as it is with %s', (_, messages) => {
+  ])('stays unchanged with %s', (_, messages) => {
     expect(cleaned(messages)).toBeUndefined();
   });
 
-  it.each(['', 'foreign.thought.abc', 'foreign.text.abc'])('loses thoughts signed "%s", and says so', (signature) => {
-    expect(cleaned([hi, said(thought(signature), { type: 'text', text: 'a' }), hi])).toEqual({
-      edits: [{ path: ['messages'], value: [hi, said({ type: 'text', text: 'a' }), hi], source: 'gateway' }],
-      losses: [{ param: 'messages[1].content[0]', action: 'dropped', reason: 'the thinking of another provider' }],
-    });
-  });
+  it.each(['', 'foreign.thought.abc', 'foreign.text.abc'])(
+    'loses thoughts signed "%s", which is reported',
+    (signature) => {
+      expect(cleaned([hi, said(thought(signature), { type: 'text', text: 'a' }), hi])).toEqual({
+        edits: [{ path: ['messages'], value: [hi, said({ type: 'text', text: 'a' }), hi], source: 'gateway' }],
+        losses: [{ param: 'messages[1].content[0]', action: 'dropped', reason: 'the thinking of another provider' }],
+      });
+    },
+  );
 
-  it('loses pictures that another provider made and signed, and keeps the user’s', () => {
+  it('loses images that another provider generated and signed, and keeps the user’s', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
     const shown = { role: 'user', content: [image] };
     const drawn = said({ type: 'text', text: 'Here.' }, image, { ...thought('foreign.text.abc'), thinking: '' });
@@ -54,12 +57,12 @@ describe('a body that is passed through to Claude', () => {
     expect(losses.map(({ param }) => param)).toEqual(['messages[1].content[1]', 'messages[1].content[2]']);
   });
 
-  it('is read as Python writes it', () => {
+  it('is also recognised as Python writes it', () => {
     const body = { messages: [hi, said(thought(''), { type: 'text', text: 'a' })] };
     expect(format.clean!(searchable(body, ' '))?.edits).toHaveLength(1);
   });
 
-  it('has the calls and results by their plain ids, which is no loss', () => {
+  it('gets plain ids in calls and results, which is no loss', () => {
     const id = 'call_1__thought__abc';
     expect(cleaned([hi, said(use(id)), result(id)])).toEqual({
       edits: [{ path: ['messages'], value: [hi, said(use('call_1')), result('call_1')], source: 'gateway' }],
@@ -67,11 +70,11 @@ describe('a body that is passed through to Claude', () => {
     });
   });
 
-  it('has no message that nothing is left of', () => {
+  it('has no message that became empty', () => {
     expect(cleaned([hi, said(thought('')), hi])?.edits[0]?.value).toEqual([hi, hi]);
   });
 
-  it('gives up manual thinking where its tool loop began elsewhere, and no other thinking', () => {
+  it('loses manual thinking when its tool loop began at another provider, and no other thinking', () => {
     const loop = [hi, said(thought(''), use('call_1')), result('call_1')];
     const paths = (more: JsonObject) => cleaned(loop, more)?.edits.map(({ path }) => path.join('.'));
     expect(paths({ thinking: { type: 'enabled', budget_tokens: 1024 } })).toEqual(['messages', 'thinking']);
@@ -79,7 +82,7 @@ describe('a body that is passed through to Claude', () => {
     expect(paths({})).toEqual(['messages']);
   });
 
-  it('holds nothing of another provider afterwards, whatever this gateway had written', () => {
+  it('holds no block of another provider afterwards, whatever this gateway had written', () => {
     const google = Buffer.from([0x0a, 62, 0x0a, 60, 0x01, ...Array.from({ length: 59 }, (_, i) => i)]).toString(
       'base64',
     );
@@ -112,11 +115,11 @@ describe('a body that is passed through to Claude', () => {
         const messages = [hi, { role: 'assistant', content }, hi];
         const left = listOf(cleaned(messages)?.edits[0]?.value) ?? messages;
         expect(JSON.stringify(left)).not.toMatch(/foreign\.|__thought__|"signature":""/);
-        // And nothing is left out that was Claude's to read.
+        // No block of Claude's is removed.
         const words = JSON.stringify(left).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0;
         expect(words).toBe(JSON.stringify(content).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0);
 
-        // Sent back to its maker instead, every text and call has the signature it came with.
+        // Sent back to its maker, every text and call has its original signature.
         const { turns } = format.decodeRequest({ model: 'm', max_tokens: 1, messages });
         const signed = turns[1]!.parts.flatMap((part) =>
           'signature' in part && part.signature ? [part.signature] : [],

@@ -9,12 +9,15 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 
 /**
- * What gives away that a body may hold blocks this gateway made of another provider's answer. SDKs write JSON without spaces,
- * or (Python's `json`) with one behind the colon.
+ * Strings that show that a body may hold blocks which this gateway made of another provider's answer. SDKs write JSON
+ * without spaces, or (Python's `json`) with one after the colon.
  */
 const SIGNS = [`"${FOREIGN}`, '"signature":""', '"signature": ""', SIGNATURE_MARK];
 
-/** A body for Claude without the thoughts of others and their signatures in call ids: it refuses the one, and needs none of the other. */
+/**
+ * Removes the thoughts of other providers from a body for Claude, and their signatures from call ids. Claude refuses
+ * the thoughts and does not need the signatures.
+ */
 export function clean(body: SearchableBody): Cleaning | undefined {
   if (!SIGNS.some((sign) => body.contains(sign))) return undefined;
   const messages = listOf(body.value('messages'));
@@ -27,7 +30,8 @@ export function clean(body: SearchableBody): Cleaning | undefined {
     const cleaned = cleanContent(content, `messages[${at}].content`, losses);
     if (cleaned === content) return [message];
     changed = true;
-    // The API refuses an empty message, and merges the neighbours of a message that is gone (docs/protocols/anthropic-messages.md#turns).
+    // The API refuses an empty message, and merges the neighbours of a removed message
+    // (docs/protocols/anthropic-messages.md#turns).
     return cleaned.length > 0 ? [{ ...message, content: cleaned }] : [];
   });
   if (!changed) return undefined;
@@ -39,7 +43,7 @@ export function clean(body: SearchableBody): Cleaning | undefined {
   return { edits, losses: losses.list() };
 }
 
-/** The same list where nothing had to change. */
+/** Returns the same list when nothing changes. */
 function cleanContent(content: readonly unknown[], path: string, losses: LossReport): readonly unknown[] {
   let changed = false;
   const kept = content.flatMap((block, at) => {
@@ -61,12 +65,15 @@ function cleanContent(content: readonly unknown[], path: string, losses: LossRep
   return changed ? kept : content;
 }
 
-/** Claude makes no pictures, and takes none in what it said; one that another provider signed is known for it. */
+/**
+ * True for an image of another provider, whose signature is in the next block. Claude generates no images and accepts
+ * none in assistant turns.
+ */
 function isSignedImage(block: JsonObject, next: unknown): boolean {
   return block.type === 'image' && isObject(next) && textSignature(next) !== undefined;
 }
 
-/** A signature proves something to its maker alone: no loss (encode-parts.ts says why). */
+/** A signature is of use to its maker alone, so removing it is no loss (encode-parts.ts explains why). */
 function withoutSignature(block: JsonObject): JsonObject {
   const key = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : undefined;
   const id = key && stringOf(block[key]);

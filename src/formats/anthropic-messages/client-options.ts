@@ -2,8 +2,9 @@ import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * The compliance header is about OpenAI's fields, and a reply of this API has none: it is accepted, for clients that set it on
- * everything, and changes nothing. What the switch does there, asking for thoughts or not, is said in the body here.
+ * The compliance header concerns OpenAI's fields, which a reply of this API does not have. The header is accepted, for
+ * clients that set it on every request, and changes nothing. Whether thoughts are requested, which the header decides
+ * there, is a field of the body here.
  */
 export function readClient(body: BodyView, { id }: ClientAsked): ClientOptions {
   const strict = !asksForThinking(body);
@@ -11,7 +12,7 @@ export function readClient(body: BodyView, { id }: ClientAsked): ClientOptions {
 }
 
 /**
- * Both types that turn thinking on; `display: omitted` asks for thinking that the reply does not show
+ * True for both types that turn thinking on. `display: omitted` requests thinking that the reply does not show
  * (docs/protocols/anthropic-messages.md#thinking).
  */
 function asksForThinking(body: BodyView): boolean {

@@ -1,4 +1,4 @@
-/** What this API calls otherwise than OpenAI's chat API, which losses are named after. */
+/** Fields that this API names differently from OpenAI's chat API, whose names losses use. */
 const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^user$/, 'metadata.user_id'],
   [/^stop$/, 'stop_sequences'],

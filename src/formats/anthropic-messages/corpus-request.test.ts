@@ -59,7 +59,7 @@ function withoutNulls(value: JsonObject): JsonObject {
 }
 
 describe.skipIf(!hasCorpus)('recorded requests', () => {
-  it('come out of the conversation as the body they were, without a loss', () => {
+  it('are decoded and encoded to the same body, without a loss', () => {
     for (const { record, body } of requests) {
       const { body: again, losses } = encodeRequest(
         deepFreeze(decodeRequest(deepFreeze(body))),

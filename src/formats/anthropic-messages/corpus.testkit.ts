@@ -16,7 +16,7 @@ export interface RecordedExchange {
   readonly response_body: unknown;
 }
 
-/** What the corpus' own checker expects of a reply; written by hand there, knowing nothing of this code. */
+/** The reply that the corpus' own checker expects; written by hand there, independently of this code. */
 export interface Expectation {
   readonly applicable: boolean;
   readonly choices: readonly {

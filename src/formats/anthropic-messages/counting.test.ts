@@ -6,7 +6,7 @@ import { counting } from './counting.ts';
 import { anthropicMessages as format } from './index.ts';
 
 describe('a count of tokens', () => {
-  it('is read and written as Anthropic has it', () => {
+  it('is read and written in Anthropic’s format', () => {
     expect(counting.decodeReply({ input_tokens: 14, context_management: { original_input_tokens: 20 } })).toBe(14);
     expect(counting.decodeReply(counting.encodeReply(0))).toBe(0);
   });

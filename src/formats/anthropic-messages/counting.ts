@@ -16,7 +16,7 @@ const NOT_TAKEN = [
   'diagnostics',
 ] as const;
 
-/** Larger than any budget for thinking, which has to fit into the limit. */
+/** Larger than any thinking budget, which must fit into the limit. */
 const ANY_MAX_TOKENS = 1_000_000;
 
 export const counting: TokenCounting = {

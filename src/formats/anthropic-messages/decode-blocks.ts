@@ -8,7 +8,7 @@ import { splitSignature } from './tool-ids.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import { isObject, objectOf } from '../json/object.ts';
 
-/** Content of a message, a result or `system`: a string says the same as one text block. */
+/** Content of a message, a result or `system`: a string is equivalent to one text block. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [wholeText(content, path, origins)];
@@ -34,11 +34,14 @@ function wholeText(text: string, path: ParamPath, origins: Origins | undefined):
   return part;
 }
 
-/** Puts the signature back on what it was taken from (foreign-signatures.ts), or gives the part that has it alone. */
+/**
+ * Puts the signature back on the part it was taken from (foreign-signatures.ts), or returns a part that carries it
+ * alone.
+ */
 function signText(parts: Part[], signature: string, origins: Origins | undefined): Part[] {
   const at = parts.findLastIndex((part) => part.type !== 'opaque' || !part.attached);
   const part = parts[at];
-  // Google signs the end of an answer on a part without words, too.
+  // Google also signs the end of an answer on a part without text.
   if (!part || !isSignable(part) || part.signature !== undefined) return [{ type: 'text', text: '', signature }];
   const signed = { ...part, signature };
   origins?.carry(part, signed);
@@ -71,13 +74,16 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
       return decodeMedia(block, path);
     default:
       if (typeof block.type !== 'string') throw invalid(BodyPlace.field(path, 'type'), 'must be a string');
-      // Server tools and their results, search results, uploads: passed on unchanged and never dropped
+      // Server tools and their results, search results, uploads: sent on unchanged and never dropped
       // (docs/protocols/anthropic-messages.md#unknown-blocks).
       return [opaque(block)];
   }
 }
 
-/** Citations this gateway made from another provider's (message-writer.ts) have no index, and Claude refuses those. */
+/**
+ * Citations that this gateway made from another provider's (message-writer.ts) have an empty index, which Claude
+ * refuses.
+ */
 function ownCitations(citations: readonly unknown[]): unknown {
   const kept = citations.filter((citation) => !isObject(citation) || citation.encrypted_index !== '');
   return kept.length > 0 || citations.length === 0 ? kept : undefined;
@@ -109,7 +115,7 @@ function decodeMedia(block: JsonObject, path: BodyPlace): Part[] {
   if (!source) throw invalid(sourcePath, 'must be an object');
   const media = block.type === 'image' ? 'image' : 'document';
   const place = mediaSource(source, media, sourcePath);
-  // `content` sources are blocks of their own, which only this format knows.
+  // `content` sources hold blocks of their own, which only this format knows.
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
   const plain: MediaPart = { type: 'media', media, ...place };
@@ -148,11 +154,12 @@ function withFields(part: Part, block: JsonObject, known: readonly string[]): Pa
 
 function signature(block: JsonObject): { signature?: string } {
   const value = unmarkThought(stringOf(block.signature));
-  // An empty signature marks thinking that was not Claude's (docs/protocols/messages-route.md#thoughts): there is no signature.
+  // An empty signature marks thinking that Claude did not write (docs/protocols/messages-route.md#thoughts): it counts
+  // as no signature.
   return value ? { signature: value } : {};
 }
 
-/** The same part where the block has no marker. */
+/** Returns the same part when the block has no cache marker. */
 function cached<P extends Part>(part: P, block: JsonObject): P {
   return block.cache_control === undefined ? part : { ...part, ...cache(block) };
 }

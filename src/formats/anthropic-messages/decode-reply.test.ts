@@ -114,7 +114,7 @@ describe('decodeReply and decodeStream', () => {
     });
   });
 
-  it('give web citations as spans of the answer in UTF-16 units, and every citation in its own words', () => {
+  it('return web citations as spans of the answer in UTF-16 units, and every citation verbatim', () => {
     const web = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', encrypted_index: 'e' };
     const other = { type: 'char_location', document_index: 0 };
     const content = [
@@ -228,7 +228,7 @@ describe('decodeReply and decodeStream', () => {
 });
 
 describe('decodeStream', () => {
-  it('takes a field of an unknown block that is named __proto__ for one like any other', () => {
+  it('treats a field named __proto__ of an unknown block like any other', () => {
     const events = [
       { type: 'message_start', message: { id: 'm', model: 'x' } },
       { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 's' } },
@@ -252,7 +252,7 @@ describe('decodeStream', () => {
   ];
   const decode = (wire: string) => decodeAll(format.decodeStream(replyContext()), [Buffer.from(wire)]);
 
-  it('takes later counts that are not null for the truth', () => {
+  it('replaces earlier counts by later ones that are not null', () => {
     const delta = {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn' },
@@ -265,7 +265,7 @@ describe('decodeStream', () => {
     });
   });
 
-  describe('with words in message_start, as some proxies send them', () => {
+  describe('with content in message_start, as some proxies send it', () => {
     const said = (content: readonly JsonObject[]) => ({
       type: 'message_start',
       message: { ...start.message, content, stop_reason: 'max_tokens' },
@@ -273,7 +273,7 @@ describe('decodeStream', () => {
     const first = { type: 'text', text: 'Well' };
     const partsOf = (wire: string) => fold(decode(wire)).choices[0]?.parts;
 
-    it('keeps them, and its other blocks, without any further event', () => {
+    it('keeps its text and other blocks, without any further event', () => {
       const call = { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } };
       const events = decode(sse([said([first, call]), { type: 'message_stop' }]));
       expectOneTerminal(events);
@@ -288,7 +288,7 @@ describe('decodeStream', () => {
       ]);
     });
 
-    it('adds to them what is streamed under their number, as the SDK does', () => {
+    it('appends text streamed under the same index, as the SDK does', () => {
       const stop = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
       expect(partsOf(sse([said([first]), ...text.slice(1), ...stop]))).toEqual([{ type: 'text', text: 'WellHi' }]);
       expect(partsOf(sse([said([first]), ...text, ...stop]))).toEqual([{ type: 'text', text: 'WellHi' }]);
@@ -324,7 +324,7 @@ describe('decodeStream', () => {
     });
   });
 
-  it('keeps words of a block that was not opened, or was closed already', () => {
+  it('keeps text of a block that was never opened or is already closed', () => {
     const close = { type: 'content_block_stop', index: 0 };
     const think = {
       type: 'content_block_delta',
@@ -343,7 +343,7 @@ describe('decodeStream', () => {
     ]);
   });
 
-  it('ends with an error at arguments of a call that is not open, rather than leave them out', () => {
+  it('ends with an error at arguments of a call that is not open', () => {
     const more = (partial_json: string) => ({
       type: 'content_block_delta',
       index: 4,
@@ -356,7 +356,7 @@ describe('decodeStream', () => {
     expect(decode(sse([start, more(''), ...text, { type: 'message_stop' }])).at(-1)).toEqual({ type: 'end' });
   });
 
-  it('ends with an error where a named event is garbage, a second message begins, or nothing came', () => {
+  it('ends with an error when a named event is not JSON, a second message begins, or no event came', () => {
     const garbage = `${sse([start])}event: content_block_delta\ndata: {"type":\n\n`;
     for (const wire of [garbage, sse([start, ...text, start]), '']) {
       const events = decode(wire);

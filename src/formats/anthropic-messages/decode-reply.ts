@@ -12,8 +12,8 @@ import { listOf, stringOf } from '../json/read.ts';
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;
 
 /**
- * Turns the steps of a message into events. Streams call it per SSE event, plain replies once through: one reading of the
- * format, so the two cannot disagree. Events collect until `drain`.
+ * Turns the steps of a message into events. A stream calls it for each SSE event, a plain reply once through: both use
+ * one reading of the format, so they cannot disagree. Events collect until `drain`.
  */
 export class MessageReader {
   readonly #state: ReplyState;
@@ -48,8 +48,9 @@ export class MessageReader {
   }
 
   start(message: JsonObject): void {
-    // The SDK throws here (docs/protocols/anthropic-messages.md#sdk-accumulator). Earlier events have left and cannot be taken back, and
-    // mixing two messages would join the halves of two tool calls (recorded: a stream spliced in the middle of a call's arguments).
+    // The SDK throws here (docs/protocols/anthropic-messages.md#sdk-accumulator). Earlier events are already sent, and
+    // mixing two messages would join the halves of two tool calls (recorded: a stream spliced in the middle of a call's
+    // arguments).
     if (this.#started) return this.fail(unreadable('a second message inside its reply'));
     this.#started = true;
     const id = stringOf(message.id);
@@ -59,8 +60,8 @@ export class MessageReader {
   }
 
   /**
-   * `message_start`. Its content is empty at Anthropic; a proxy may put words there that no block repeats. The SDK keeps them,
-   * and what is streamed under the same index adds to them: so it is here.
+   * Reads `message_start`. Its content is empty at Anthropic; a proxy may put text there that no block repeats. The SDK
+   * keeps that text and appends what is streamed under the same index, and so does this reader.
    */
   begin(message: JsonObject): void {
     this.start(message);
@@ -86,9 +87,9 @@ export class MessageReader {
   }
 
   /**
-   * A piece of a block that was never opened, or is closed already, against the order of blocks
-   * (docs/protocols/anthropic-messages.md#block-order). A text is complete in itself and is kept. Arguments without a name are not:
-   * leaving them out would end half a call as if it were complete.
+   * A delta for a block that was never opened or is already closed, against the order of blocks
+   * (docs/protocols/anthropic-messages.md#block-order). Text is complete in itself and is kept. Arguments have no name
+   * and fail the reply: leaving them out would end half a call as if it were complete.
    */
   #imply(index: number, delta: JsonObject): void {
     if (delta.type === 'text_delta') this.open(index, { type: 'text' });
@@ -103,14 +104,14 @@ export class MessageReader {
     this.#open.delete(index);
   }
 
-  /** `message_delta`. */
+  /** Reads `message_delta`. */
   late(delta: JsonObject, usage: unknown): void {
     this.stop(delta);
     this.usage(usage);
     this.#stopSeen ||= stringOf(delta.stop_reason) !== undefined;
   }
 
-  /** The late fields, which a plain message has beside its content. */
+  /** Reads the late fields, which a plain message has beside its content. */
   stop(delta: JsonObject): void {
     this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
     this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;
@@ -132,7 +133,7 @@ export class MessageReader {
     const { out } = this.#state;
     const details = objectOf(this.#fields.stop_details);
     const message = this.#stopReason === 'refusal' ? stringOf(details?.explanation) || undefined : undefined;
-    // The explanation is in `finish`; only a category says more.
+    // The explanation is in `finish`; only a category adds to it.
     if (details?.category === null || details?.category === undefined) delete this.#fields.stop_details;
     if (Object.keys(this.#fields).length > 0) pushOpaque(this.#state, this.#nextBlock, this.#fields);
     if (message !== undefined) out.push({ type: 'refusal', choice: 0, text: message });

@@ -95,7 +95,8 @@ function decodeMessage(message: JsonObject, path: BodyPlace, origins: Origins | 
 }
 
 /**
- * Results and the user's own words are two turns: results first, as the API requires (docs/protocols/messages-route.md#results-first).
+ * Tool results and the user's own content become two turns: results first, as the API requires
+ * (docs/protocols/messages-route.md#results-first).
  */
 function decodeUser(parts: readonly Part[]): Turn[] {
   if (!parts.some(({ type }) => type === 'tool_result')) return [{ role: 'user', parts }];
@@ -172,7 +173,7 @@ function decodeThinking(thinking: JsonObject | undefined): Reasoning['thinking']
   };
 }
 
-/** The neutral words are OpenAI's (docs/protocols/requests.md#service-tier). */
+/** The neutral values are OpenAI's (docs/protocols/requests.md#service-tier). */
 function decodeServiceTier(tier: unknown): { serviceTier?: string } {
   if (typeof tier !== 'string') return {};
   return { serviceTier: tier === 'standard_only' ? 'default' : tier };

@@ -53,8 +53,9 @@ class MessagesStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The last record may lack its blank line. A reply with a `stop_reason` is complete, also without `message_stop`: proxies leave it out,
-   * and all content comes before both (docs/protocols/anthropic-messages.md#block-order). A reply with neither was cut.
+   * The last record may lack its blank line. A reply with a `stop_reason` is complete even without `message_stop`:
+   * proxies omit it, and all content comes before both (docs/protocols/anthropic-messages.md#block-order). A reply with
+   * neither was cut.
    */
   end(): readonly GenerationEvent[] {
     const reader = this.#reader;
@@ -75,15 +76,15 @@ class MessagesStreamDecoder implements StreamDecoder {
   }
 }
 
-/** Gives one record to the reader. `closing`: it is what a stream that closed left behind. */
+/** Feeds one record to the reader. `closing`: the record is the rest of a closed stream. */
 export function feed(reader: MessageReader, { event, data }: SseEvent, closing: boolean): void {
   const parsed = parseJson(data);
-  // Google's platform may put its error into a list of one, in a stream too (docs/protocols/gemini.md#array-errors).
+  // Google's platform may wrap its error in a list of one, in a stream too (docs/protocols/gemini.md#array-errors).
   const first: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
   const json = isObject(objectOf(first)?.error) ? first : parsed;
   if (isObject(json)) feedEvent(reader, json, event);
-  // Half a record at the end is a cut stream; in the middle it is the provider's garbage.
-  // An event of a name nobody knows is the client's to judge; one without a name can only be an object (`[DONE]` is none).
+  // Half a record at the end means a cut stream; in the middle the reply is unreadable. An event with an unknown name
+  // is left to the client. An event without a name fails only if it begins like an object (`[DONE]` does not).
   else if (event === undefined ? data.startsWith('{') : KNOWN.has(event)) {
     if (closing) return reader.fail(interrupted());
     reader.fail(unreadable(`${event === undefined ? 'an' : `a \`${event}\``} event that is not JSON`));
@@ -104,7 +105,7 @@ function feedEvent(reader: MessageReader, json: JsonObject, name: string | undef
     case 'message_start':
       return reader.begin(objectOf(json.message) ?? {});
     case 'message_delta':
-      // `context_management` sits beside `delta` (recorded), the other fields in it.
+      // `context_management` is beside `delta` (recorded), the other fields in it.
       return reader.late({ context_management: json.context_management, ...objectOf(json.delta) }, json.usage);
     case 'message_stop':
       return reader.end();

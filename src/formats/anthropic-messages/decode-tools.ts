@@ -4,8 +4,8 @@ import { booleanOf, stringOf } from '../json/read.ts';
 import { isObject, objectOf, rest } from '../json/object.ts';
 
 /**
- * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). The others are this format's
- * own.
+ * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). All others
+ * are specific to this format.
  */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search_20\d{6}$/, 'web_search'],
@@ -34,7 +34,7 @@ function decodeTool(tool: JsonObject, at: number): Tool {
   const description = stringOf(tool.description);
   const parameters = objectOf(tool.input_schema);
   const strict = booleanOf(tool.strict);
-  // `custom` is what a tool without a type is.
+  // A tool without a type is a `custom` tool.
   const extras = rest(tool, ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
   return {
     type: 'function',

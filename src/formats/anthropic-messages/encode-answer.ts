@@ -18,7 +18,7 @@ export function planAnswer(declared: readonly WireBlock[], mayForce: boolean, co
   const format = context.conversation.responseFormat;
   if (!format || format.type === 'text') return {};
   if (format.type === 'json_object' || !format.schema) {
-    context.losses.downgraded('response_format', 'Claude has no JSON mode: it is asked for JSON in the system prompt');
+    context.losses.downgraded('response_format', 'Claude has no JSON mode: the system prompt requests JSON');
     return { systemLine: JSON_LINE };
   }
   if (context.facts.structuredOutput && context.target.host === 'direct') {
@@ -27,7 +27,7 @@ export function planAnswer(declared: readonly WireBlock[], mayForce: boolean, co
   return planJsonTool({ ...format, schema: format.schema }, declared, mayForce, context);
 }
 
-/** The format's description goes where the model reads it; its name is a label without effect. */
+/** The format's description goes into the schema, which the model reads; its name is a label without effect. */
 function describe(schema: JsonObject, { description }: JsonSchemaFormat): JsonObject {
   const room = description !== undefined && schema.description === undefined && schema.$ref === undefined;
   return room ? { ...schema, description } : schema;
@@ -40,7 +40,7 @@ function planJsonTool(
   { conversation, losses }: RequestContext,
 ): AnswerPlan {
   const { toolChoice } = conversation;
-  // The caller wants this one call now; its result, and the answer in the schema, come with a later request.
+  // The caller forces this one call now; the answer in the schema belongs to a later request, which brings the result.
   if (mayForce && toolChoice?.mode === 'required' && toolChoice.names?.length === 1) return {};
   const name = freeName(declared);
   const description = format.description ?? 'Gives the answer. Call it once, with the whole answer.';
@@ -55,7 +55,7 @@ function planJsonTool(
   };
 }
 
-/** The caller may have a tool of that name. */
+/** Avoids the name of a tool that the caller declares. */
 function freeName(declared: readonly WireBlock[]): string {
   const taken = new Set(declared.map((tool) => tool.name));
   let name = 'json';
@@ -63,7 +63,7 @@ function freeName(declared: readonly WireBlock[]): string {
   return name;
 }
 
-/** A schema written for this very API is the caller's business. */
+/** A schema that was written for this API is sent unchanged. */
 function outputSchema(schema: JsonObject, { native, losses }: RequestContext): JsonObject {
   if (native) return schema;
   const { schema: clean, moved } = toOutputSchema(schema);

@@ -29,7 +29,10 @@ export function encodeToolSection(
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/** A list of allowed names is said by sending only those; one forced name is said in `tool_choice`, if it may be. */
+/**
+ * A list of allowed names is expressed by sending only those tools. One forced name is expressed in `tool_choice`, if
+ * forcing is allowed.
+ */
 function allowedTools(
   declared: readonly WireBlock[],
   mayForce: boolean,
@@ -70,7 +73,10 @@ function withJsonTool(
 ): ToolSection {
   const section = { tools: [...tools, jsonTool] };
   if (!mayForce) {
-    losses.downgraded('response_format', 'this model cannot be forced to answer in the schema: it is asked to');
+    losses.downgraded(
+      'response_format',
+      'this model cannot be forced to answer in the schema: the system prompt requests it',
+    );
     return { ...section, tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
   }
   const alone = tools.length === 0 || conversation.toolChoice?.mode === 'none';

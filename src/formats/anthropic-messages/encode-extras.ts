@@ -8,7 +8,7 @@ import { stringOf } from '../json/read.ts';
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
 
-/** On the direct API these two are headers: the provider's own version, and what `betas.ts` reads. */
+/** The direct API takes these two from headers: the provider sets the version, and betas.ts the betas. */
 const HEADER_FIELDS = new Set(['anthropic_version', 'anthropic_beta']);
 
 const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
@@ -29,13 +29,13 @@ export function encodeExtras(context: RequestContext): JsonObject {
   };
 }
 
-/** The version is the provider's header there, and the one it was written for. */
+/** On the direct API the provider sets the version in a header, to the one this encoder was written for. */
 function reportVersion({ conversation, target, losses }: RequestContext): void {
   if (target.host === 'vertex' || typeof conversation.extras?.anthropic_version !== 'string') return;
-  losses.dropped('anthropic_version', 'the gateway names the version of the API itself');
+  losses.dropped('anthropic_version', 'the gateway sets the API version itself');
 }
 
-/** Written in this format: sent on as they are. */
+/** Fields of a body written in this format are sent unchanged. */
 function ownExtras({ conversation, target }: RequestContext): JsonObject {
   const entries = Object.entries(conversation.extras ?? {}).filter(
     ([key]) => target.host === 'vertex' || !HEADER_FIELDS.has(key),
@@ -87,7 +87,7 @@ export function reportUnknown(context: RequestContext): void {
 }
 
 /**
- * A caller who asks for sound or pictures and gets text does not get the answer they asked for: a 400
+ * A caller who requests audio or images and gets text does not get the requested answer: a 400
  * (docs/protocols/requests.md#modalities).
  */
 function refuseAudio({ conversation }: RequestContext): void {
@@ -99,5 +99,5 @@ function refuseAudio({ conversation }: RequestContext): void {
       'modalities',
     );
   }
-  if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude gives no audio.', 'audio');
+  if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude generates no audio.', 'audio');
 }

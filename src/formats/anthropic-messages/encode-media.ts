@@ -43,11 +43,11 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   const reported = part.mime === undefined ? undefined : bareMime(part.mime);
   if (reported === undefined)
     throw new RequestFault('invalid_value', `\`${String(path)}\` does not say its media type.`, path);
-  // No registered type, but clients make it of the extension.
+  // `image/jpg` is not registered, but clients derive it from the file extension.
   const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined)
-      context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude takes no names of images');
+      context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude has no image names');
     return { type: 'image', source: { type: 'base64', media_type: mime, data } };
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
@@ -60,10 +60,10 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   throw unsupported(path, mime);
 }
 
-/** Not lost: text is read by it. */
+/** A charset is not a loss: it decodes the text. */
 const CHARSET = /^charset="?([^";]+)"?$/i;
 
-/** Of a data URI, or of a type that was said beside the data. */
+/** Parameters of a data URI, or of the media type given beside the data. */
 function parametersOf({ mime = '', parameters }: MediaPart): string | undefined {
   const at = mime.indexOf(';');
   return parameters ?? (at < 0 ? undefined : mime.slice(at + 1).trim());
@@ -101,7 +101,7 @@ function encodeUrl(part: MediaPart, url: string, { path, context }: Destination)
   }
   throw new RequestFault(
     'invalid_value',
-    `\`${String(path)}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
+    `\`${String(path)}\` is a URL that the gateway cannot pass to Claude: send a data URI (\`data:<type>;base64,…\`).`,
     path,
   );
 }

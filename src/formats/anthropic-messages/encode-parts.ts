@@ -17,7 +17,7 @@ type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 /** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
 export function encodeParts(parts: readonly Part[], path: BodyPlace, role: Role, context: RequestContext): WireBlock[] {
   const blocks: WireBlock[] = [];
-  // Whether the part before made the last block, which may get further fields then.
+  // True when the previous part made the last block, which may get further fields then.
   let made = false;
   let calls = 0;
   for (let at = 0; at < parts.length; at += 1) {
@@ -40,7 +40,7 @@ function isAttached(part: Part): boolean {
   return part.type === 'opaque' && part.attached === true;
 }
 
-/** A result is a message of its own in OpenAI's API, and a block of one here. */
+/** A tool result is a message of its own in OpenAI's API, and a block inside a message here. */
 function placeOf(part: Part, path: BodyPlace, index: number, { native }: RequestContext): BodyPlace {
   if (part.type === 'tool_call') return BodyPlace.itemOf(path, 'tool_calls', index);
   return part.type === 'tool_result' && !native ? path : BodyPlace.itemOf(path, 'content', index);
@@ -95,13 +95,13 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
 }
 
 /**
- * Empty and blank texts are a 400 upstream ("must contain non-whitespace text"). Leaving out an empty text loses nothing. Nor does
- * leaving out a blank text of the assistant: Claude itself writes such texts between its blocks (recorded), and refuses them when they
- * come back.
+ * Empty and blank texts are a 400 upstream ("must contain non-whitespace text"). Leaving out an empty text loses
+ * nothing. Nor does leaving out a blank text of the assistant: Claude itself writes such texts between its blocks
+ * (recorded), and refuses them when they come back.
  *
- * A signature on a text or a call is never Claude's, which signs thinking only. It has a value for its maker alone, so it is stripped
- * (docs/protocols/replies.md#foreign-signatures). That is no loss: the caller only returned what it got, and the text is the same without
- * it.
+ * A signature on a text or a call is never Claude's, which signs thinking only. Only its maker can use it, so it is
+ * stripped (docs/protocols/replies.md#foreign-signatures). That is no loss: the caller only returned what it got, and
+ * the text is the same without it.
  */
 function encodeText(
   { text, cache }: Pick<TextPart, 'text' | 'cache'>,

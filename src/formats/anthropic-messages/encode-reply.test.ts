@@ -58,7 +58,7 @@ describe('thousands of calls that wait behind one without arguments', () => {
 });
 
 describe('encodeStream', () => {
-  it('writes what the Anthropic SDK assembles to the same message as the plain reply', async () => {
+  it('writes a stream that the Anthropic SDK assembles to the plain reply', async () => {
     const message = await readWithSdk(encodeStream(answer));
     expect(message).toMatchObject({
       id: 'msg_1',
@@ -161,7 +161,7 @@ describe('encodeStream', () => {
     });
   });
 
-  it('says late fields where the SDK looks for them: the container in the delta, context management beside it', async () => {
+  it('writes late fields where the SDK reads them: the container in the delta, context management beside it', async () => {
     const late = { container: { id: 'c', expires_at: 'x' }, context_management: { applied_edits: [] } };
     const events = format.decodeReply({ content: [], stop_reason: 'end_turn', ...late }, replyContext());
     const wire = encodeStream(events);
@@ -193,7 +193,7 @@ describe.skipIf(!hasCorpus)('recorded streams, decoded and encoded again', () =>
     typeof body === 'string' && body.split('event: message_start').length === 2 ? [{ id, body }] : [],
   );
 
-  it('say the same in every block, citation, server tool result and reason', () => {
+  it('are equal in every block, citation, server tool result and reason', () => {
     for (const { id, body } of streams) {
       const events = decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]);
       const again = decodeAll(format.decodeStream(replyContext()), [Buffer.from(encodeStream(events))]);
@@ -206,7 +206,7 @@ describe.skipIf(!hasCorpus)('recorded streams, decoded and encoded again', () =>
     expect(streams.length).toBeGreaterThan(100);
   });
 
-  it('are assembled by the Anthropic SDK to the message it assembles from the recording', async () => {
+  it('are assembled by the Anthropic SDK to the same message as the recording', async () => {
     for (const { body } of streams) {
       if (!body.includes('event: message_stop')) continue;
       const events = decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]);
@@ -218,7 +218,7 @@ describe.skipIf(!hasCorpus)('recorded streams, decoded and encoded again', () =>
   });
 });
 
-/** Empty text blocks are left out by decoding, and what is null by default says nothing. */
+/** Decoding leaves out empty text blocks and fields that are null by default. */
 function comparable(content: readonly object[]): unknown {
   const plain = JSON.parse(JSON.stringify(content)) as Record<string, unknown>[];
   return plain

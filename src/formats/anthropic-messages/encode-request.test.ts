@@ -43,7 +43,7 @@ const result = (callId: string, text: string): Part => ({
 });
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } } as const;
 
-describe('encodeRequest: what a caller may send without end', () => {
+describe('encodeRequest: input of unbounded size', () => {
   it('refuses arguments that nest too deep, naming them', () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     const turns: Turn[] = [user('q'), { role: 'assistant', parts: [call('c', deep)] }];
@@ -53,14 +53,14 @@ describe('encodeRequest: what a caller may send without end', () => {
     });
   });
 
-  it('numbers ids that would be one name, past the numbers that are taken', () => {
+  it('numbers ids that would collide, past the numbers that are taken', () => {
     const ids = new ToolIds();
     const given = ['a_3', 'ä', 'a:', 'a.', 'a!', 'a:', 'a_', 'a__2'];
     expect(given.map((id) => ids.wire(id))).toEqual(['a_3', '_', 'a_', 'a__2', 'a__3', 'a_', 'a__4', 'a__2_2']);
   });
 });
 
-describe('encodeRequest: where it goes', () => {
+describe('encodeRequest: hosts', () => {
   it('names the model in the body for the direct API', () => {
     expect(encode().body).toEqual({
       model: MANUAL,
@@ -75,7 +75,7 @@ describe('encodeRequest: where it goes', () => {
     expect(body).toMatchObject({ anthropic_version: 'vertex-2023-10-16', stream: true });
   });
 
-  it('takes the version for Vertex from the caller’s body; on the direct API it is the provider’s, which is reported', () => {
+  it('takes the version for Vertex from the caller’s body, and reports it as lost on the direct API', () => {
     const extras = { anthropic_version: 'vertex-2026-10-21', anthropic_beta: ['x'] };
     const vertex = encode({ extras, extrasFormat: 'openai-chat' }, { host: 'vertex' });
     expect(vertex.body.anthropic_version).toBe('vertex-2026-10-21');
@@ -118,7 +118,7 @@ describe('encodeRequest: messages', () => {
     ]);
   });
 
-  it('puts scrambled results in the order of their calls, in one user message, before what the user says', () => {
+  it('puts scrambled results in the order of their calls, in one user message, before the user’s text', () => {
     const { body } = encode({
       turns: [
         user('go'),
@@ -150,7 +150,7 @@ describe('encodeRequest: messages', () => {
     ]);
   });
 
-  it('puts thinking first, then text, then calls, and drops thinking nobody signed', () => {
+  it('puts thinking first, then text, then calls, and drops unsigned thinking', () => {
     const { body, losses } = encode({
       turns: [
         user('go'),
@@ -179,7 +179,7 @@ describe('encodeRequest: messages', () => {
     expect(losses).toEqual(['dropped messages[1].content[2]']);
   });
 
-  it('rewrites ids Claude refuses, the same way in call and result, and takes signatures off them', () => {
+  it('rewrites ids that Claude refuses, alike in call and result, and removes their signatures', () => {
     const { body } = encode({
       turns: [
         user('go'),
@@ -198,7 +198,7 @@ describe('encodeRequest: messages', () => {
     ]);
   });
 
-  it('leaves out empty text, reports blank text, and cuts the white space a prefill may not end in', () => {
+  it('leaves out empty text, reports blank text, and trims the end of a prefill', () => {
     const { body, losses } = encode({
       turns: [
         {
@@ -219,7 +219,7 @@ describe('encodeRequest: messages', () => {
     expect(losses).toEqual(['dropped messages[0].content[2]']);
   });
 
-  it('takes empty arguments as {}, wraps what is no object, and refuses what is no JSON', () => {
+  it('reads empty arguments as {}, wraps other values than objects, and refuses invalid JSON', () => {
     const turns = (args: string): Turn[] => [user('go'), { role: 'assistant', parts: [call('a', args)] }];
     const inputOf = (args: string) => {
       const { body, losses } = encode({ turns: turns(args), tools: [tool] });
@@ -273,7 +273,7 @@ describe('a body of this format on its way to Claude again', () => {
     return format.encodeRequest(decoded, requestTarget({ model: MANUAL, ...target }), replyContext());
   };
 
-  it('keeps the order Claude gave an assistant’s turn', () => {
+  it('keeps the block order of an assistant turn', () => {
     const content = [
       { type: 'text', text: 'First.' },
       { type: 'thinking', thinking: 'then', signature: 's' },
@@ -286,14 +286,14 @@ describe('a body of this format on its way to Claude again', () => {
     expect(losses).toEqual([]);
   });
 
-  it('takes a direct caller, which every call of ours names, for no caller', () => {
+  it('treats a direct caller, which this gateway writes on every call, as no caller', () => {
     const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
     const content = [{ ...call, caller: { type: 'direct' } }];
     const { turns } = format.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content }] });
     expect(turns[0]?.parts).toEqual([{ type: 'tool_call', id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  it('leaves betas to the header, for Vertex in the body as well', () => {
+  it('sends betas in the header, and for Vertex in the body as well', () => {
     const anthropic_beta = ['context-1m-2025-08-07'];
     const direct = again({ anthropic_beta });
     expect(direct.body).not.toHaveProperty('anthropic_beta');
@@ -307,7 +307,7 @@ describe('a body of this format on its way to Claude again', () => {
   it.each([
     [ADAPTIVE, { thinking: { type: 'between_tools' } }, []],
     [MANUAL, {}, ['dropped thinking']],
-  ])('leaves it to %s whether it thinks between tools', (model, sent, lost) => {
+  ])('sends thinking between tools to %s only if the model accepts it', (model, sent, lost) => {
     const { body, losses } = again({ thinking: { type: 'between_tools' } }, { model });
     expect(JSON.parse(JSON.stringify({ thinking: body.thinking }))).toEqual(sent);
     expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(lost);
@@ -316,14 +316,14 @@ describe('a body of this format on its way to Claude again', () => {
   it.each([
     ['claude-opus-5', 'high', ['clamped output_config.effort']],
     ['claude-sonnet-5', 'max', []],
-  ])('holds %s without thinking to effort %s', (model, effort, lost) => {
+  ])('limits %s without thinking to effort %s', (model, effort, lost) => {
     const { body, losses } = again({ thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { model });
     expect(body).toMatchObject({ thinking: { type: 'disabled' }, output_config: { effort } });
     expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(lost);
   });
 });
 
-describe('encodeRequest: computer use, which Claude gets in a fallback', () => {
+describe('encodeRequest: computer use that falls through to Claude', () => {
   const computer = { type: 'function', name: 'computer_use', parameters: {} } as const;
   const screen: Part = { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'iVBO' } };
   const text: Part = { type: 'text', text: 'Opened.' };
@@ -331,7 +331,7 @@ describe('encodeRequest: computer use, which Claude gets in a fallback', () => {
   const turns: Turn[] = [user('q'), { role: 'assistant', parts: opened }, { role: 'user', parts: [text, screen] }];
   const last = (fields: Partial<Conversation>) => (encode({ turns, ...fields }).body.messages as JsonObject[])[2];
 
-  it('has what the user says to its actions as their results, the picture with the last', () => {
+  it('sends the user’s message about its actions as their results, the image with the last', () => {
     expect(last({ tools: [computer] })).toEqual({
       role: 'user',
       content: [
@@ -348,7 +348,7 @@ describe('encodeRequest: computer use, which Claude gets in a fallback', () => {
     });
   });
 
-  it('has results that were given, and only the others of what is said', () => {
+  it('keeps given results, and takes the missing ones from the user’s message', () => {
     const answered: Turn[] = [turns[0]!, turns[1]!, { role: 'tool', parts: [result('c2', 'ok')] }, turns[2]!];
     expect(last({ tools: [computer], turns: answered })).toMatchObject({
       content: [
@@ -358,14 +358,14 @@ describe('encodeRequest: computer use, which Claude gets in a fallback', () => {
     });
   });
 
-  it('loses what a message of several results loses once, at its place in the message', () => {
+  it('reports a loss in a message of several results once, at its place in the message', () => {
     const quoted: Part = { type: 'opaque', format: 'gemini', value: {} };
     const said: Turn = { role: 'user', parts: [screen, quoted] };
     const { losses } = encode({ tools: [computer], turns: [turns[0]!, turns[1]!, said] });
     expect(losses).toEqual(['dropped messages[2].content[1]']);
   });
 
-  it('is nobody’s where the tool is not declared', () => {
+  it('gets no results when the tool is not declared', () => {
     expect(last({ tools: [tool] })).toMatchObject({ content: [{ type: 'text' }, { type: 'image' }] });
   });
 });
@@ -391,7 +391,7 @@ describe('encodeRequest: media', () => {
     expect(first(media(part))).toEqual(block);
   });
 
-  it('reads a text by its charset, and loses other parameters of types', () => {
+  it('decodes a text by its charset, and reports other type parameters as lost', () => {
     const text = { media: 'document', mime: 'text/plain', source: { kind: 'data', data: '6Q==' } } as const;
     expect(first(media({ ...text, parameters: 'charset=iso-8859-1' }))).toMatchObject({ source: { data: 'é' } });
     expect(faultOf(() => first(media({ ...text, parameters: 'charset=klingon' })))).toMatchObject({
@@ -458,7 +458,7 @@ describe('encodeRequest: sampling', () => {
     expect(losses).toEqual(['dropped temperature']);
   });
 
-  it('reports every OpenAI setting Claude has not, and takes out blank stop sequences', () => {
+  it('reports every OpenAI setting that Claude lacks, and removes blank stop sequences', () => {
     const { body, losses } = encode({
       sampling: {
         seed: 1,
@@ -496,7 +496,7 @@ describe('encodeRequest: sampling', () => {
     );
   });
 
-  it('refuses several answers and answers in sound', () => {
+  it('refuses several answers and audio answers', () => {
     expect(faultOf(() => encode({ sampling: { n: 2 } }))).toMatchObject({ code: 'unsupported_parameter', param: 'n' });
     expect(faultOf(() => encode({ modalities: ['text', 'audio'] })).param).toBe('modalities');
     expect(faultOf(() => encode({ audio: { voice: 'x' } })).param).toBe('audio');
@@ -663,7 +663,7 @@ describe('encodeRequest: tools', () => {
     ]);
   });
 
-  it('sends a free-text tool as a function with one string, and says so to the decoder of the reply', () => {
+  it('sends a free-text tool as a function with one string, and names it in the reply context', () => {
     const { body, reply } = encode({
       tools: [{ type: 'custom', name: 'sql' }],
       turns: [
@@ -681,7 +681,7 @@ describe('encodeRequest: tools', () => {
     expect(reply.customTools).toEqual(new Set(['sql']));
   });
 
-  it('takes a function called web_search for the function it is, and a dated type for the server tool', () => {
+  it('sends a function called web_search as a function, and a dated type as the server tool', () => {
     const fn = { type: 'function', function: { name: 'web_search', description: 'd', parameters: { type: 'object' } } };
     const dated = { type: 'web_search_20250305', name: 'web_search', max_uses: 2 };
     const { body, losses } = encode({
@@ -695,7 +695,7 @@ describe('encodeRequest: tools', () => {
     expect(losses).toEqual(['dropped tools[2]']);
   });
 
-  it('searches for web_search_options, once: names of tools are unique', () => {
+  it('adds one search tool for web_search_options: tool names are unique', () => {
     const webSearch = {
       search_context_size: 'low',
       user_location: { type: 'approximate', approximate: { city: 'Rome' } },
@@ -760,7 +760,7 @@ describe('encodeRequest: response format', () => {
   const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 1 } }, required: ['n'] };
   const responseFormat = { type: 'json_schema', name: 'answer', schema } as const;
 
-  it('uses structured outputs where they are served, with constraints told in the description', () => {
+  it('uses structured outputs where they are served, with constraints in the description', () => {
     const { body, losses } = encode({ responseFormat });
     expect(body.output_config).toEqual({
       format: {

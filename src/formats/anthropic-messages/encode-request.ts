@@ -85,7 +85,7 @@ function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestC
 }
 
 function systemOf({ system }: EncodedTurns, { systemLine }: AnswerPlan): JsonObject {
-  // Last, so that a cache marker on what stands before it still covers the same prefix.
+  // The line comes last, so that a cache marker before it still covers the same prefix.
   const blocks: readonly WireBlock[] =
     systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
   return blocks.length > 0 ? { system: blocks } : {};

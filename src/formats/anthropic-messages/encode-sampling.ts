@@ -3,7 +3,8 @@ import { RequestFault } from '../format.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * `thinking` says whether thinking is on, which fixes the sampling of every generation (docs/protocols/anthropic-messages.md#sampling).
+ * `thinking`: whether thinking is on, which fixes the sampling of every generation
+ * (docs/protocols/anthropic-messages.md#sampling).
  */
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);
@@ -28,7 +29,7 @@ function refuseSeveral({ conversation }: RequestContext): void {
   }
 }
 
-/** Why a value other than the default cannot be sent, if it cannot. */
+/** Reason why only the default can be sent; undefined when any value can be sent. */
 function fixed({ facts }: RequestContext, thinking: boolean): string | undefined {
   if (facts.fixedSampling) return 'this model accepts only the default';
   return thinking ? 'Claude accepts only the default while it thinks' : undefined;
@@ -84,7 +85,7 @@ function dropUnknown({ conversation, losses }: RequestContext): void {
     ['frequency_penalty', frequencyPenalty],
     ['presence_penalty', presencePenalty],
     ['seed', seed],
-    // Not asking for log probabilities is what Claude does anyway.
+    // `logprobs: false` is what Claude does anyway, and no loss.
     ['logprobs', logprobs || undefined],
     ['top_logprobs', topLogprobs],
   ];

@@ -1,7 +1,7 @@
 import type { JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** What a request says of thinking. */
+/** The thinking fields of a request. */
 export interface ThinkingPlan {
   readonly thinking?: JsonObject;
   /** `output_config.effort`. */
@@ -59,7 +59,7 @@ function planEffort(effort: ReasoningEffort, context: RequestContext): ThinkingP
   return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortWord(effort, context) };
 }
 
-/** `output_config.effort` without `thinking` is about the whole answer and turns nothing on. */
+/** `output_config.effort` without `thinking` concerns the whole answer and does not turn thinking on. */
 function planNativeEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {
   if (effort !== 'none' && context.facts.effort) return { effort: effortWord(effort, context) };
   context.losses.dropped(effortParam(context), 'this model has no effort setting');
@@ -109,7 +109,7 @@ function adaptive(explicit: Explicit, effort: ReasoningEffort | undefined, conte
   const thinking = { type: 'adaptive', ...(display !== undefined && { display }) };
   const { budgetTokens: budget } = explicit;
   if (budget === undefined) {
-    // An effort of this format's own stands beside any thinking, and is not for here.
+    // A native effort is independent of the type of thinking: `planExplicit` adds it.
     const amount =
       context.native || effort === undefined || effort === 'none' ? undefined : effortWord(effort, context);
     return { thinking, ...(amount !== undefined && { effort: amount }) };

@@ -73,13 +73,13 @@ function strictness(strict: boolean | undefined, path: string, context: RequestC
   if (strict === undefined) return {};
   if (context.native && !strict) return { strict };
   if (context.target.host === 'direct' && context.facts.structuredOutput) return { strict };
-  if (strict) context.losses.dropped(`${path}.function.strict`, 'strict tools are not served for this model there');
+  if (strict) context.losses.dropped(`${path}.function.strict`, 'this target serves no strict tools for this model');
   return {};
 }
 
 function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): WireBlock {
   if (tool.format && tool.format.type !== 'text') {
-    losses.dropped(`${path}.custom.format`, 'Claude cannot hold free text to a grammar');
+    losses.dropped(`${path}.custom.format`, 'Claude cannot constrain free text to a grammar');
   }
   return {
     name: tool.name,
@@ -108,7 +108,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   const { options = {} } = tool;
   const type = stringOf(options.type) ?? '';
   if (TYPED.test(type) && isServed(type, context)) return { ...options };
-  // A function with a special name is an ordinary function here: only a `type` asks for a server tool
+  // A function with a special name is an ordinary function here: only a `type` requests a server tool
   // (docs/protocols/requests.md#built-in-tools-by-name).
   const asFunction = objectOf(options.function);
   if (asFunction) return { ...encodeNamed(asFunction, path, context), ...cacheOf(options) };
@@ -125,23 +125,23 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
     if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
     return { ...server, ...kept, ...cacheOf(options) };
   }
-  context.losses.dropped(path, `Claude has no ${tool.kind} tool there`);
+  context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
 }
 
 /**
- * Dated types of tools that a server runs; the other typed tools are the client's. Then those that Vertex AI has
- * (docs/protocols/vertex-ai.md#claude-features-not-served).
+ * Dated types of tools that the server runs; the client runs the other typed tools. Then the subset that Vertex AI
+ * serves (docs/protocols/vertex-ai.md#claude-features-not-served).
  */
 const RUN_BY_SERVER = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor)_/;
 const RUN_BY_VERTEX = /^(?:web_search_20250305$|tool_search_tool_)/;
 
-/** A body written in this format is sent as it is: what the host does not serve, it says itself. */
+/** A body written in this format is sent unchanged: the host itself refuses the tools that it does not serve. */
 function isServed(type: string, { native, target }: RequestContext): boolean {
   return native || target.host === 'direct' || !RUN_BY_SERVER.test(type) || RUN_BY_VERTEX.test(type);
 }
 
-/** Provider tools keep the caller's own spelling, and so the marker in it. */
+/** Server tools keep the caller's spelling, and with it the cache marker. */
 function cacheOf(options: JsonObject): JsonObject {
   const marker = objectOf(options.cache_control);
   return marker ? { cache_control: marker } : {};

@@ -26,12 +26,12 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
     at += messagesOf(turn);
     const answers = answersIn(turn, path, actions, context);
     if (turn.name !== undefined)
-      context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude knows no names of participants');
+      context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude has no participant names');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
       else {
-        if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt stands before all messages');
+        if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
         append(system, blocks);
       }
     } else if (turn.role === 'tool' && !context.native) {
@@ -73,7 +73,7 @@ function answersIn(
   return answers?.map(({ part, textOnly }) => {
     if (!textOnly) return encodeResult(part, path, context);
     const words = { ...part, content: part.content.filter(({ type }) => type !== 'media') };
-    // What they lose, the last one tells.
+    // The last result reports these losses.
     return encodeResult(words, path, { ...context, losses: new LossReport() });
   });
 }
@@ -85,7 +85,7 @@ function add(messages: WireMessage[], role: WireMessage['role'], content: WireBl
   else if (content.length > 0) messages.push({ role, content });
 }
 
-/** An assistant's turn that was written in this format has the order Claude gave it. */
+/** An assistant's turn that was written in this format keeps the order that Claude gave it. */
 function arrange(messages: WireMessage[], { native }: RequestContext): void {
   messages.forEach((message, at) => {
     if (message.role === 'assistant') message.content = native ? message.content : arrangeAssistant(message.content);
@@ -115,8 +115,8 @@ function arrangeAssistant(content: WireBlock[]): WireBlock[] {
 }
 
 /**
- * Results first (docs/protocols/anthropic-messages.md#order-of-results), in the order of their calls; results of no call keep their order
- * at the end of them.
+ * Results first (docs/protocols/anthropic-messages.md#order-of-results), in the order of their calls; results without a
+ * call follow in their own order.
  */
 function arrangeUser(content: WireBlock[], before: WireMessage | undefined): WireBlock[] {
   if (content.length === 1 || !content.some(isResult)) return content;
@@ -150,9 +150,9 @@ function trimEnd(content: WireBlock[]): WireBlock[] {
 export function loopLostThinking(messages: readonly WireMessage[]): boolean {
   let first: WireMessage | undefined;
   for (let at = messages.length - 1; at > 0; at -= 2) {
-    const [asked, answered] = [messages[at - 1]!, messages[at]!];
-    if (answered.role !== 'user' || !answered.content.some(isResult) || !asked.content.some(isCall)) break;
-    first = asked;
+    const [calling, answering] = [messages[at - 1]!, messages[at]!];
+    if (answering.role !== 'user' || !answering.content.some(isResult) || !calling.content.some(isCall)) break;
+    first = calling;
   }
   return first !== undefined && !isThinking(first.content[0]!);
 }

@@ -40,7 +40,7 @@ describe('decodeError', () => {
     expect(format.decodeError(status, text)).toEqual(failure);
   });
 
-  it('reads what OAuth says of a refused token', () => {
+  it('reads OAuth’s error for a refused token', () => {
     const text = '{"error":"invalid_grant","error_description":"Token has been expired or revoked."}';
     expect(format.decodeError(401, text)).toEqual({ status: 401, message: 'Token has been expired or revoked.' });
   });
@@ -107,7 +107,7 @@ describe('encodeError', () => {
     ['server_error', 504, 'timeout_error'],
     ['invalid_request_error', 422, 'invalid_request_error'],
     ['words_of_another_api', 418, 'invalid_request_error'],
-  ])('says %s with %i in Anthropic’s words: %s', (type, status, expected) => {
+  ])('maps %s with %i to Anthropic’s type %s', (type, status, expected) => {
     expect(format.encodeError({ ...error, type, status }).body).toMatchObject({ error: { type: expected } });
   });
 

@@ -5,7 +5,8 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
 /**
- * Types that stand for one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error` too.
+ * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
+ * too.
  */
 const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
@@ -22,7 +23,8 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Google's platform answers in front of Claude on Vertex AI: credentials, quota, unknown model (docs/protocols/errors.md#google-errors).
+ * Google's platform answers before Claude on Vertex AI is reached: credentials, quota, unknown model
+ * (docs/protocols/errors.md#google-errors).
  */
 const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
@@ -42,7 +44,10 @@ const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-/** Front ends answer with whole HTML pages; this much of one is enough (docs/protocols/errors.md#bodies-that-are-not-json). */
+/**
+ * Front ends answer with whole HTML pages; only this much of one is kept
+ * (docs/protocols/errors.md#bodies-that-are-not-json).
+ */
 const MAX_RAW_MESSAGE = 1024;
 
 /** A reply that is not 2xx. The HTTP status is the upstream's own and is kept. */
@@ -56,12 +61,12 @@ export function decodeError(status: number, text: string): UpstreamFailure {
 
 /**
  * An error object, inside a stream or as a body: Anthropic's, Google's, or the plainer shapes of proxies in between.
- * Undefined when it holds no message. The status is the one the error's own name stands for.
+ * Undefined when it holds no message. The status is that of the error's type.
  */
 export function failureOf(body: unknown): UpstreamFailure | undefined {
   if (!isObject(body)) return undefined;
   const error = body.error;
-  // OAuth's shape, which a refused Google token brings: the word in `error`, the sentence beside it.
+  // OAuth's shape, which a refused Google token produces: the code in `error`, the sentence in `error_description`.
   if (typeof error === 'string' && error !== '')
     return { status: 500, message: stringOf(body.error_description) || error };
   const inner = objectOf(error) ?? body;
@@ -147,8 +152,8 @@ export function encodeStreamError(error: ClientError): string {
 }
 
 /**
- * SDKs read `error.type` only where it is one of Anthropic's: the status decides which word replaces a word of another API.
- * `invalid_request_error` is a word of both, which OpenAI also uses for 404, 409 and 413
+ * SDKs read `error.type` only if it is one of Anthropic's: for a type of another API, the status selects the
+ * replacement. `invalid_request_error` exists in both APIs, and OpenAI also uses it for 404, 409 and 413
  * (docs/protocols/errors.md#types-for-claude-clients).
  */
 function clientType({ type, status }: ClientError): string {

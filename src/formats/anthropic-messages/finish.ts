@@ -20,23 +20,26 @@ const FROM_NEUTRAL: Record<FinishReason, string> = {
 };
 
 export interface CallsSeen {
-  /** Calls the client is to answer. */
+  /** Calls that the client must answer. */
   readonly calls: number;
   /**
-   * Uses of the forced tool that stands for a JSON answer: their `tool_use` is an ordinary stop
+   * Uses of the forced tool that stands for a JSON answer: their `tool_use` means an ordinary stop
    * (docs/protocols/requests.md#the-json-tool).
    */
   readonly jsonAnswers: number;
 }
 
-/** A reason this table does not know, or none at all, still means calls wait to be answered when there were any. */
+/** An unknown or missing stop reason still means `tool_calls` when the reply has calls. */
 export function toFinish(stopReason: string | undefined, seen: CallsSeen): FinishReason {
   if (stopReason === 'tool_use' && seen.calls === 0 && seen.jsonAnswers > 0) return 'stop';
   const known = stopReason === undefined ? undefined : TO_NEUTRAL.get(stopReason);
   return known ?? (seen.calls > 0 ? 'tool_calls' : 'stop');
 }
 
-/** The provider's own word where it is one of Anthropic's, so that `pause_turn` or `stop_sequence` come out unchanged. */
+/**
+ * The provider's own stop reason, if it is one of Anthropic's, so that `pause_turn` or `stop_sequence` come out
+ * unchanged.
+ */
 export function fromFinish(reason: FinishReason | undefined, native: string | undefined): string {
   if (native !== undefined && TO_NEUTRAL.get(native) === reason) return native;
   return FROM_NEUTRAL[reason ?? 'stop'];

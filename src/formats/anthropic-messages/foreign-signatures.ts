@@ -4,11 +4,11 @@ import { stringOf } from '../json/read.ts';
 
 /**
  * Signatures of other providers in this API, for clients that return them with the conversation
- * (docs/protocols/replies.md#foreign-signatures). They are marked: Claude answers a foreign signature with a 400, so bodies, also those
- * that are passed through, must show without guessing which signatures are not Claude's.
+ * (docs/protocols/replies.md#foreign-signatures). They are marked: Claude answers a foreign signature with a 400, so a
+ * body must show which signatures are not Claude's, even one that is passed through.
  *
- * Only thinking has a signature here. Google's signature of a text or a picture stands in a thinking block without text behind it, and is
- * put back when it returns.
+ * Only thinking has a signature here. Google's signature of a text or an image is written into a thinking block without
+ * text after it, and is moved back when the client returns it.
  */
 const THOUGHT = 'foreign.thought.';
 const TEXT = 'foreign.text.';
@@ -27,13 +27,16 @@ export function unmarkThought(signature: string | undefined): string | undefined
   return signature?.startsWith(THOUGHT) ? signature.slice(THOUGHT.length) : signature;
 }
 
-/** The signature of the text or picture before, where the block is there to carry one. */
+/** The signature of the preceding text or image, if the block exists to carry one. */
 export function textSignature(block: JsonObject): string | undefined {
   const signature = block.type === 'thinking' ? stringOf(block.signature) : undefined;
   return signature?.startsWith(TEXT) ? signature.slice(TEXT.length) : undefined;
 }
 
-/** True for a thinking block that Claude has not made: marked, or, as this gateway writes unsigned thoughts, with nothing. */
+/**
+ * True for a thinking block that Claude did not write: its signature is marked, or empty, as this gateway writes
+ * unsigned thoughts.
+ */
 export function isForeignThinking(block: JsonObject): boolean {
   if (block.type !== 'thinking') return false;
   const signature = stringOf(block.signature);

@@ -33,12 +33,12 @@ const NOISE = [
 
 const open = () => format.decodeStream(replyContext());
 
-/** What the wire says of a generation: reasons are said in Anthropic's words, which come back as `native`. */
+/** The part of a generation that the wire carries. Finish reasons become Anthropic's, which come back as `native`. */
 function said({ choices, usage, id, model }: Generation) {
   return { id, model, usage, choices: choices.map(({ parts, finish }) => ({ parts, finish })) };
 }
 
-/** A stream encoder gets its events in the batches the upstream's reads made of them. */
+/** A stream encoder gets its events in batches, one per read from the upstream. */
 function encodeInBatches(events: readonly GenerationEvent[], size: number): string {
   const encoder = format.encodeStream(clientContext());
   let text = '';
@@ -47,7 +47,7 @@ function encodeInBatches(events: readonly GenerationEvent[], size: number): stri
 }
 
 describe('laws of the reply', () => {
-  it('reads back what it wrote as a stream, however it was batched and split', () => {
+  it('reads back its own stream, however it was batched and split', () => {
     fc.assert(
       fc.property(replies, seed, fc.integer({ min: 1, max: 9 }), (reply, cuts, size) => {
         const events = deepFreeze(toEvents(reply, cuts));
@@ -60,7 +60,7 @@ describe('laws of the reply', () => {
     );
   });
 
-  it('writes a plain reply that says what the stream says', () => {
+  it('writes a plain reply equal to its stream', () => {
     fc.assert(
       fc.property(replies, seed, (reply, cuts) => {
         const stream = decodeAll(open(), [Buffer.from(encodeInBatches(toEvents(reply, cuts), 3))]);
@@ -82,11 +82,11 @@ describe('laws of the reply', () => {
     );
   });
 
-  it('never takes a cut stream for a whole one', () => {
+  it('never reads a cut stream as a complete one', () => {
     fc.assert(
       fc.property(replies, seed, fc.double({ min: 0, max: 0.999, noNaN: true }), (reply, cuts, share) => {
         const bytes = Buffer.from(encodeInBatches(toEvents(reply, cuts), 4));
-        // With the `stop_reason` it is whole, whether `message_stop` follows or not.
+        // With the `stop_reason` the reply is complete, whether `message_stop` follows or not.
         const end = bytes.lastIndexOf('event: message_delta');
         const events = decodeAll(open(), [bytes.subarray(0, Math.floor(end * share))]);
         expectOneTerminal(events);

@@ -7,9 +7,10 @@ export const PDF_TYPE = 'application/pdf';
 export const TEXT_TYPE = 'text/plain';
 
 /**
- * The direct API fetches PDFs by https itself (docs/protocols/anthropic-messages.md#sources, docs/protocols/requests.md#http-media). It
- * can fetch images too, but this gateway promises base64 for them; a caller who writes `source.url` in this format's own body asks for
- * the URL. Vertex AI never fetches (docs/protocols/vertex-ai.md#claude-features-not-served).
+ * The direct API fetches PDFs by https itself (docs/protocols/anthropic-messages.md#sources,
+ * docs/protocols/requests.md#http-media). It can fetch images too, but this gateway promises base64 for them; a caller
+ * who writes `source.url` in a body of this format requests the URL. Vertex AI never fetches
+ * (docs/protocols/vertex-ai.md#claude-features-not-served).
  */
 export const mediaByUrl: MediaByUrl = {
   types: new Set([...IMAGE_TYPES, PDF_TYPE, TEXT_TYPE]),

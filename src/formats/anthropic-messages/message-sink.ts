@@ -4,7 +4,7 @@ import { WrittenText } from '../json/written-text.ts';
 import { absorb, isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';
 
-/** Takes the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
+/** Receives the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {
   start(message: JsonObject): void;
   open(index: number, block: JsonObject): void;
@@ -16,17 +16,20 @@ export interface MessageSink {
 
 export interface MessageEnd {
   readonly delta: JsonObject;
-  /** Late fields that a stream says beside `delta`. */
+  /** Late fields that a stream writes beside `delta`. */
   readonly beside: JsonObject;
   readonly usage: JsonObject;
 }
 
-/** How blocks of words begin. Shared, so that their JSON is made once. */
+/** How text and thinking blocks begin. Shared, so that their JSON is made once. */
 export const EMPTY_TEXT: JsonObject = { type: 'text', text: '' };
 export const EMPTY_THINKING: JsonObject = { type: 'thinking', thinking: '', signature: '' };
 const EMPTY_JSON = new Map([EMPTY_TEXT, EMPTY_THINKING].map((block) => [block, JSON.stringify(block)]));
 
-/** What a delta of each type adds. Most of them are short: JSON of the object costs three times that of its text. */
+/**
+ * The field that a delta of each type adds. Most deltas are short: JSON.stringify costs three times as much for the
+ * object as for its text.
+ */
 const ADDS: ReadonlyMap<unknown, string> = new Map([
   ['text_delta', 'text'],
   ['thinking_delta', 'thinking'],
@@ -41,7 +44,7 @@ function deltaJson(delta: JsonObject): string {
 }
 
 /**
- * Writes the steps as SSE. Always with the event line: SDKs skip records without one
+ * Writes the steps as SSE. The event line is always there: SDKs skip records without it
  * (docs/protocols/anthropic-messages.md#sdk-accumulator).
  */
 export class StreamSink implements MessageSink {
@@ -85,8 +88,8 @@ export class StreamSink implements MessageSink {
 }
 
 /**
- * Puts the steps together as the SDK's accumulator does (docs/protocols/anthropic-messages.md#sdk-accumulator): a plain reply equals the
- * result of its stream.
+ * Assembles the steps as the SDK's accumulator does (docs/protocols/anthropic-messages.md#sdk-accumulator): a plain
+ * reply equals the result of its stream.
  */
 export class PlainSink implements MessageSink {
   message: JsonObject = {};
@@ -139,7 +142,8 @@ export class PlainSink implements MessageSink {
     const json = this.#json.get(index);
     if (!block || !json) return;
     const input = nestsTooDeep(json) ? undefined : parseJson(json);
-    // Arguments an answer's limit cut short, that nest too deep or are no object: kept under a name, as `input` must be an object.
+    // Arguments that the answer's limit cut short, that nest too deep or that are not an object go under `value`:
+    // `input` must be an object.
     block.input = isObject(input) ? input : { value: input === undefined ? json : input };
   }
 

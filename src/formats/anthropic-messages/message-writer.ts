@@ -19,12 +19,12 @@ type ContentEvent = Exclude<GenerationEvent, { type: Frame }>;
 const BESIDE_DELTA = ['context_management'];
 
 /**
- * Events → steps of a message (docs/protocols/messages-route.md#stream-synthesis). One machine writes streams and plain replies, so that
- * they cannot disagree.
+ * Events → steps of a message (docs/protocols/messages-route.md#stream-synthesis). One writer serves streams and plain
+ * replies, so that they cannot disagree.
  *
- * This API cannot express answers beyond the first, generated sound and video, log probabilities, and blocks of other formats. They are
- * left out, and the notes name each. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking
- * block (foreign-signatures.ts); both are marked, since Claude must not get them.
+ * This API cannot express answers beyond the first, generated sound and video, log probabilities, and blocks of other
+ * formats. They are left out, and the loss notes name each. A signature on a call travels in its id (tool-ids.ts), one
+ * on a text or a picture in a thinking block (foreign-signatures.ts); both are marked, since Claude must not get them.
  */
 export class MessageWriter {
   readonly #sink: MessageSink;
@@ -35,7 +35,7 @@ export class MessageWriter {
   #id: string | undefined;
   #model: string | undefined;
   #usage: Usage | undefined;
-  /** The provider's usage in its own words, where they are this format's. */
+  /** The provider's own usage object, if it is in this format. */
   #ownUsage: JsonObject | undefined;
   #finish: Event<'finish'> | undefined;
   #refusal = '';
@@ -52,7 +52,7 @@ export class MessageWriter {
   }
 
   push(events: readonly GenerationEvent[]): void {
-    // Usage that comes in the same batch as the start, behind content too, is in `message_start` then.
+    // Usage from the same batch as the start goes into `message_start`, even if it comes after content.
     if (!this.#started) this.#readUsage(events.findLast((event) => event.type === 'usage'));
     for (const event of events) {
       if (this.#ended) return;
@@ -128,7 +128,7 @@ export class MessageWriter {
       case 'opaque':
         return this.#opaque(event);
       case 'citation': {
-        // What the source says is not known here, and neither is the index by which Claude would find it again.
+        // The cited text is unknown here, and so is the index by which Claude finds it again.
         const { url, title = null } = event.citation;
         const type = 'web_search_result_location';
         const cited = blocks.cite({ type, url, title, cited_text: '', encrypted_index: '' });
@@ -141,18 +141,20 @@ export class MessageWriter {
     }
   }
 
-  /** Claude makes no pictures: they come as the blocks in which the API takes them. */
+  /** Claude generates no images: they are sent as the blocks in which the API accepts them. */
   #media({ mime, data, block, signature }: Event<'media'>): void {
     const kind = mediaKind(mime);
     if (kind !== 'image') return lose(this.#notes, kind);
     this.#blocks.whole({ type: 'image', source: { type: 'base64', media_type: mime, data } });
-    // Asked for or not: Gemini's image models refuse to go on from a picture that has lost it.
+    // Written even when thoughts are hidden: Gemini's image models refuse to continue from an image that has lost its
+    // signature.
     if (signature !== undefined) this.#blocks.signature(block, signature);
   }
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {
     if (format !== 'anthropic-messages') {
-      // Notes on the whole answer (grounding) say again what its citations say, and thoughts are not asked for.
+      // No loss: metadata on the whole answer (grounding, which has no type) repeats its citations, and thoughts were
+      // not requested.
       if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
       return;
     }
@@ -200,7 +202,7 @@ export class MessageWriter {
     this.#sink.finish({ delta, beside, usage: fromUsageDelta(this.#usage, this.#ownUsage) });
   }
 
-  /** OpenAI reports a refusal beside an ordinary stop. */
+  /** OpenAI reports a refusal together with an ordinary stop. */
   #stopReason(): string {
     const { reason, native } = this.#finish ?? {};
     return this.#refusal !== '' && reason === 'stop' ? 'refusal' : fromFinish(reason, native);

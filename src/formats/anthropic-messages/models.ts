@@ -1,10 +1,10 @@
 /**
- * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is a newer one, which has no
- * sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as generation 5 does
- * (docs/protocols/anthropic-messages.md#thinking).
+ * The features that each Claude generation accepts: the one place that knows model names. An unknown id is taken for a
+ * newer model, which has no sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as
+ * generation 5 does (docs/protocols/anthropic-messages.md#thinking).
  *
- * The facts about the models 5.5 and Fable 5.1 come from the capability table of `@ai-sdk/anthropic` 3.0.138. That table disagrees with
- * the older source on one point, forced tools of Fable 5; there the older source holds
+ * The facts about the models 5.5 and Fable 5.1 come from the capability table of `@ai-sdk/anthropic` 3.0.138. That
+ * table disagrees with the older source on one point, forced tools of Fable 5; there the older source applies
  * (docs/protocols/anthropic-messages.md#tool-choice).
  */
 
@@ -27,7 +27,7 @@ export interface ModelFacts {
    * it to between tool calls.
    */
   readonly turnOff: 'disabled' | 'between_tools' | 'never';
-  /** `output_config.effort` is known (Opus 4.5, then every model from 4.6 on). */
+  /** `output_config.effort` is accepted (Opus 4.5, then every model from 4.6 on). */
   readonly effort: boolean;
   readonly xhighEffort: boolean;
   /**
@@ -56,7 +56,7 @@ const NEWEST = Number.POSITIVE_INFINITY;
 const FAMILY_FIRST = /claude-(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:[-.](\d{1,2}))?(?=$|[-@:.])/;
 /** `claude-3-5-haiku-20241022`, `claude-3-opus@20240229`. */
 const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-(opus|sonnet|haiku)/;
-/** `claude-2.1`, `claude-instant-1.2`: before families, served no more, but named in old configs. */
+/** `claude-2.1`, `claude-instant-1.2`: from before the families, retired, but still named in old configs. */
 const ANCIENT = /claude-(?:instant-)?v?([12])(?:\.(\d))?(?=$|[-@:])/;
 
 export function parseModel(id: string): ClaudeModel {
@@ -83,7 +83,7 @@ export function modelFacts(id: string): ModelFacts {
     fixedSampling: version > 406,
     temperatureWithTopP: version <= 400,
     structuredOutput: version >= 405 || (family === 'opus' && version >= 401),
-    // Those that cannot stop thinking are also those that cannot be forced.
+    // The models that cannot stop thinking are also those that cannot be forced to call a tool.
     forcedTools: turnOff === 'disabled',
   };
 }

@@ -13,9 +13,9 @@ interface Golden {
   readonly title: string;
   readonly model: string;
   readonly host?: 'vertex' | 'direct';
-  /** Beside `model`, `messages: hi` and `max_tokens: 100`. */
+  /** Fields besides `model`, `messages: hi` and `max_tokens: 100`. */
   readonly request: JsonObject;
-  /** Beside `messages: hi`, the limit of the request, and the model or Vertex' version. */
+  /** Fields besides `messages: hi`, the limit of the request, and the model or Vertex's version. */
   readonly body?: JsonObject;
   readonly losses?: readonly string[];
   readonly reply?: JsonObject;
@@ -23,7 +23,7 @@ interface Golden {
   readonly fault?: { readonly code: string; readonly param: string };
 }
 
-/** Made here in the form of the recorded ones: wrapped twice, and 01 first. */
+/** A signature in the form of the recorded ones: wrapped twice, then 01. */
 const GOOGLES = Buffer.concat([Buffer.from([0x12, 52, 0x0a, 50, 0x01]), Buffer.alloc(49, 7)]).toString('base64');
 const PNG = 'data:image/png;base64,AAAA';
 

@@ -6,7 +6,7 @@ import { anthropicMessages } from './index.ts';
 import { toOutputSchema } from './output-schema.ts';
 
 describe('toOutputSchema', () => {
-  it('tells a format that is no text, as it does every other that Claude does not enforce', () => {
+  it('describes a format that is not a string, like every other that Claude does not enforce', () => {
     const { schema, moved } = toOutputSchema({ type: 'string', format: { toString: 1 } });
     expect(schema).toEqual({ type: 'string', description: 'format: {"toString":1}' });
     expect(moved).toEqual(['.format']);
@@ -45,7 +45,7 @@ describe('toOutputSchema', () => {
     });
   });
 
-  it('keeps the first of two ways to say one thing, and tells the other', () => {
+  it('keeps the first of two equivalent keywords, and describes the other', () => {
     const either = [{ type: 'string' }];
     expect(toOutputSchema({ anyOf: either, oneOf: [{ type: 'null' }] })).toEqual({
       schema: { anyOf: either, description: 'oneOf: [{"type":"null"}]' },
@@ -88,7 +88,7 @@ describe('toOutputSchema', () => {
     };
   }).schema;
 
-  it('never changes its input, and has nothing to add to what it made', () => {
+  it('never changes its input, and leaves its own output unchanged', () => {
     fc.assert(
       fc.property(schemas, (schema) => {
         const before = JSON.stringify(schema);
@@ -99,7 +99,7 @@ describe('toOutputSchema', () => {
     );
   });
 
-  it('is all that a request changes of a schema, which stays the caller’s: as an answer, as a tool, on both hosts', () => {
+  it('leaves the caller’s schema unchanged in a request: as an answer, as a tool, on both hosts', () => {
     fc.assert(
       fc.property(schemas, fc.constantFrom('direct' as const, 'vertex' as const), (schema, host) => {
         const before = JSON.stringify(schema);
@@ -123,7 +123,7 @@ describe('toOutputSchema', () => {
     );
   });
 
-  it('tells the model what it cannot enforce, and says where', () => {
+  it('describes the constraints that Claude cannot enforce, and reports their places', () => {
     const { schema, moved } = toOutputSchema({
       type: 'object',
       description: 'A person.',

@@ -11,23 +11,26 @@ const LISTS = new Map([
   ['allOf', 'allOf'],
 ]);
 const FORMATS = new Set(['time', 'date', 'date-time', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']);
-/** Say nothing about the answer. */
+/** Keywords that do not constrain the answer. */
 const SILENT = new Set(['$schema', '$id', '$comment', 'examples', 'strict']);
 
 export interface OutputSchema {
   readonly schema: JsonObject;
-  /** Paths of the keywords that are enforced no more: moved into a description, or left out beside a reference. */
+  /** Paths of the keywords that are no longer enforced: moved into a description, or left out beside a reference. */
   readonly moved: readonly string[];
 }
 
-/** A schema in the subset Claude enforces. What it cannot enforce is told to the model in the description. A copy. */
+/**
+ * A copy of the schema in the subset that Claude enforces. The description lists the constraints that Claude cannot
+ * enforce.
+ */
 export function toOutputSchema(schema: JsonObject): OutputSchema {
   const moved: string[] = [];
   return { schema: convert(schema, '', moved), moved };
 }
 
 function convert(schema: JsonObject, path: string, moved: string[]): JsonObject {
-  // Siblings of a reference are refused.
+  // Claude refuses siblings of a reference.
   const reference = stringOf(schema['$ref']);
   if (reference !== undefined) return referTo(reference, schema, path, moved);
   const clean: JsonObject = {};
@@ -37,13 +40,13 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
     const list = LISTS.get(keyword);
     if (KEPT.has(keyword)) clean[keyword] = value;
     else if (MAPS.has(keyword) && isObject(value)) clean[keyword] = convertMap(value, here, moved);
-    // Both of two ways to say one thing: the first is kept, the other told.
+    // `oneOf` and `anyOf` become the same keyword: the first is kept, the other goes into the description.
     else if (list !== undefined && clean[list] === undefined)
       clean[list] = (listOf(value) ?? []).map((item, at) => convertAny(item, `${here}[${at}]`, moved));
     else if (keyword === 'items') clean[keyword] = convertAny(value, here, moved);
     else if (keyword === 'format' && typeof value === 'string' && FORMATS.has(value)) clean[keyword] = value;
-    // Objects are always closed (docs/protocols/requests.md#json-schema-for-claude): repeating that loses no constraint, the opposite
-    // does.
+    // Objects are always closed (docs/protocols/requests.md#json-schema-for-claude): stating it loses no constraint,
+    // stating the opposite does.
     else if (!SILENT.has(keyword) && !(keyword === 'additionalProperties' && value === false)) {
       reported.push(`${keyword}: ${JSON.stringify(value)}`);
       moved.push(here);

@@ -59,7 +59,7 @@ describe('passThrough of a stream', () => {
     expect(reader.signals.progress).toBe(before + 1);
   });
 
-  it('takes Vertex’ own events out', () => {
+  it('removes Vertex’s own events', () => {
     const reader = format.passThrough(clientContext(), true);
     const wire = start + vertexEvent + block + delta('Hi') + vertexEvent + stop;
     expect(pass(reader, [Buffer.from(wire)])).toBe(start + block + delta('Hi') + stop);
@@ -73,13 +73,13 @@ describe('passThrough of a stream', () => {
     expect(reader.signals.ended).toBe(false);
   });
 
-  it('holds the tail of a cut event back and reports the cut', () => {
+  it('holds an incomplete event back and reports the cut', () => {
     const reader = format.passThrough(clientContext(), true);
     expect(pass(reader, [Buffer.from(start + block + delta('Hi').slice(0, -20))])).toBe(start + block);
     expect(reader.signals.failure).toMatchObject({ status: 502, kind: 'stream_interrupted' });
   });
 
-  it('leaves what comes behind a whole message as it is', () => {
+  it('passes events after a complete message unchanged', () => {
     const reader = format.passThrough(clientContext(), true);
     const wire = start + block + delta('Hi') + stop + start + block + delta('again');
     expect(pass(reader, rechunk(Buffer.from(wire), 5))).toBe(wire);
@@ -98,13 +98,13 @@ describe('passThrough of a plain reply', () => {
   const body =
     '{"id":"m","type":"message","model":"claude-x","content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":2}}';
 
-  it('gives the bytes as they came once they are a whole message', () => {
+  it('returns the received bytes once the message is complete', () => {
     const reader = format.passThrough(clientContext(), false);
     expect(pass(reader, rechunk(Buffer.from(body), 7))).toBe(body);
     expect(reader.signals).toMatchObject({ model: 'claude-x', finish: 'length', usage: { total: 3 }, ended: true });
   });
 
-  it('lets nothing of a cut or foreign body leave', () => {
+  it('sends no byte of a cut or foreign body', () => {
     for (const bad of [
       body.slice(0, -5),
       '',

@@ -22,8 +22,9 @@ const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_st
 const DELTA = 'event: content_block_delta';
 
 /**
- * Anthropic names every event on a line of its own, so a record's kind is known without reading its data. Deltas are most of
- * a stream: once some of the answer was seen they only count as progress. The others are decoded, which keeps one reading of them.
+ * Anthropic names every event on a line of its own, so a record's kind is known without reading its data. Deltas are
+ * most of a stream: once part of the answer has arrived, they only count as progress. All other events are decoded by
+ * the same reader as translated replies.
  */
 class StreamPass implements PassThrough {
   readonly signals: Signals = createSignals();
@@ -59,13 +60,16 @@ class StreamPass implements PassThrough {
       this.signals.failure = interrupted();
       return last;
     }
-    // Complete, but servers that just close leave out the event that tells clients so.
+    // The reply is complete, but a server that just closes omits the event that tells clients so.
     this.#reader.end();
     observe(this.signals, this.#reader.drain());
     return last ? Buffer.concat([last, MESSAGE_STOP]) : MESSAGE_STOP;
   }
 
-  /** Nothing but comments goes as it is (recorded); an event whole but for its blank line gets that line, which parsers need. */
+  /**
+   * A rest of comments is passed unchanged (recorded). An event that lacks only its blank line gets that line, which
+   * parsers need.
+   */
   #last(rest: Buffer, records: number): Buffer | undefined {
     if (records === 0) return rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined;
     return this.#scan(Buffer.concat([rest, Buffer.from('\n\n')]));
@@ -94,7 +98,7 @@ class StreamPass implements PassThrough {
   }
 
   /**
-   * False for what the client must not see: an error, which the caller writes, and Vertex AI's own events
+   * False for an event that the client must not see: an error, which the caller writes, and Vertex AI's own events
    * (docs/protocols/vertex-ai.md#claude-events).
    */
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
@@ -105,9 +109,10 @@ class StreamPass implements PassThrough {
     const [event] = readSse(bytes.subarray(from, to));
     if (!event) return true;
     if (event.event === 'vertex_event') return false;
-    // It is whole: what comes behind it is the client's to judge, and not an error of this reply.
+    // The reply is complete: later events are left to the client and are no error of this reply.
     if (this.signals.ended) return true;
-    // Some streams begin anew, with another model in place of the first (recorded): the client is told as the API tells it.
+    // Some streams start over with another model in place of the first (recorded). The client gets both messages, as
+    // the API sends them.
     if (event.event === 'message_start') this.#reader = new MessageReader(this.#reply);
     const before = this.#reader.progress;
     feed(this.#reader, event, false);
@@ -117,10 +122,13 @@ class StreamPass implements PassThrough {
   }
 }
 
-/** How the data of a record begins: with the first member of an object. */
+/** The start of a record's data: an object with its first member. */
 const OBJECT = /(?:\r\n?|\n)data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
 
-/** The data from `start` begins as an object, and the record before `end` closes one. Half of one is no event, and is read to say so. */
+/**
+ * True when the data from `start` begins as an object and the record before `end` closes one. Any other record is
+ * decoded, so that a broken event is reported.
+ */
 function isObjectText(text: string, start: number, end: number): boolean {
   OBJECT.lastIndex = start;
   if (!OBJECT.test(text)) return false;

@@ -8,7 +8,7 @@ const hi = { role: 'user', content: 'hi' };
 const portable = (body: JsonObject) =>
   format.toPortable!(format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 10, messages: [hi], ...body })));
 
-/** What becomes of one block of a user, or of the assistant. */
+/** The portable form of one block of a user or of the assistant. */
 function partsOf(block: JsonObject, role: 'user' | 'assistant' = 'assistant') {
   const { conversation, losses } = portable({ messages: [{ role, content: [{ type: 'text', text: 'a' }, block] }] });
   const parts: readonly Part[] = conversation.turns.flatMap((turn) => turn.parts).slice(1);
@@ -52,9 +52,9 @@ describe('a conversation for a model of another API', () => {
       { type: 'mcp_tool_result', tool_use_id: 's', content: [{ type: 'text', text: 'x' }] },
       'Result of mcp: x',
     ],
-  ])('is told %s as text, which is reported', (_, block, text) => {
+  ])('has %s as text, which is reported', (_, block, text) => {
     const losses = ['downgraded messages[0].content[1]'];
-    // Behind another text, on lines of its own.
+    // After another text, on lines of its own.
     expect(partsOf(block)).toEqual({ parts: [{ type: 'text', text: `\n${text}` }], losses });
     expect(partsOf(block, 'user')).toEqual({ parts: [{ type: 'text', text }], losses });
   });
@@ -67,13 +67,13 @@ describe('a conversation for a model of another API', () => {
       'a document with a picture inside',
       { type: 'document', source: { type: 'content', content: [{ type: 'image', source: {} }] } },
     ],
-  ])('leaves %s as it is, for the other format to report', (_, block) => {
+  ])('leaves %s unchanged, for the other format to report', (_, block) => {
     const { parts, losses } = partsOf(block);
     expect(parts).toMatchObject([{ type: 'opaque', value: block }]);
     expect(losses).toEqual([]);
   });
 
-  it('is told the search results inside of a tool’s result too', () => {
+  it('has the search results inside a tool result as text too', () => {
     const inside = { type: 'search_result', title: 'T', source: 'S', content: [{ type: 'text', text: 'x' }] };
     const { conversation } = portable({
       messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [inside] }] }],
@@ -81,12 +81,12 @@ describe('a conversation for a model of another API', () => {
     expect(conversation.turns[0]!.parts).toMatchObject([{ content: [{ type: 'text', text: 'T\nS\nx' }] }]);
   });
 
-  it('does without thoughts that nobody signed, and keeps those that somebody did', () => {
+  it('has no unsigned thoughts, and keeps signed ones', () => {
     expect(partsOf({ type: 'thinking', thinking: 'hm', signature: '' })).toEqual({ parts: [], losses: [] });
     expect(partsOf({ type: 'thinking', thinking: 'hm', signature: 'c2ln' }).parts).toHaveLength(1);
   });
 
-  it('does without a turn of nothing else, and keeps one that was empty before', () => {
+  it('has no turn of unsigned thoughts alone, and keeps a turn that was empty before', () => {
     const thought = { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: '' }] };
     expect(portable({ messages: [hi, thought, hi] }).conversation.turns.map(({ role }) => role)).toEqual([
       'user',
@@ -95,7 +95,7 @@ describe('a conversation for a model of another API', () => {
     expect(portable({ messages: [{ role: 'user', content: '' }] }).conversation.turns).toHaveLength(1);
   });
 
-  it('holds to the schema of its answer, as Claude does', () => {
+  it('has a strict answer schema, as Claude’s always is', () => {
     const schema = { type: 'object' };
     expect(
       portable({ output_config: { format: { type: 'json_schema', schema } } }).conversation.responseFormat,
@@ -112,7 +112,7 @@ describe('a conversation for a model of another API', () => {
     'memory_20250818',
     'computer_20251124',
     'browser_toolset_20260801',
-  ])('is refused with the tool %s, of which nobody else knows the schema', (type) => {
+  ])('is refused with the tool %s, which has no schema for other models', (type) => {
     const tools = [
       { name: 'f', input_schema: { type: 'object' } },
       { type, name: 'x' },

@@ -46,13 +46,13 @@ function refuseTyped(tool: Tool, at: number): void {
 }
 
 interface Notes {
-  /** Texts that tell of other blocks. */
+  /** Text parts that describe other blocks. */
   readonly reported: Set<Part>;
   readonly losses: LossReport;
   readonly origins: Origins | undefined;
 }
 
-/** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
+/** Drops a turn that held only removed thoughts: other APIs refuse empty turns. */
 function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
   const placeOf =
     turn.role === 'tool'
@@ -66,7 +66,7 @@ function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
   return [portable];
 }
 
-/** Most are: they stay the same objects. */
+/** True for most parts, which stay the same objects. */
 function isPortable(part: Part): boolean {
   if (part.type === 'tool_result') return part.content.every(isPortable);
   return part.type !== 'opaque' && (part.type !== 'thinking' || part.signature !== undefined);
@@ -74,7 +74,7 @@ function isPortable(part: Part): boolean {
 
 function portableParts(parts: readonly Part[], placeOf: (index: number) => string, notes: Notes): Part[] {
   return parts.flatMap((part, index): Part[] => {
-    // No loss: the gateway wrote it for the client to see (message-writer.ts), and its maker does not want it back.
+    // No loss: the gateway wrote it for the client to see (message-writer.ts), and its maker does not need it back.
     if (part.type === 'thinking' && part.signature === undefined) return [];
     const portable = portablePart(part, placeOf(index), notes);
     notes.origins?.carry(part, portable);
@@ -99,8 +99,8 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
 }
 
 /**
- * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other blocks stands on
- * lines of its own there.
+ * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other
+ * blocks is on lines of its own there.
  */
 function setApart(parts: readonly Part[], { reported, origins }: Notes): readonly Part[] {
   if (reported.size === 0) return parts;
@@ -115,7 +115,7 @@ function setApart(parts: readonly Part[], { reported, origins }: Notes): readonl
 
 const isText = ({ type }: Part): boolean => type === 'text';
 
-/** What a block says in words; undefined for one that says nothing (a call of a server tool, a file in a container). */
+/** The text of a block; undefined for a block without text (a call of a server tool, a file in a container). */
 function textOf({ value }: OpaquePart): string | undefined {
   switch (value.type) {
     case 'search_result':
@@ -136,7 +136,10 @@ function resultText({ type, content }: JsonObject): string | undefined {
   return text === undefined ? undefined : `Result of ${tool}: ${text}`;
 }
 
-/** A string, or text blocks alone: what else stands in a list is not said by its texts. */
+/**
+ * The text of a string or of a list of text blocks. Undefined for a list with other blocks, which its texts alone do
+ * not describe.
+ */
 function contentText(content: unknown): string | undefined {
   if (typeof content === 'string') return content === '' ? undefined : content;
   const texts = (listOf(content) ?? []).map((block) =>
@@ -145,7 +148,7 @@ function contentText(content: unknown): string | undefined {
   return texts.length > 0 && texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
 }
 
-/** Without what is encrypted for Claude: it is most of the bytes, and noise to anybody else. */
+/** Removes fields that are encrypted for Claude: they are most of the bytes, and noise to any other model. */
 function readable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readable);
   if (!isObject(value)) return value;
@@ -154,6 +157,6 @@ function readable(value: unknown): unknown {
 }
 
 function lines(texts: readonly (string | undefined)[]): string | undefined {
-  const said = texts.filter((text) => text !== undefined);
-  return said.length > 0 ? said.join('\n') : undefined;
+  const present = texts.filter((text) => text !== undefined);
+  return present.length > 0 ? present.join('\n') : undefined;
 }

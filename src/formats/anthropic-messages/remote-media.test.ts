@@ -18,7 +18,7 @@ const body = (content: unknown) => ({
   ],
 });
 
-describe('media by address in a messages request', () => {
+describe('media by URL in a Messages request', () => {
   it.each([
     [
       'an image',
@@ -74,7 +74,7 @@ describe('media by address in a messages request', () => {
     expect(replaceAt(request, one!.path, one!.embed(fetched))).toEqual(body(embedded));
   });
 
-  it('goes into no block of another kind', () => {
+  it('are embedded in no block of another kind', () => {
     const [image, document] = remoteMedia(
       body([
         { type: 'image', source: url('a') },
@@ -88,19 +88,19 @@ describe('media by address in a messages request', () => {
     ['data', [{ type: 'image', source: base64('image/png', 'AA') }]],
     ['a file', [{ type: 'document', source: { type: 'file', file_id: 'https://h.example/x' } }]],
     [
-      'what a server tool has found',
+      'a document that a server tool fetched',
       [{ type: 'web_fetch_tool_result', content: { type: 'document', source: url('a') } }],
     ],
     ['a schema of a tool that has a `url`', 'hi'],
-    ['a source that is none', [{ type: 'image', source: 'https://h.example/a' }, null, 'x']],
-  ])('%s is none', (_, content) => expect(remoteMedia(body(content))).toEqual([]));
+    ['a source that is not an object', [{ type: 'image', source: 'https://h.example/a' }, null, 'x']],
+  ])('%s is no media by URL', (_, content) => expect(remoteMedia(body(content))).toEqual([]));
 
-  it('of a body that is not one is none, whatever it holds', () => {
+  it('throw nothing for a body of any shape', () => {
     fc.assert(fc.property(fc.jsonValue(), (messages) => void remoteMedia({ messages })));
   });
 });
 
-describe('what Claude fetches itself', () => {
+describe('media that Claude fetches itself', () => {
   const image = { media: 'image', mime: undefined, url: 'https://h.example/a' } as const;
   const pdf = { media: 'document', mime: 'application/pdf', url: 'https://h.example/a' } as const;
   const text = { media: 'document', mime: 'text/plain', url: 'https://h.example/a' } as const;

@@ -5,7 +5,7 @@ import { isObject } from '../json/object.ts';
 
 type MediaPath = RemoteMedia['path'];
 
-/** Images and documents by address, those inside of results and of documents too. What is malformed is the decoder's to refuse. */
+/** Images and documents by URL, including those inside results and documents. The decoder refuses malformed content. */
 export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, at) =>

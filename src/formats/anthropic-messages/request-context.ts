@@ -4,14 +4,14 @@ import type { LossReport } from '../losses/losses.ts';
 import type { ModelFacts } from './models.ts';
 import type { ToolIds } from './tool-ids.ts';
 
-/** What every step of encoding one request needs. */
+/** State shared by all steps of encoding one request. */
 export interface RequestContext {
   readonly conversation: Conversation;
   readonly target: RequestTarget;
   readonly facts: ModelFacts;
   readonly losses: LossReport;
   readonly ids: ToolIds;
-  /** Written in this very format: its own spellings are sent on as they are. */
+  /** True for a body that was written in this format: its own fields are sent unchanged. */
   readonly native: boolean;
 }
 

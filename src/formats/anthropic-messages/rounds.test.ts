@@ -12,8 +12,8 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf } from '../json/read.ts';
 
 /**
- * A conversation goes on: what Claude answered is given to a client, which sends it back to Claude as it came. Nothing may be
- * reported lost then, and Claude must read its own blocks.
+ * A conversation continues: a client gets Claude's answer and sends it back to Claude unchanged. No loss may be
+ * reported then, and Claude must read its own blocks.
  */
 const lax = clientContext({ strict: false });
 
@@ -25,7 +25,7 @@ interface Round {
 const idsOf = (content: readonly JsonObject[]): readonly unknown[] =>
   content.filter((block) => block.type === 'tool_use').map((block) => block.id);
 
-/** Claude's second request, of which the assistant's message is looked at. */
+/** The assistant message of Claude's second request. */
 function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): Round {
   const conversation = decode(deepFreeze({ model: 'm', max_tokens: 100, ...body }));
   const target = requestTarget({ model: 'claude-sonnet-4-5', strict: false });
@@ -71,7 +71,10 @@ function sendable(content: readonly JsonObject[]): JsonObject[] {
     });
 }
 
-/** OpenAI's API has the calls behind what was said, and no place for who called (an OpenAI client cannot ask for another). */
+/**
+ * OpenAI's API places the calls after the text, and has no field for the caller of a tool (an OpenAI client cannot
+ * request another).
+ */
 function saidByOpenai(content: readonly JsonObject[]): JsonObject[] {
   const blocks = content.map((block) => {
     const { caller: _, ...others } = block;
@@ -100,7 +103,7 @@ const web = {
   encrypted_index: 'e',
 };
 
-describe('what Claude said goes back to Claude unchanged and without a loss', () => {
+describe('content of Claude goes back to Claude unchanged and without a loss', () => {
   it.each<[string, JsonObject[], string?]>([
     [
       'thinking, empty but signed thinking, redacted thinking and calls',
@@ -189,7 +192,7 @@ describe('what Claude said goes back to Claude unchanged and without a loss', ()
     );
   });
 
-  it('a refusal, whose explanation the client may send as words', () => {
+  it('a refusal, whose explanation the client may send as text', () => {
     const stop_details = { type: 'refusal', category: 'cyber', explanation: 'No.' };
     const events = format.decodeReply(
       { id: 'm', model: 'x', content: [], stop_reason: 'refusal', stop_details, usage: {} },
@@ -198,7 +201,7 @@ describe('what Claude said goes back to Claude unchanged and without a loss', ()
     expect(throughOpenai(events, [])).toEqual({ content: [{ type: 'text', text: 'No.' }], losses: [] });
   });
 
-  it('the call of a free-text tool, and the answer in a schema that a tool stood for', () => {
+  it('the call of a free-text tool, and the schema answer that came as a tool call', () => {
     const custom = replyContext({ customTools: new Set(['sql']) });
     const call = { type: 'tool_use', id: 'toolu_1', name: 'sql', input: { input: 'SELECT 1' } };
     const called = format.decodeReply({ content: [call], stop_reason: 'tool_use' }, custom);
@@ -224,7 +227,7 @@ describe('a client of the OpenAI API', () => {
     replyContext(),
   );
 
-  it('sees the block as Claude wrote it when it is not strict, and nothing beside it', () => {
+  it('gets the block as Claude wrote it when it is not strict, and no other block', () => {
     const { choices } = openaiChat.encodeReply(events, lax);
     expect(choices).toMatchObject([
       { message: { content: 'It rains', content_blocks: [{ type: 'text', text: 'It rains', citations: [web] }] } },
@@ -241,7 +244,7 @@ describe('a client of the OpenAI API', () => {
     expect(fold(again).choices[0]?.parts.slice(0, 2)).toEqual(fold(events).choices[0]?.parts.slice(0, 2));
   });
 
-  it('sees none of it when it is strict, in a stream and in a plain reply', () => {
+  it('gets none of it when it is strict, in a stream and in a plain reply', () => {
     const strict = clientContext();
     for (const text of [
       openaiChat.encodeStream(strict).push(events),

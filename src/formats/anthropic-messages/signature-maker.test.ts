@@ -4,13 +4,13 @@ import { isFromGoogle } from './signature-maker.ts';
 
 describe('isFromGoogle', () => {
   it.each(['', 'c2ln', 'AQ==', 'skip_thought_signature_validator', '\u0000 not base64'.repeat(9)])(
-    'takes %j for Claude’s: nothing says that it is not',
+    'treats %j as Claude’s, for want of a sign of Google',
     (signature) => {
       expect(isFromGoogle(signature)).toBe(false);
     },
   );
 
-  it('never ends on bytes that are all wrappers or all lengths', () => {
+  it('always terminates on bytes that are all wrappers or all lengths', () => {
     for (const byte of [0x0a, 0x12, 0xff]) expect(isFromGoogle(Buffer.alloc(90, byte).toString('base64'))).toBe(false);
   });
 });
@@ -22,7 +22,7 @@ describe.skipIf(!hasCorpus)('recorded signatures', () => {
       return [...text.matchAll(/"(?:signature|thoughtSignature)":\s*"([^"]{64,})"/g)].map((match) => match[1]!);
     });
 
-  it('of Claude are all told from those of Google', () => {
+  it('of Claude are all distinguished from those of Google', () => {
     const claude = signaturesOf('anthropic', 'vertex-anthropic');
     const google = signaturesOf('gemini', 'vertex-gemini');
     expect(claude.filter(isFromGoogle)).toEqual([]);

@@ -12,11 +12,11 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * the call and its result, and never one form for two calls.
  */
 export class ToolIds {
-  /** The id that each form stands for. Most ids keep their own form, and are entered here alone. */
+  /** The id that each wire form stands for. Most ids keep their own form and are entered only here. */
   readonly #owners = new Map<string, string>();
   /** Ids that got another form. */
   readonly #renamed = new Map<string, string>();
-  /** The number to try next for a name that is taken: all below are taken too, and stay so. */
+  /** The next suffix to try for a taken name: all lower ones are taken, and stay so. */
   readonly #next = new Map<string, number>();
 
   wire(id: string): string {
@@ -46,7 +46,10 @@ export class ToolIds {
   }
 }
 
-/** Signatures are base64, whose `+/=` an id may not hold: base64url inside the id. Another alphabet cannot travel there. */
+/**
+ * Signatures are base64, whose `+/=` an id may not hold: they travel as base64url. A signature in another alphabet is
+ * left out.
+ */
 export function joinSignature(id: string, signature: string | undefined): string {
   if (!signature || signature.length % 4 !== 0 || !BASE64.test(signature)) return id;
   return `${id}${SIGNATURE_MARK}${signature.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;

@@ -15,7 +15,7 @@ describe('toUsage', () => {
       { input: 31, output: 2, total: 33, cacheRead: 10, cacheWrite: 20 },
     ],
     [
-      'writes told by time to live alone',
+      'cache writes reported by time to live only',
       {
         input_tokens: 1,
         output_tokens: 2,
@@ -24,7 +24,7 @@ describe('toUsage', () => {
       { input: 8, output: 2, total: 10, cacheWrite: 7 },
     ],
     [
-      'writes told both ways once',
+      'cache writes reported in both forms, counted once',
       {
         input_tokens: 1,
         output_tokens: 2,
@@ -58,7 +58,7 @@ describe('toUsage', () => {
     [[run('message', 20, 5), run('advisor_message', 7, 7)]],
     [[]],
     ['garbage'],
-  ])('takes the top level for right with the runs %j', (iterations) => {
+  ])('uses the top-level counts with the runs %j', (iterations) => {
     expect(toUsage({ input_tokens: 50, output_tokens: 11, iterations })).toMatchObject({ input: 50, output: 11 });
   });
 });
@@ -90,7 +90,7 @@ describe('usage of a client of this API', () => {
     expect(/event: message_delta\ndata: (.*)\n/.exec(wire)?.[1]).not.toContain('service_tier');
   });
 
-  it('has every key, null where another provider says nothing', () => {
+  it('has every key, null for counts that another provider does not report', () => {
     const foreign: GenerationEvent[] = [
       { type: 'usage', usage: { input: 9, output: 4, total: 13, cacheRead: 2 }, raw: { promptTokenCount: 9 } },
       { type: 'finish', choice: 0, reason: 'stop' },

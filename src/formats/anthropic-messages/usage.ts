@@ -11,17 +11,18 @@ interface Counts {
 }
 
 /**
- * The usage of one reply, told in several steps: `message_delta` counts are totals, and where they are not null they replace those of
- * `message_start` (measured: 13 of 193 recorded streams change them, all with server tools). Lists and objects are added up when they
- * come and not with every later step, which would cost the square of a reply's length.
+ * The usage of one reply, which arrives in several steps. Counts of `message_delta` are totals and replace those of
+ * `message_start`, unless they are null (measured: 13 of 193 recorded streams change them, all with server tools).
+ * Lists and objects are summed when they arrive and not with every later step, which would cost the square of a reply's
+ * length.
  */
 export class MessagesUsageReader {
-  /** All that was said, in the provider's words. */
+  /** All fields reported so far, in the provider's format. */
   readonly raw: JsonObject = {};
   #ofRuns: Counts | undefined;
   #cacheParts: number | undefined;
 
-  /** Undefined where there is no count at all yet, so that "not reported" is never read as zero. */
+  /** Undefined while there is no count at all, so that "not reported" is never read as zero. */
   read(later: JsonObject): Usage | undefined {
     for (const key of Object.keys(later)) {
       const value = later[key];
@@ -119,7 +120,7 @@ export function fromUsage(usage: Usage | undefined, own: JsonObject = {}): JsonO
 /** Facts about the whole request: sent once, in `message_start` (docs/protocols/anthropic-messages.md#message-start). */
 const AT_START = ['cache_creation', 'service_tier', 'inference_geo', 'speed'];
 
-/** The same as `message_delta` carries it: counts only. */
+/** The usage of `message_delta`: counts only. */
 export function fromUsageDelta(usage: Usage | undefined, own?: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fromUsage(usage, own)).filter(([key]) => !AT_START.includes(key)));
 }

@@ -56,7 +56,7 @@ export const chatFields: FieldTable = {
     ['tool_choice', 'function_call'],
     // OpenAI replaces `user` by `safety_identifier`; Claude gets either as `metadata.user_id`.
     ['user', 'safety_identifier'],
-    // Each sets how much the model thinks: OpenAI's word, Anthropic's object, OpenRouter's object.
+    // Each sets the amount of thinking: OpenAI's string, Anthropic's object, OpenRouter's object.
     ['reasoning_effort', 'thinking', 'reasoning'],
   ],
   bothCases: false,

@@ -1,6 +1,6 @@
 import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
-/** POST /v1/embeddings, with what Vertex AI's own API adds. */
+/** POST /v1/embeddings, with the fields that Vertex AI's own API adds. */
 export const embeddingsFields: FieldTable = {
   read: [
     'model',

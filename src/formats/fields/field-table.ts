@@ -5,15 +5,18 @@ export interface FieldTable {
    * `model`: a key that folds to one of these is refused.
    */
   readonly read: readonly string[];
-  /** Paths that say the same, or replace each other. Whoever sets one takes the others out. */
+  /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
   readonly synonyms: readonly (readonly string[])[];
-  /** Field names come in camelCase and in snake_case, as protobuf's JSON has them. */
+  /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
   readonly bothCases: boolean;
   /** Objects whose fields some upstreams read as if they stood at the top level of the body. */
   readonly lifted: readonly string[];
-  /** Top-level fields with names of further models, which some upstreams ask in place of `model`. */
+  /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
   readonly models: readonly string[];
-  /** Places of keys that the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a list. */
+  /**
+   * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
+   * list.
+   */
   readonly freeMaps: readonly string[];
 }
 
@@ -24,7 +27,7 @@ export interface FieldTable {
 export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
 
 /**
- * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which lays it over the body that it sends
+ * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which merges it over the body that it sends
  * (https://docs.litellm.ai/docs/completion/provider_specific_params).
  */
 export const LIFTED = ['extra_body'] as const;

@@ -1,6 +1,6 @@
 import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
-/** POST /v1/images/generations, with what Imagen and Gemini add. */
+/** POST /v1/images/generations, with the fields that Imagen and Gemini add. */
 export const imagesFields: FieldTable = {
   read: [
     'model',

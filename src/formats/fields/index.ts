@@ -5,7 +5,7 @@ import { geminiFields } from './gemini.ts';
 import { imagesFields } from './images.ts';
 import { messagesFields } from './messages.ts';
 
-/** The fields of every body that the gateway takes. */
+/** The field tables of all body formats that the gateway accepts. */
 export const FIELD_TABLES: readonly FieldTable[] = [
   chatFields,
   messagesFields,

@@ -31,7 +31,7 @@ export const messagesFields: FieldTable = {
     ...MODEL_LISTS,
   ],
   // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
-  // `output_config.effort` are two settings that go together.
+  // `output_config.effort` are no synonyms: a request may set both.
   synonyms: [['output_config.format', 'output_format']],
   bothCases: false,
   lifted: [],

@@ -1,7 +1,7 @@
 /**
- * Fields that reach what belongs to a provider account as a whole, not to one caller of it: files and caches other callers have
- * stored, containers, servers and indexes the account is connected to, stored completions, labels of its bill. Names hold in either
- * case, those after `**.` at any depth outside free maps.
+ * Fields that reach resources of a whole provider account, shared by all callers: files and caches that other callers
+ * stored, containers, servers and indexes that the account is connected to, stored completions, labels of its bill.
+ * Names match in either case; names after `**.` match at any depth outside free maps.
  */
 export const SHARED_CREDENTIALS = [
   // Files API of OpenAI, Anthropic and Azure (docs/protocols/openai-chat.md#content-parts, docs/protocols/anthropic-messages.md#sources).
@@ -13,10 +13,10 @@ export const SHARED_CREDENTIALS = [
   // Anthropic's code execution (docs/protocols/anthropic-messages.md#container), OpenAI's code interpreter.
   '**.container',
   '**.mcp_servers',
-  // The same of OpenAI: tools of type `mcp`, whose server is a connector or an address.
+  // OpenAI's counterpart: tools of type `mcp`, whose server is a connector or a URL.
   '**.connector_id',
   '**.server_url',
-  // Kept by the account: spoken answers of chat, and what its Responses API knows by id.
+  // Stored in the account: audio answers of chat, and objects that the Responses API references by id.
   'messages[].audio.id',
   'conversation',
   '**.previous_response_id',
@@ -31,7 +31,7 @@ export const SHARED_CREDENTIALS = [
   '**.store',
 ] as const;
 
-/** Keys whose texts a model reads as text, whatever they look like. */
+/** Keys whose string values are text for the model, whatever they look like. */
 export const TEXT_KEYS: ReadonlySet<string> = new Set([
   'text',
   'content',

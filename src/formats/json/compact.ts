@@ -5,8 +5,9 @@ type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 };
 
 /**
- * Without the keys whose value is undefined: a field that was not sent must not be there (`exactOptionalPropertyTypes`). A loop,
- * since every part of every request passes here (measured: 0.09 µs, against 0.3 to 0.9 µs for a list of entries).
+ * Copies an object without its undefined values: a field that was not sent must be absent
+ * (`exactOptionalPropertyTypes`). A loop, since every part of every request passes here (measured: 0.09 µs, against 0.3
+ * to 0.9 µs for a list of entries).
  */
 export function compact<T extends object>(fields: T): Compact<T>;
 export function compact(fields: Readonly<JsonObject>): JsonObject {
@@ -14,7 +15,7 @@ export function compact(fields: Readonly<JsonObject>): JsonObject {
   for (const key of Object.keys(fields)) {
     const value = fields[key];
     if (value === undefined) continue;
-    // Assigned, this key would change the prototype instead.
+    // An assignment to `__proto__` would change the prototype.
     if (key === '__proto__') Object.defineProperty(kept, key, { value, enumerable: true });
     else kept[key] = value;
   }

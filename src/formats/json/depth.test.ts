@@ -5,7 +5,7 @@ import { MAX_DEPTH, nestsTooDeep } from './depth.ts';
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
-describe('how deep a JSON text nests', () => {
+describe('the nesting depth of a JSON text', () => {
   it.each([
     ['objects up to the bound are taken', objects(MAX_DEPTH), false],
     ['objects beyond it are too deep', objects(MAX_DEPTH + 1), true],
@@ -20,7 +20,7 @@ describe('how deep a JSON text nests', () => {
     expect(nestsTooDeep(text)).toBe(isTooDeep);
   });
 
-  it('does not depend on what strings hold', () => {
+  it('ignores brackets inside strings', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 250, max: 260 }), (text, depth) => {
         const key = JSON.stringify(text);

@@ -1,12 +1,13 @@
 import { QUOTE, depthStep, afterString } from './scan.ts';
 
 /**
- * The deepest JSON text that is made a part of a body. Such text is parsed without recursion, but what is made of it is walked
- * and written with it: some thousand levels end the stack (measured). A body itself may nest 64 levels (`limits.json_depth`).
+ * The deepest nesting of a JSON text that becomes part of a body. Parsing such a text needs no recursion, but walking
+ * and writing its value does: some thousand levels overflow the stack (measured). A body itself may nest 64 levels
+ * (`limits.json_depth`).
  */
 export const MAX_DEPTH = 256;
 
-/** Only brackets are counted: whether the text is JSON at all is for its parser to say. */
+/** Counts brackets only: the parser decides whether the text is valid JSON. */
 export function nestsTooDeep(text: string): boolean {
   if (text.length <= MAX_DEPTH) return false;
   let depth = 0;

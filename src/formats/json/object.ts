@@ -10,23 +10,24 @@ export function objectOf(value: unknown): JsonObject | undefined {
 }
 
 /**
- * Adds fields to an object in place: a stream adds some with each of its events, and copying all of them each time would cost the square
- * of its length. A field named `__proto__` is one like any other.
+ * Adds fields to an object in place. A stream adds some with each of its events, and copying all of them each time
+ * would cost the square of its length. A field named `__proto__` is treated like any other.
  */
 export function absorb(into: JsonObject, fields: JsonObject): void {
   for (const key of Object.keys(fields)) setField(into, key, fields[key]);
 }
 
 export function setField(into: JsonObject, key: string, value: unknown): void {
-  // Assigned, this key would change the prototype instead.
+  // An assignment to `__proto__` would change the prototype.
   if (key === '__proto__')
     Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
   else into[key] = value;
 }
 
 /**
- * The object without the named keys and without nulls, which say nothing, behind the fields of `first`; `undefined` when nothing is left.
- * One loop and one object: lists of entries and copies cost several times as much, and a block may have thousands of fields.
+ * A copy of the object without the named keys and without nulls, which mean the same as absence; the fields of `first`
+ * come first. `undefined` when nothing is left. One loop and one object: lists of entries and copies cost several times
+ * as much, and a block may have thousands of fields.
  */
 export function rest(
   object: JsonObject,

@@ -1,4 +1,6 @@
-/** Readers for JSON of unknown shape: what is not of the wanted type is `undefined`, so hostile bodies cannot crash a codec. */
+/**
+ * Readers for JSON of unknown shape. A value of another type is `undefined`, so hostile bodies cannot crash a codec.
+ */
 
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
@@ -16,7 +18,7 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** Parses JSON text; `undefined` where it is not JSON (JSON itself has no undefined). */
+/** Parses JSON text; `undefined` when it is not JSON (JSON itself has no undefined). */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

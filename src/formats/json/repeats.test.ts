@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { repeatedKey } from './repeats.ts';
 
-describe('a key that stands twice in one object', () => {
+describe('a key that occurs twice in one object', () => {
   it.each<[string, string, string | undefined]>([
     ['is found', '{"a":1,"a":2}', 'a'],
     ['is found with an escape', '[{"model":"x","\\u006dodel":"y"}]', 'model'],

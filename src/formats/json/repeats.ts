@@ -1,7 +1,8 @@
 import { afterString, CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, unquoted } from './scan.ts';
 
 /**
- * A key that stands twice in one object of a JSON value. JSON.parse shows the last of the two, and an upstream may read the first.
+ * Finds a key that occurs twice in one object of a JSON text. JSON.parse keeps the last value, and an upstream may read
+ * the first.
  * @param text well-formed JSON
  */
 export function repeatedKey(text: string): string | undefined {

@@ -17,12 +17,12 @@ it.each([
   expect(losesDigits(text, JSON.parse(text))).toBe(lost);
 });
 
-it('a number too long for any double loses them all', () => {
+it('a number too long for any double loses its digits', () => {
   const text = `[1${'0'.repeat(400)}]`;
   expect(losesDigits(text, JSON.parse(text))).toBe(true);
 });
 
-it('depth and length of the text cost neither the stack nor time', () => {
+it('a deep or long text neither overflows the stack nor takes long', () => {
   const deep = `${'['.repeat(5000)}12345678901234567891${']'.repeat(5000)}`;
   expect(losesDigits(deep, JSON.parse(deep))).toBe(true);
   const long = `{"a":" ${'1'.repeat(1_000_000)}"}`;
@@ -35,7 +35,7 @@ it.each([
   '{"id":1234567890123456789,"n":1,"list":[-12345678901234567891,null,true]}',
   '{"text":"12345678901234567891","n":1.5}',
   '{"text":"ids: 12345678901234567891, 1","n":[12345678901234567]}',
-])('a reply is written again as it came: %s', (text) => {
+])('a reply keeps every digit: %s', (text) => {
   expect(JSON.stringify(parseReplyText(text))).toBe(text);
 });
 

@@ -1,32 +1,32 @@
 import { parseKeepingDigits } from './kept-digits.ts';
 
-/** What most texts do not have; found many times as fast as what follows. */
+/** A quick check that most texts fail, many times as fast as `LONG_NUMBERS`. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
 /** The largest double has 309 digits, and reading a longer number exactly costs the square of its length. */
 const MAX_DIGITS = 310;
 
 /**
- * Whole numbers of sixteen digits and more, where doubles begin to have gaps. Of longer ones than doubles can be it takes the first
- * digits: a pattern without bounds fails on millions of them, for want of stack.
+ * Whole numbers of sixteen digits and more, where doubles begin to have gaps. Of a number longer than any double it
+ * matches the first digits: an unbounded pattern runs out of stack on millions of digits.
  */
 const LONG_NUMBERS = /(?<![\w."\\-])-?(?:\d{311}|\d{16,310}(?![.\deE]))/g;
 
 /**
- * True where a whole number of a JSON text is another one once it is parsed and written again. `value` is the parsed text: it
- * tells numbers from digits inside strings, which the search for long ones cannot.
+ * True when a whole number of a JSON text changes once it is parsed and written again. `value` is the parsed text: it
+ * tells numbers from digits inside strings, which the search in the text cannot.
  */
 export function losesDigits(text: string, value: unknown): boolean {
   return SIXTEEN_DIGITS.test(text) && hasChanged(text) && hasUnsafe(value);
 }
 
-/** One after the other: the first that is changed says it, and a text may hold tens of thousands. */
+/** Stops at the first changed number: a text may hold tens of thousands. */
 function hasChanged(text: string): boolean {
   for (const [digits] of text.matchAll(LONG_NUMBERS)) if (isChanged(digits)) return true;
   return false;
 }
 
-/** Of the digits of a whole number: parsed and written, they are others. */
+/** True when the digits of a whole number change once they are parsed and written. */
 export function isChanged(digits: string): boolean {
   const number = Number(digits);
   if (Number.isSafeInteger(number) || String(number) === digits) return false;
@@ -35,7 +35,7 @@ export function isChanged(digits: string): boolean {
   return digits.length > MAX_DIGITS || !Number.isFinite(number) || BigInt(digits) !== BigInt(number);
 }
 
-/** A list of what is still to be seen instead of recursion: the text comes from the caller, as deep as they like. */
+/** Keeps a work list instead of recursing: the text comes from the caller and may nest to any depth. */
 function hasUnsafe(root: unknown): boolean {
   const open: unknown[] = [root];
   while (open.length > 0) {
@@ -50,13 +50,16 @@ function hasUnsafe(root: unknown): boolean {
 }
 
 /**
- * Parses a reply so that ids of sixteen digits and more in the arguments of its calls are written again as they came: a
- * streamed call passes its arguments on as text, and a plain one must not differ. Such a number becomes an object that
- * only `JSON.stringify` reads; all others are numbers as ever.
+ * Parses a reply so that ids of sixteen digits and more in call arguments are written again unchanged: a streamed call
+ * passes its arguments on as text, and a plain one must not differ. Such a number becomes an object that only
+ * `JSON.stringify` reads; all other numbers stay numbers.
  */
 export function parseReplyText(text: string): unknown {
   return MAY_BE_LONG.test(text) ? parseKeepingDigits(text, isChanged) : JSON.parse(text);
 }
 
-/** What stands before a number in an object or a list: measured, four times as fast on base64 as digits alone. */
+/**
+ * Includes the character before a number in an object or a list: measured, four times as fast on base64 as digits
+ * alone.
+ */
 const MAY_BE_LONG = /[:,[\s]-?\d{16}/;

@@ -1,6 +1,7 @@
 /**
- * What all readers of JSON text share that find something in it without parsing it. JSON's own characters are ASCII, and no byte of
- * another character's UTF-8 is one of them: the same codes serve texts, latin1 views of bytes, and bytes.
+ * Shared by all scanners, which find something in JSON text without parsing it. JSON's own characters are ASCII, and no
+ * byte of another character's UTF-8 equals one of them: the same codes work on strings, latin1 views of bytes, and
+ * bytes.
  */
 
 export const QUOTE = 0x22;
@@ -19,7 +20,9 @@ export const NINE = 0x39;
 export const CAPITAL_E = 0x45;
 export const LETTER_E = 0x65;
 
-/** White space (RFC 8259, section 2). One comparison for what it mostly is not; what is behind the end is none. */
+/**
+ * White space (RFC 8259, section 2). The first comparison rejects most characters, and the missing code past the end.
+ */
 export const isSpace = (code: number): boolean =>
   code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09);
 
@@ -35,15 +38,17 @@ export function afterSpaceIn(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** 1 for a bracket that opens, -1 for one that closes. */
+/** 1 for an opening bracket, -1 for a closing one, 0 for any other character. */
 export function depthStep(code: number): number {
   if (code === OPEN_OBJECT || code === OPEN_ARRAY) return 1;
   return code === CLOSE_OBJECT || code === CLOSE_ARRAY ? -1 : 0;
 }
 
-/** Index after the closing quote of the string that opens at `from`; of one that does not end, the length of the text. */
+/**
+ * Index after the closing quote of the string that opens at `from`, or the text's length when the string does not end.
+ */
 export function afterString(text: string, from: number): number {
-  // A search for quotes: strings of megabytes are looked through a hundred times as fast as by their characters (measured).
+  // Searches for quotes: on strings of megabytes a hundred times as fast as reading each character (measured).
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;
@@ -52,13 +57,13 @@ export function afterString(text: string, from: number): number {
   return text.length;
 }
 
-/** The same for bytes. Most of their strings are short, and a search in a buffer costs more than they do. */
+/** `afterString` for bytes. Most strings are short, and a native search in a buffer costs more than reading them. */
 export function afterStringIn(bytes: Buffer, from: number): number {
   let at = from + 1;
   for (let byte = bytes[at]; at < bytes.length && byte !== QUOTE; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
   return Math.min(at + 1, bytes.length);
 }
 
-/** What a JSON string says. Most have no escape, and need no parser. */
+/** The value of a JSON string literal. Most literals have no escape and need no parser. */
 export const unquoted = (text: string): string =>
   text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);

@@ -7,7 +7,7 @@ import { JsonText, writeJson } from './text.ts';
 const long = (json: string): string => json + ' '.repeat(MAX_DEPTH);
 const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 
-describe('A JSON text that goes into a body as it is', () => {
+describe('A JSON text that enters a body unchanged', () => {
   it.each([
     ['an object', '{"a":[1,-2.5e-3,"\\u00e9",true,false,null,{}],"":""}', true],
     ['a list', '[[],{}]', false],
@@ -20,7 +20,7 @@ describe('A JSON text that goes into a body as it is', () => {
 
   it.each([
     ['a whole number that parsing rounds', '{"id":12345678901234567891}'],
-    ['a number that no double is', '{"id":1e999}'],
+    ['a number beyond the range of a double', '{"id":1e999}'],
     ['a nesting that is too deep', nested(MAX_DEPTH + 1)],
     ['a comma too many', '{"a":1,}'],
     ['a number with a zero in front', '{"a":01}'],
@@ -34,25 +34,25 @@ describe('A JSON text that goes into a body as it is', () => {
     expect(JsonText.of(long(text))).toBeUndefined();
   });
 
-  it('is not a short one, which is parsed as fast', () => {
+  it('is never a short one, which is parsed as fast', () => {
     expect(JsonText.of('{"a":1}')).toBeUndefined();
   });
 
   it.each([
     ['short', '{"a":1,"b":{"c":1,"\\u0063":2}}'],
     ['long', long('{"a":1,"b":{"c":1,"\\u0063":2}}')],
-  ])('is a %s one with a key that stands twice: both go on', (_, text) => {
+  ])('is a %s one with a repeated key, and keeps both values', (_, text) => {
     expect(writeJson({ input: JsonText.of(text) })).toBe(`{"input":${text}}`);
   });
 
   it.each(['{"a":1,"b":2,"a"}', '{"a":1,"a":01}', '"a:b:c"', '[{"a":1},{"a":1}]'])(
-    'is not the short text %s, which has no such key or is no JSON',
+    'is not the short text %s, which repeats no key or is invalid JSON',
     (text) => {
       expect(JsonText.of(text)).toBeUndefined();
     },
   );
 
-  it('is JSON for JSON.parse, too, whatever is changed in it', () => {
+  it('is accepted only if JSON.parse accepts it, whatever is changed in it', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom(...'{}[],:"\\01.e-tn\n '), (json, at, put) => {
         const place = at % json.length;
@@ -64,7 +64,7 @@ describe('A JSON text that goes into a body as it is', () => {
     );
   });
 
-  it('stands where its member is, whatever strings stand before it', () => {
+  it('is written at its member, whatever strings come before it', () => {
     const strings = fc.array(
       fc.oneof(
         fc.string(),
@@ -85,7 +85,7 @@ describe('A JSON text that goes into a body as it is', () => {
     );
   });
 
-  it('leaves as the same JSON that parsing and writing it gives, whatever keys and strings stand around it', () => {
+  it('is written as the same JSON as its parsed value, whatever keys and strings surround it', () => {
     const looks = fc.constantFrom(':1E+0000', '":1E+0000', 'input":1E+0000', '\\', '1E+0000', 'input', '\ud800', '\n"');
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
@@ -101,7 +101,7 @@ describe('A JSON text that goes into a body as it is', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(value, value, fc.nat(2)), { minLength: 1, maxLength: 4 }), (calls) => {
         const textOf = (input: unknown, indent: number): string => {
-          // As callers write it who leave such halves unescaped.
+          // As callers write it that leave such halves unescaped.
           const text = JSON.stringify(input, null, indent).replaceAll(/(?<!\\)((?:\\\\)*)\\ud800/g, '$1\ud800');
           return long(text);
         };
@@ -120,11 +120,11 @@ describe('A JSON text that goes into a body as it is', () => {
     );
   });
 
-  it('is in no list, where no name shows its place', () => {
-    expect(() => writeJson([JsonText.of(long('{}'))])).toThrow('stands in no member');
+  it('is refused in a list, where no member name marks its place', () => {
+    expect(() => writeJson([JsonText.of(long('{}'))])).toThrow('must be the value of a member');
   });
 
-  it('is an object to a writer that does not know it', () => {
+  it('is written as its parsed value by JSON.stringify', () => {
     expect(JSON.stringify({ input: JsonText.of(long('{"a":1}')) })).toBe('{"input":{"a":1}}');
   });
 });

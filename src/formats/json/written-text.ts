@@ -1,9 +1,10 @@
-/** So many pieces are joined at a time. */
+/** Number of pieces that are joined at once. */
 const BATCH = 256;
 
 /**
- * Text that is written in pieces. Added to one string, hundreds of thousands of pieces form a tree of strings that the garbage collector
- * walks again and again (measured: half of the time of a reply of 1 MB in one event); joined in batches, they are gone early.
+ * Text that is built from pieces. Hundreds of thousands of pieces added to one string form a tree of strings that the
+ * garbage collector walks again and again (measured: half of the time of a reply of 1 MB in one event). Joining them in
+ * batches frees them early.
  */
 export class WrittenText {
   #pieces: string[] = [];
@@ -15,7 +16,7 @@ export class WrittenText {
     this.#pieces.length = 0;
   }
 
-  /** All that was added since the last time. */
+  /** Returns and clears the text that was added since the last call. */
   take(): string {
     const rest = this.#pieces.length === 1 ? this.#pieces[0]! : this.#pieces.join('');
     this.#pieces.length = 0;

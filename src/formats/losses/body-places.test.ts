@@ -31,7 +31,7 @@ describe('A place in a body', () => {
     expect(new PlaceFinder(body).nearest(spellings)).toBe(place);
   });
 
-  describe('that can be read in many ways', () => {
+  describe('that can be parsed in many ways', () => {
     /** Every split of `a.a.a…` is a path of the body. Counts the lookups of its keys. */
     function ambiguous(): { readonly body: Record<string, unknown>; readonly lookups: () => number } {
       let lookups = 0;

@@ -5,8 +5,9 @@ import { MAX_NAME_LENGTH } from './losses.ts';
 export type PlaceSpellings = readonly [string, ...string[]];
 
 /**
- * Keys may hold dots and brackets themselves, so that a place can be read in several ways. These bounds keep the search for the places
- * of one request cheap whatever its keys are; a place that needs more is named as the smallest field around it that was found.
+ * Keys may contain dots and brackets, so that a place can be read in several ways. These bounds keep the search for the
+ * places of one request cheap whatever its keys are. A place that needs more lookups is reported as the smallest
+ * enclosing field that was found.
  */
 const MAX_KEYS_TRIED = 64;
 const MAX_LOOKUPS = 4096;
@@ -20,7 +21,7 @@ export class PlaceFinder {
     this.#body = body;
   }
 
-  /** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
+  /** The spelling that occurs in the body, or else the smallest enclosing field that exists. */
   nearest(spellings: PlaceSpellings): string {
     const [first] = spellings;
     let found = 0;
@@ -44,7 +45,7 @@ const INDEX = /\[(\d+)\]\.?/y;
 /** Looks keys up instead of comparing all of them: an object may have hundreds of thousands. */
 class PlaceSearch {
   readonly #place: string;
-  /** Lookups of keys and items that all searches of the request may still do. */
+  /** Remaining lookups of keys and items, for all searches of the request together. */
   readonly #room: { left: number };
   /** End of the longest part of the place that was found. */
   #found = 0;
@@ -59,7 +60,7 @@ class PlaceSearch {
     return this.#found;
   }
 
-  /** True where the search is over. */
+  /** True when the search is over. */
   #visit(value: unknown, from: number): boolean {
     if (from >= this.#place.length) {
       this.#found = this.#place.length;
@@ -82,7 +83,7 @@ class PlaceSearch {
   #visitMember(object: JsonObject, from: number): boolean {
     const place = this.#place;
     if (!this.#takeLookup()) return true;
-    // First the whole rest as one key: most lost fields are unknown ones at the top.
+    // Tries the whole rest as one key first: most lost fields are unknown top-level fields.
     if (Object.hasOwn(object, place.slice(from))) {
       this.#found = place.length;
       return true;

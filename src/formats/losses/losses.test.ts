@@ -27,7 +27,7 @@ describe('A report of losses', () => {
     ]);
   });
 
-  it('counts no loss that has a name already, however many there are', () => {
+  it('counts no loss that is already named, however many there are', () => {
     const report = reportOf(MAX_NAMED + 1);
     report.dropped('k0', 'unknown');
     report.add({ param: 'k1', action: 'dropped', reason: 'unknown' });
@@ -52,13 +52,13 @@ describe('A report of losses', () => {
 });
 
 describe('Joined reports', () => {
-  it('keep the bound and the sum of what has no name, and count no name twice', () => {
+  it('keep the bound, sum the unnamed losses, and count no name twice', () => {
     const joined = joinLosses(reportOf(150).list(), reportOf(300).list());
     expect(joined.filter(({ count }) => count === undefined)).toHaveLength(MAX_NAMED);
     expect(joined.at(-1)).toMatchObject({ action: 'dropped', count: 250 });
   });
 
-  it('are the only list that is not empty', () => {
+  it('are the only list that is not empty, unchanged', () => {
     const losses = reportOf(2).list();
     expect(joinLosses([], losses, [])).toBe(losses);
     expect(joinLosses([], [])).toEqual([]);

@@ -1,10 +1,16 @@
 import type { Loss } from '../conversation.ts';
 import type { ParamPath } from './place.ts';
 
-/** So many losses of one request have names. An ordinary request has fewer than ten, and the header shows about thirty. */
+/**
+ * The most losses of one request that are named. An ordinary request has fewer than ten, and the header shows about
+ * thirty.
+ */
 export const MAX_NAMED = 100;
 
-/** A longer name is counted instead: only a field name that is itself that long makes one, and half a name would be another one. */
+/**
+ * A loss with a longer name is only counted. Only a field name of that length produces one, and half a name would be
+ * another name.
+ */
 export const MAX_NAME_LENGTH = 512;
 
 type Action = Loss['action'];
@@ -12,13 +18,14 @@ type Action = Loss['action'];
 const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
 
 /**
- * What a request cannot express at its target: nothing is lost in silence (docs/protocols/requests.md#losses). A body may hold hundreds
- * of thousands of fields that no target has: the first ones are named, one entry per place, action and reason, and the others are
- * counted. The count is in the last entries of the list, one for each action.
+ * Collects everything that a request cannot express at its target: no loss is silent
+ * (docs/protocols/requests.md#losses). A body may hold hundreds of thousands of fields that no target has: the first
+ * ones are named, one entry per place, action and reason, and the others are counted. The last entries of the list hold
+ * the counts, one for each action.
  */
 export class LossReport {
   readonly #named: Loss[] = [];
-  /** Names by action and reason. A name is looked up as it is: one text for all three would have to be made for each loss. */
+  /** Names by action and reason. Nested maps need no combined key, which would have to be built for each loss. */
   readonly #names: Readonly<Record<Action, Map<string, Set<string>>>> = {
     dropped: new Map(),
     clamped: new Map(),
@@ -38,7 +45,7 @@ export class LossReport {
     this.#lose('downgraded', param, reason);
   }
 
-  /** A loss that is only counted needs no name: a place is not written out to find that it has been named before. */
+  /** A full report only counts: it does not write a place out, not even to find a duplicate. */
   #lose(action: Action, param: ParamPath, reason: string): void {
     if (this.isFull && typeof param !== 'string') this.count(action, 1);
     else this.add({ param: String(param), action, reason });
@@ -59,12 +66,12 @@ export class LossReport {
     for (const loss of losses) this.add(loss);
   }
 
-  /** Nothing more is named. A loop over a caller's fields that finds this needs no names any more. */
+  /** True when no further loss is named. A loop over a caller's fields can stop building names then. */
   get isFull(): boolean {
     return this.#named.length >= MAX_NAMED;
   }
 
-  /** Further losses, without names. */
+  /** Adds losses without names. */
   count(action: Action, count: number): void {
     if (count > 0) this.#unnamed.set(action, (this.#unnamed.get(action) ?? 0) + count);
   }

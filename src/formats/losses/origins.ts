@@ -1,38 +1,38 @@
 import type { Part, Tool, Turn } from '../conversation.ts';
 import { BodyPlace, type ParamPath } from './place.ts';
 
-type Thing = Turn | Part | Tool;
+type LocatedNode = Turn | Part | Tool;
 
-/** A function looks for the place when it is asked for. */
+/** A function computes the place on demand. */
 type NotedPlace = ParamPath | (() => ParamPath);
 
 /**
  * Where in the caller's body each turn, part and tool of a conversation stands.
  *
- * Two lists and no map: all things are noted, and at most a hundred or two are looked up (losses.ts bounds the names). Entering 60,000
- * things of 1 MB into a map takes as long as reading them (measured).
+ * Two lists and no map: all nodes are noted, and at most a hundred or two are looked up (losses.ts bounds the names).
+ * Entering the 60,000 nodes of a 1 MB body into a map takes as long as reading them (measured).
  */
 export class Origins {
-  readonly #things: Thing[] = [];
-  /** The place of each thing, or the thing it stands for. */
-  readonly #places: (NotedPlace | Thing)[] = [];
+  readonly #nodes: LocatedNode[] = [];
+  /** The place of each node, or the node that it replaces. */
+  readonly #places: (NotedPlace | LocatedNode)[] = [];
 
-  note(thing: Thing, place: NotedPlace): void {
-    this.#things.push(thing);
+  note(node: LocatedNode, place: NotedPlace): void {
+    this.#nodes.push(node);
     this.#places.push(place);
   }
 
-  /** `thing` stands for what `before` was. A place of its own counts for more, and is noted first. */
-  carry(before: Thing, thing: Thing): void {
-    if (before === thing) return;
-    this.#things.push(thing);
+  /** `node` replaces `before` and inherits its place. A place of its own wins, if it is noted first. */
+  carry(before: LocatedNode, node: LocatedNode): void {
+    if (before === node) return;
+    this.#nodes.push(node);
     this.#places.push(before);
   }
 
-  of(thing: Thing | undefined): string | undefined {
-    let at = thing;
+  of(node: LocatedNode | undefined): string | undefined {
+    let at = node;
     while (at !== undefined) {
-      const place = this.#places[this.#things.indexOf(at)];
+      const place = this.#places[this.#nodes.indexOf(at)];
       if (place === undefined || typeof place === 'string') return place;
       if (place instanceof BodyPlace) return String(place);
       if (typeof place === 'function') return String(place());

@@ -10,7 +10,7 @@ describe('A place', () => {
     expect(String(BodyPlace.field(part, 'cache_control'))).toBe('messages[2].content[0].cache_control');
   });
 
-  it('may begin with a text', () => {
+  it('may begin with a string', () => {
     expect(String(BodyPlace.field('tools[1]', 'function'))).toBe('tools[1].function');
   });
 });

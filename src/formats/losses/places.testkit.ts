@@ -1,4 +1,4 @@
-/** The place is one of the body, in any way its keys can be read. Tries all of them: for small bodies. */
+/** True when the place exists in the body, in any reading of its keys. Tries all readings: for small bodies only. */
 export function isPlaceOf(body: unknown, place: string): boolean {
   if (place === '') return true;
   if (Array.isArray(body)) {

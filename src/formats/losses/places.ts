@@ -5,17 +5,19 @@ import { LossReport, MAX_NAMED } from './losses.ts';
 import type { Origins } from './origins.ts';
 import { isObject } from '../json/object.ts';
 
-/** A request as its caller wrote it, and the conversation it became. */
+/** A request as its caller wrote it, and its decoded conversation. */
 export interface CallerBody {
   readonly client: Pick<Format, 'clientPaths'>;
   readonly body: JsonObject;
   readonly conversation: Conversation;
-  /** The conversation that places are in: the same one, or the one that other formats can say. */
+  /** The conversation that places refer to: the decoded one, or its portable form. */
   readonly located: Conversation;
   readonly origins: Origins;
 }
 
-/** Losses at the caller's own fields. One may be about several, and several about one. */
+/**
+ * Losses with the paths of the caller's own fields. One loss may concern several fields, and several losses one field.
+ */
 export function namedLosses(losses: readonly Loss[], caller: CallerBody): readonly Loss[] {
   const places = new Places(caller);
   const finder = new PlaceFinder(caller.body);
@@ -35,7 +37,7 @@ export function namedLosses(losses: readonly Loss[], caller: CallerBody): readon
   return named.list();
 }
 
-/** The first of them: an error has one. */
+/** The first path only: an error names one parameter. */
 export function namedPlace(param: string, missing: boolean, caller: CallerBody): string {
   const [place = [param] satisfies PlaceSpellings] = new Places(caller).of(param).spellings;
   return missing ? place[0] : new PlaceFinder(caller.body).nearest(place);
@@ -43,12 +45,12 @@ export function namedPlace(param: string, missing: boolean, caller: CallerBody):
 
 interface FoundPlaces {
   readonly spellings: readonly PlaceSpellings[];
-  /** So many places that are not in the list. */
+  /** Number of places beyond the list. */
   readonly further?: number;
 }
 
-/** Turns, parts and tools that are named by number. */
-const THING = /^(messages|tools)\[(\d+)\](?:\.(tool_calls|content)\[(\d+)\])?(?:\.content\[(\d+)\])?/;
+/** Paths of turns, parts and tools, which count by number. */
+const NODE = /^(messages|tools)\[(\d+)\](?:\.(tool_calls|content)\[(\d+)\])?(?:\.content\[(\d+)\])?/;
 
 interface Message {
   readonly turn: Turn;
@@ -56,8 +58,9 @@ interface Message {
 }
 
 /**
- * Formats name turns, parts and tools of the conversation as OpenAI's API would, which they were first written for: a message for
- * each turn but for each result of a tool turn, `tool_calls` counted for themselves, every part at its index.
+ * Finds the places that encoders name in the caller's body. Encoders name turns, parts and tools as OpenAI's API does,
+ * which they were first written for: one message per turn, but one per result of a tool turn; `tool_calls` have indexes
+ * of their own; every other part counts at its index in the turn.
  */
 class Places {
   readonly #caller: CallerBody;
@@ -70,10 +73,10 @@ class Places {
   }
 
   of(param: string): FoundPlaces {
-    return this.#partial(param) ?? this.#ofThing(param) ?? { spellings: [this.#respelled(param)] };
+    return this.#partial(param) ?? this.#ofNode(param) ?? { spellings: [this.#spellingsOf(param)] };
   }
 
-  /** A field whose rest alone has no place here (`output_config` but for the effort): the rest is what is lost. */
+  /** A field of which one member has a neutral place (`output_config.effort`): only its other members are lost. */
   #partial(param: string): FoundPlaces | undefined {
     const { body, conversation } = this.#caller;
     const { extras } = conversation;
@@ -82,17 +85,17 @@ class Places {
     return membersOf(rest, param);
   }
 
-  #ofThing(param: string): FoundPlaces | undefined {
-    const match = THING.exec(param);
+  #ofNode(param: string): FoundPlaces | undefined {
+    const match = NODE.exec(param);
     if (!match) return undefined;
     const [named, list, ...numbers] = match;
     const [at, field, index, inner] = [Number(numbers[0]), numbers[1], numbers[2], numbers[3]];
     const { located: conversation, origins } = this.#caller;
     if (list === 'tools') {
       const origin = origins.of(conversation.tools?.[at]);
-      // A path below it may have any form (a schema's): only its beginning is another one.
+      // The path below the tool may have any form (inside a schema): only its prefix is replaced.
       if (origin === undefined) return undefined;
-      return { spellings: [this.#respelled(origin + param.slice(`tools[${at}]`.length))] };
+      return { spellings: [this.#spellingsOf(origin + param.slice(`tools[${at}]`.length))] };
     }
     const found = this.#messageAt(at);
     if (!found) return undefined;
@@ -102,10 +105,10 @@ class Places {
     const origin = origins.of(whole ?? turn);
     if (origin === undefined) return undefined;
     if (whole?.type === 'opaque' && whole.attached) {
-      // The block that attached fields were taken from (conversation.ts).
+      // Attached fields are named at the block they were taken from (conversation.ts).
       return membersOf(whole.value, origin, 'type');
     }
-    return { spellings: [this.#respelled(origin + param.slice(named.length))] };
+    return { spellings: [this.#spellingsOf(origin + param.slice(named.length))] };
   }
 
   #messageAt(wanted: number): Message | undefined {
@@ -125,7 +128,7 @@ class Places {
     return calls[index];
   }
 
-  #respelled(place: string): PlaceSpellings {
+  #spellingsOf(place: string): PlaceSpellings {
     const [first, ...others] = this.#caller.client.clientPaths?.(place) ?? [];
     return first === undefined ? [place] : [first, ...others];
   }
@@ -146,7 +149,7 @@ function startsOf(turns: readonly Turn[]): readonly number[] {
   });
 }
 
-/** Index of the last number that is not above `wanted`, in a list that only grows. */
+/** Index of the last number that is at most `wanted`, in an ascending list. */
 function lastUpTo(numbers: readonly number[], wanted: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -157,7 +160,7 @@ function lastUpTo(numbers: readonly number[], wanted: number): number {
   return low - 1;
 }
 
-/** OpenAI's tool messages in a row are one turn of the conversation. */
+/** Consecutive tool messages of OpenAI's API are one turn of the conversation. */
 export function messagesOf(turn: Turn): number {
   return turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
 }

@@ -54,7 +54,7 @@ const LOST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(CLIENTS)('%s', (name, client, strict) => {
-  it.each(PARTS)('is not shown, or is told of, %s', (part, event) => {
+  it.each(PARTS)('is shown, or is reported as lost: %s', (part, event) => {
     const events: GenerationEvent[] = [
       { type: 'start', id: 'i', model: 'm' },
       event,
@@ -94,7 +94,7 @@ describe('a reply that passes through to a strict chat client', () => {
     ],
   ] as const;
 
-  it.each(bodies)('names what is taken out of it (stream: %s)', (stream, body) => {
+  it.each(bodies)('names the removed parts (stream: %s)', (stream, body) => {
     const reader = chat.passThrough(clientContext({ strict: true }), stream);
     const left = [reader.push(Buffer.from(body)), reader.end()].map(String).join('');
     expect(left).not.toContain('content_parts');
@@ -102,7 +102,7 @@ describe('a reply that passes through to a strict chat client', () => {
   });
 });
 
-describe('pictures in `images`, as OpenRouter tells them', () => {
+describe('images in `images`, as OpenRouter returns them', () => {
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
 
   it('reach a Messages client', () => {

@@ -3,7 +3,10 @@ import type { Loss } from '../conversation.ts';
 const NOT_STRICT =
   'OpenAI’s has an extension for clients that are not strict (`x-gateway-strict-open-ai-compliance: false`).';
 
-/** Parts of an answer that a client's API has no place for, and why. The names are label values of a metric: a fixed few. */
+/**
+ * Parts of an answer that a client's API has no field for, and the reason. The names are label values of a metric: a
+ * small, fixed set.
+ */
 const REASONS = {
   audio: 'The API of the client has no field for generated audio.',
   image: `The API of the client has no field for generated images. ${NOT_STRICT}`,
@@ -11,14 +14,14 @@ const REASONS = {
   document: `The API of the client has no field for generated files. ${NOT_STRICT}`,
   code: `OpenAI’s API has no field for executed code. ${NOT_STRICT}`,
   content_blocks: 'The API of the client has no field for this block of the provider.',
-  choices: 'The API of the client has one answer, the first.',
+  choices: 'The API of the client returns one answer: the first.',
   logprobs: 'The API of the client has no field for log probabilities.',
   citations: 'The API of the client has no field for a citation on this content.',
 } as const;
 
 export type ReplyPart = keyof typeof REASONS;
 
-/** What a reply has lost on its way to the client, each part named once. Undefined: nothing. */
+/** The losses of a reply on its way to the client, each part named once. Undefined when nothing was lost. */
 export interface LossNotes {
   losses: readonly Loss[] | undefined;
 }
@@ -29,7 +32,7 @@ const paramOf = (part: ReplyPart): string => `reply.${part}`;
 
 export const REPLY_LOSSES: readonly string[] = (Object.keys(REASONS) as ReplyPart[]).map(paramOf);
 
-/** Why citations are missing that the API of the client does have a field for. */
+/** Reason for missing citations when the client's API has a field for them. */
 export const TOO_MANY_CITATIONS = 'The citations of an answer are cut at 1 MiB.';
 
 export function lose(notes: LossNotes, part: ReplyPart, reason: string = REASONS[part]): void {

@@ -2,7 +2,7 @@ import type { Tool } from '../conversation.ts';
 import type { LossReport } from './losses.ts';
 import { BodyPlace } from './place.ts';
 
-/** Fields of single tools that only the API they were written for has. */
+/** Reports fields of single tools that only the API they were written for has. */
 export function reportToolExtras(tools: readonly Tool[] | undefined, losses: LossReport, reason: string): void {
   tools?.forEach((tool, at) => {
     if (tool.type !== 'function' || !tool.extras) return;

@@ -10,7 +10,7 @@ describe('the first bytes of a file', () => {
     ['474946383961', 'image/gif'],
     ['52494646aabbccdd57454250', 'image/webp'],
     ['255044462d312e37', 'application/pdf'],
-    // A mail gateway's line above the header; readers look further than the first byte.
+    // A mail gateway's line before the header; readers search beyond the first byte.
     [Buffer.from('junk\n%PDF-1.4').toString('hex'), 'application/pdf'],
   ])('%s are those of %s', (hex, mime) => expect(sniffMedia(Buffer.from(hex, 'hex'))).toBe(mime));
 
@@ -23,7 +23,7 @@ describe('the first bytes of a file', () => {
     [Buffer.from(`${' '.repeat(1024)}%PDF-1.4`).toString('hex'), 'of a text that quotes a PDF further down'],
   ])('%s %s are none of them', (hex) => expect(sniffMedia(Buffer.from(hex, 'hex'))).toBeUndefined());
 
-  it('of anything are read without an error', () => {
+  it('of any data are read without an error', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void sniffMedia(Buffer.from(bytes))));
   });
 });

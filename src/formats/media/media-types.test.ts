@@ -90,7 +90,7 @@ it('maps audio formats both ways, without parameters', () => {
   expect(bareMime(' Audio/PCM ; rate=1')).toBe('audio/pcm');
 });
 
-it('tells sound by its first bytes', () => {
+it('detects the audio type by its first bytes', () => {
   const of = (text: string) => sniffAudioMime(Buffer.from(text, 'latin1').toString('base64'));
   expect([of('RIFF....'), of('ID3...'), of('\xff\xf3\x84'), of('fLaC..'), of('OggS..'), of('\x00\x01\x02')]).toEqual([
     'audio/wav',

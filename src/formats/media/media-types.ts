@@ -1,8 +1,9 @@
 import type { MediaPart } from '../conversation.ts';
 
 /**
- * MIME types by file extension (docs/protocols/requests.md#mime-types). `mp4` and `webm` mean video; an audio part asks `audioMime`
- * instead. Where Google's list and the IANA name differ, Google's is kept: it is the only format that needs a type for a URL.
+ * MIME types by file extension (docs/protocols/requests.md#mime-types). `mp4` and `webm` mean video; an audio part uses
+ * `audioMime` instead. Where Google's list and the IANA name differ, Google's name is kept: it is the only format that
+ * needs a type for a URL.
  */
 const MIME_BY_EXTENSION = new Map<string, string>([
   ['jpg', 'image/jpeg'],
@@ -80,7 +81,7 @@ export function audioMime(format: string): string | undefined {
   return AUDIO_BY_FORMAT.get(format.toLowerCase());
 }
 
-/** OpenAI's name of an audio type; parameters (`audio/pcm;rate=24000`) do not count. */
+/** OpenAI's name of an audio type; parameters (`audio/pcm;rate=24000`) are ignored. */
 export function audioFormat(mime: string): string | undefined {
   return FORMAT_BY_AUDIO.get(bareMime(mime));
 }
@@ -102,8 +103,8 @@ export function mimeOfName(name: string): string | undefined {
 }
 
 /**
- * MIME by the extension of the URL's path. Query and fragment do not count: taking what follows the last dot of the whole
- * URL breaks on signed URLs (`a.png?sig=x.y`). No `new URL`: `gs://` buckets may hold characters it refuses.
+ * MIME by the extension of the URL's path. Query and fragment are ignored: the text after the last dot of the whole URL
+ * is wrong for signed URLs (`a.png?sig=x.y`). No `new URL`: `gs://` buckets may hold characters that it refuses.
  */
 export function mimeOfUrl(url: string): string | undefined {
   const scheme = url.indexOf('://');
@@ -116,7 +117,7 @@ export function mimeOfUrl(url: string): string | undefined {
   return mimeOfName(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** Where query or fragment begin. An address may be as long as a body: two searches cost less than a pattern. */
+/** Index where query or fragment begins. A URL may be as long as a body: two searches cost less than a pattern. */
 export function endOfPath(url: string, from = 0): number {
   const query = url.indexOf('?', from);
   const path = query < 0 ? url : url.slice(0, query);
@@ -126,7 +127,7 @@ export function endOfPath(url: string, from = 0): number {
 
 export interface DataUri {
   readonly mime: string | undefined;
-  /** Parameters of the type, less those that name what is assumed anyway. */
+  /** Parameters of the type, except those that name the default. */
   readonly parameters?: string;
   /** base64 */
   readonly data: string;
@@ -138,8 +139,9 @@ const BASE64_MARK = ';base64';
 const MAX_TYPE = 1024;
 
 /**
- * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text data is turned into base64 so that
- * callers see one form. Written with indexOf: an image is megabytes, and a regular expression would walk all of it.
+ * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text data is converted to
+ * base64, so that callers handle one form. Uses indexOf: an image is megabytes, and a regular expression would walk all
+ * of it.
  */
 export function parseDataUri(uri: string): DataUri | undefined {
   if (uri.slice(0, 5).toLowerCase() !== 'data:') return undefined;
@@ -168,7 +170,7 @@ function percentToBase64(text: string): string | undefined {
   try {
     return Buffer.from(decodeURIComponent(text), 'utf8').toString('base64');
   } catch {
-    // A stray percent sign: not a data URI anybody can read.
+    // A stray percent sign makes the data URI unreadable.
     return undefined;
   }
 }
@@ -177,7 +179,7 @@ export function toDataUri(mime: string, data: string): string {
   return `data:${mime};base64,${data}`;
 }
 
-/** First bytes of the sound containers, in base64: OpenAI's `message.audio` does not say what it holds. */
+/** First bytes of the audio containers, in base64: OpenAI's `message.audio` does not name its format. */
 const AUDIO_MAGIC: readonly (readonly [string, string])[] = [
   ['UklGR', 'audio/wav'],
   ['SUQz', 'audio/mp3'],
@@ -186,7 +188,7 @@ const AUDIO_MAGIC: readonly (readonly [string, string])[] = [
   ['T2dnU', 'audio/ogg'],
 ];
 
-/** Type of a sound by its first bytes; headerless sound is PCM, the only such format OpenAI sends. */
+/** Type of audio by its first bytes. Headerless audio is PCM, the only such format that OpenAI sends. */
 export function sniffAudioMime(base64: string): string {
   return AUDIO_MAGIC.find(([magic]) => base64.startsWith(magic))?.[1] ?? 'audio/pcm';
 }

@@ -39,7 +39,7 @@ describe('a value replaced at a path', () => {
     expect(replaceAt(value, path, 'new')).toEqual(value);
   });
 
-  it('never changes what it was given, and puts back what was there', () => {
+  it('never changes its input, and restores the original value', () => {
     const path = fc.array(fc.oneof(fc.nat(3), fc.constantFrom('a', 'b')), { maxLength: 4 });
     fc.assert(
       fc.property(fc.jsonValue(), path, (value, steps) => {

@@ -1,40 +1,43 @@
 import type { MediaPart } from '../conversation.ts';
 import { isObject } from '../json/object.ts';
 
-/** Media that a body names by its address instead of holding it. */
+/** Media that a body references by URL instead of holding it. */
 export interface RemoteMedia {
-  /** The part it stands in, as errors name it: `messages[0].content[1]`. */
+  /** The part that holds it, as errors name it: `messages[0].content[1]`. */
   readonly param: string;
   readonly url: string;
-  /** As far as the caller or the address says it. */
+  /** As far as the caller or the URL shows it. */
   readonly media: MediaPart['media'];
   readonly mime: string | undefined;
-  /** Where in the body the value stands that holds the address: a top-level key and what follows. */
+  /** Path in the body of the value that holds the URL: a top-level key and what follows. */
   readonly path: readonly [string, ...(string | number)[]];
-  /** What stands there with the bytes in it; undefined where this part cannot hold media of that type. */
+  /** The value with the bytes in place of the URL; undefined when this part cannot hold media of that type. */
   embed(content: FetchedMedia): unknown;
 }
 
 export interface FetchedMedia {
-  /** Bare and lower-case. */
+  /** Without parameters, in lower case. */
   readonly mime: string;
   /** Text is UTF-8. */
   readonly data: Buffer;
 }
 
-/** A place that does not fetch all media itself. */
+/** URL support of an upstream that does not fetch all media itself. */
 export interface MediaByUrl {
-  /** Whether it takes this address as it is. `native`: the caller wrote the body in the format that is spoken there. */
+  /** Whether the upstream takes this URL unchanged. `native`: the caller wrote the body in the upstream's format. */
   fetches(media: Pick<RemoteMedia, 'url' | 'media' | 'mime'>, place: { host: string; native: boolean }): boolean;
-  /** Types it reads when it is given the bytes. */
+  /** Types that the upstream reads when it gets the bytes. */
   readonly types: ReadonlySet<string>;
 }
 
-/** Any address; data URIs hold their bytes already. */
+/** Any URL except data URIs, which hold their bytes already. */
 export const isAddress = (text: unknown): text is string =>
   typeof text === 'string' && /^(?!data:)[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
-/** The value with another one at a path; only what leads there is copied. A path that leads nowhere changes nothing. */
+/**
+ * The value with a replacement at a path; only the containers on the path are copied. A path that does not exist
+ * changes nothing.
+ */
 export function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return replacement;

@@ -13,7 +13,7 @@ const reply = toEvents({
   usage: { input: 1, output: 1, total: 2 },
 });
 
-/** Reads that end within the mark, right behind it, and behind white space. */
+/** Reads that end within the mark, right after it, and after white space. */
 const CUTS: readonly (readonly number[])[] = [[], [1], [2], [1, 2], [3], [1, 2, 3], [2, 5]];
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
@@ -34,7 +34,7 @@ describe.each(NAMES)('a byte order mark before a reply of %s', (name) => {
   const bodies = [['events', stream], ...(name === 'gemini' ? ([['array', array]] as const) : [])] as const;
 
   describe.each(CUTS.map((cuts) => [cuts.join(', ') || 'nowhere', cuts] as const))('cut at %s', (_, cuts) => {
-    it.each(bodies)('hides nothing of a stream (%s)', (_form, bytes) => {
+    it.each(bodies)('hides no event of a stream (%s)', (_form, bytes) => {
       const marked = cutAt(Buffer.concat([MARK, bytes]), cuts);
       const decode = (pieces: readonly Buffer[]) => decodeAll(upstream.decodeStream(replyContext()), pieces);
       expect(decode(marked)).toEqual(decode([bytes]));
@@ -51,7 +51,7 @@ describe.each(NAMES)('a byte order mark before a reply of %s', (name) => {
       },
     );
 
-    it('hides nothing of a plain reply', () => {
+    it('hides no part of a plain reply', () => {
       const marked = cutAt(Buffer.concat([MARK, plain]), cuts);
       const open = () => translatingReader(translation, false, 'application/json');
       expect(readAll(open(), marked)).toBe(readAll(open(), [plain]));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EventTooLarge, MAX_EVENT_BYTES } from './held-bytes.ts';
 import { eventEnds, readSse, SseCutter, type SseEvent } from './event-stream.ts';
 
-/** Cuts `bytes` at the given lengths and reads what comes out whole. */
+/** Cuts `bytes` at the given lengths and reads the complete events. */
 function readInPieces(bytes: Buffer, lengths: readonly number[]): { events: SseEvent[]; rest: string } {
   const cutter = new SseCutter();
   const events: SseEvent[] = [];
@@ -57,7 +57,7 @@ describe('server-sent events', () => {
     expect(readSse(Buffer.from(text))).toEqual(expected);
   });
 
-  it('come out the same however the bytes are split', () => {
+  it('are the same however the bytes are split', () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, ''));
     const event = fc.record({
       name: fc.option(fc.constantFrom('ping', 'delta')),
@@ -82,7 +82,7 @@ describe('server-sent events', () => {
     );
   });
 
-  it('are read at once where a read ends with the blank line of a stream that has CR alone', () => {
+  it('are emitted at once when a read ends with the blank line of a CR-only stream', () => {
     const cutter = new SseCutter();
     expect(cutter.push(Buffer.from('data: a\r\r'))?.toString()).toBe('data: a\r\r');
     expect(cutter.push(Buffer.from('data: b\r'))).toBeUndefined();
@@ -95,20 +95,20 @@ describe('server-sent events', () => {
     expect(cutter.push(Buffer.from('\ndata: b'))?.toString()).toBe('data: a\r\n\r\n');
   });
 
-  it.each(['\n', '\r\n', '\r'])('are found one by one in whole bytes, with %j', (eol) => {
+  it.each(['\n', '\r\n', '\r'])('are found one by one in complete bytes with the line end %j', (eol) => {
     const events = [': c', 'data: a', 'event: x'].map((line) => `${line}${eol}${eol}`);
     const ends = [...eventEnds(Buffer.from(events.join('')))];
     expect(ends).toEqual(events.map((_, at) => events.slice(0, at + 1).join('').length));
   });
 
-  it('hold back the tail of an event that was cut', () => {
+  it('hold back the start of an incomplete event', () => {
     expect(readInPieces(Buffer.from('data: a\n\ndata: b\n'), [4])).toEqual({
       events: [{ event: undefined, data: 'a' }],
       rest: 'data: b\n',
     });
   });
 
-  it('are refused when one grows beyond its bound', () => {
+  it('are refused when one exceeds the size limit', () => {
     const cutter = new SseCutter();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     expect(() => {

@@ -2,9 +2,9 @@ import { ByteBuffer } from './held-bytes.ts';
 import { withoutMark } from './stream-start.ts';
 
 /**
- * Server-sent events on bytes. Cutting and reading are apart: a pass-through only cuts, a decoder reads what was cut.
- * Tolerates any split of the bytes, lines that end in LF, CRLF or CR (all Gemini recordings use CRLF, all Anthropic ones LF), comments,
- * several `data:` lines and a byte order mark (WHATWG HTML, section 9.2).
+ * Server-sent events on bytes. Cutting and reading are separate: a pass-through only cuts, a decoder reads the cut
+ * events. Tolerates any split of the bytes, lines that end in LF, CRLF or CR (all Gemini recordings use CRLF, all
+ * Anthropic ones LF), comments, several `data:` lines and a byte order mark (WHATWG HTML, section 9.2).
  */
 
 const LF = 0x0a;
@@ -15,7 +15,7 @@ export class SseCutter {
   readonly #held = new ByteBuffer();
   #begun = false;
 
-  /** Bytes up to the last event end seen, or undefined. The byte order mark of the stream is not among them. */
+  /** Bytes up to the last event end seen, or undefined. Without the byte order mark of the stream. */
   push(bytes: Buffer): Buffer | undefined {
     const cut = this.#lastEnd(bytes);
     if (cut < 0) {
@@ -27,7 +27,7 @@ export class SseCutter {
     return whole;
   }
 
-  /** What is held back: an event whose blank line never came. */
+  /** The held bytes: an event whose blank line never came. */
   rest(): Buffer {
     return this.#begin(this.#held.take());
   }
@@ -38,7 +38,7 @@ export class SseCutter {
     return withoutMark(whole);
   }
 
-  /** Index just past the last blank line in `bytes`, counting what is held before it; -1 when there is none. */
+  /** Index just past the last blank line in `bytes`, including the held bytes before it; -1 when there is none. */
   #lastEnd(bytes: Buffer): number {
     let lf = lastOf(bytes, LF, bytes.length - 1);
     let cr = lastOf(bytes, CR, bytes.length - 1);
@@ -56,8 +56,9 @@ export class SseCutter {
   }
 
   /**
-   * Of a CR that no LF follows. At the end of a read an LF may still come: where lines end in LF or CRLF it is waited for; behind a line
-   * that ends in CR alone it is not, since the event would wait for the one behind it.
+   * True when the CR at `cr` ends a blank line by itself, without an LF. At the end of a read, the LF of a CRLF may
+   * still come. After a line that ends in LF or CRLF the cutter waits for it. After a line that ends in a lone CR it
+   * does not wait, since the event would be held until the next one.
    */
   #endsBlankLine(bytes: Buffer, cr: number): boolean {
     const next = bytes[cr + 1];
@@ -71,10 +72,10 @@ function isLineEnd(code: number | undefined): boolean {
   return code === LF || code === CR;
 }
 
-/** A call into the engine costs as much as looking at so many bytes here. */
+/** A native search costs as much as comparing this many bytes here. */
 const SHORT = 32;
 
-/** Index of the last such byte at or before `from`, or -1. */
+/** Index of the last byte `code` at or before `from`, or -1. */
 function lastOf(bytes: Buffer, code: number, from: number): number {
   if (from > SHORT) return bytes.lastIndexOf(code, from);
   let at = from;
@@ -82,12 +83,13 @@ function lastOf(bytes: Buffer, code: number, from: number): number {
   return at;
 }
 
-/** The end of a line and an empty line. A CR before an LF is half of one end. */
+/** A line end and an empty line. The CR of a CRLF is not a line end of its own. */
 const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))(?:\r\n?|\n)/g;
 
 /**
- * Index behind the blank line that ends the event at `from`, or the end. `text` has a character per byte (latin1), so that positions in
- * it are positions in the bytes. Recorded OpenAI and Anthropic streams have LF alone: no pattern for those.
+ * Index after the blank line that ends the event at `from`, or the text's length. `text` has one character per byte
+ * (latin1), so that positions in it are positions in the bytes. Recorded OpenAI and Anthropic streams use LF only,
+ * which needs no pattern.
  */
 export function eventEnd(text: string, from: number, returns: boolean): number {
   if (!returns) {
@@ -98,10 +100,10 @@ export function eventEnd(text: string, from: number, returns: boolean): number {
   return BLANK_LINE.test(text) ? BLANK_LINE.lastIndex : text.length;
 }
 
-/** True where some line of the text may end in CR: what `eventEnd` has to know of the whole text. */
+/** True when a line of the text may end in CR. `eventEnd` must know this for the whole text. */
 export const hasReturns = (text: string): boolean => text.includes('\r');
 
-/** Indexes just past each blank line of whole events, and the end. */
+/** Yields the index after each blank line of complete events, and the text's length. */
 export function* eventEnds(bytes: Buffer): Generator<number> {
   const text = bytes.toString('latin1');
   const returns = hasReturns(text);
@@ -115,14 +117,14 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Reads whole events. Records without data (comments, a lone `event:`) give nothing, as the standard says. */
+/** Reads complete events. Records without data (comments, a lone `event:`) yield nothing, as the standard says. */
 export function readSse(bytes: Buffer): SseEvent[] {
   const events: SseEvent[] = [];
   let event: string | undefined;
   let data: string | undefined;
   const text = bytes.toString('utf8');
   let from = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  // Each is looked for again when the reading has passed it: a text may have one sort of line end alone.
+  // Each is searched again only when reading has passed it: a text may hold one kind of line end only.
   let lf = indexFrom(text, '\n', from);
   let cr = indexFrom(text, '\r', from);
   while (from < text.length) {
@@ -144,7 +146,7 @@ export function readSse(bytes: Buffer): SseEvent[] {
   return events;
 }
 
-/** The end of the text stands for a character that it does not have. */
+/** Index of the character, or the text's length when there is none. */
 function indexFrom(text: string, character: string, from: number): number {
   const at = text.indexOf(character, from);
   return at < 0 ? text.length : at;

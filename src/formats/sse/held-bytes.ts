@@ -1,4 +1,6 @@
-/** Largest event that is held while its end is missing. An inline image arrives as one event: base64 of up to 12 MiB fits. */
+/**
+ * Largest event that is held while it is incomplete. An inline image arrives as one event: base64 of up to 12 MiB fits.
+ */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 export class EventTooLarge extends Error {
@@ -6,13 +8,14 @@ export class EventTooLarge extends Error {
 }
 
 export const NOTHING = Buffer.alloc(0);
-/** The first bytes that are held get so much room; a larger room than the last is let go with its event. */
+/** Capacity of the first buffer, and the largest buffer that is kept when its event leaves. */
 const LEAST_ROOM = 256;
 const MOST_KEPT_ROOM = 64 * 1024;
 
 /**
- * Bytes that wait for the end of their event. They are copied into one room, which doubles when it is full: a read of one byte costs
- * little more than the copy of that byte, and a large event in small reads does not cost its square.
+ * Bytes that wait for the end of their event. They are copied into one buffer, which doubles when it is full: a read of
+ * one byte costs little more than the copy of that byte, and a large event in small reads does not cost the square of
+ * its size.
  */
 export class ByteBuffer {
   #room: Buffer = NOTHING;
@@ -32,7 +35,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** All that is held, and the bytes before index `to`. Nothing is held then. */
+  /** Returns all held bytes and the bytes before index `to`, and empties the buffer. */
   take(bytes: Buffer = NOTHING, to = bytes.length): Buffer {
     const head = to === bytes.length ? bytes : bytes.subarray(0, to);
     const whole = this.#length === 0 ? head : Buffer.concat([this.#room.subarray(0, this.#length), head]);
@@ -41,7 +44,7 @@ export class ByteBuffer {
     return whole;
   }
 
-  /** The byte at `index` of what is held and `bytes` behind it, where `bytes` begins at 0 and the last byte held is at -1. */
+  /** The byte at `index`, where `bytes` begins at 0 and the last held byte is at -1. */
   at(index: number, bytes: Buffer): number | undefined {
     if (index >= 0) return bytes[index];
     return this.#length + index >= 0 ? this.#room[this.#length + index] : undefined;

@@ -25,18 +25,18 @@ describe.each(NAMES)('A stream of %s', (name) => {
   describe.each(['\r', '\n', '\r\n'])('whose lines end in %j', (eol) => {
     const stream = Buffer.from(written.replaceAll(/\r\n|\n/g, eol));
 
-    it.each([1, 2, 7, 10_000])('says the same, in reads of %d', (size) => {
+    it.each([1, 2, 7, 10_000])('decodes to the same events, in reads of %d', (size) => {
       expect(decode(stream, size)).toEqual(decode(Buffer.from(written), 10_000));
     });
 
-    it.each([1, 2, 7, 10_000])('passes through as it came, in reads of %d', (size) => {
+    it.each([1, 2, 7, 10_000])('passes through unchanged, in reads of %d', (size) => {
       const reader = format.passThrough(clientContext(), true);
       const pieces = [...inReads(stream, size).map((piece) => reader.push(piece)), reader.end()];
       expect(Buffer.concat(pieces.filter((piece) => piece !== undefined)).toString()).toBe(stream.toString());
       expect(reader.signals).toMatchObject({ ended: true, finish: 'stop', failure: undefined });
     });
 
-    it('loses the usage alone that its client did not ask for', () => {
+    it('loses only the usage that its client did not request', () => {
       const client = clientContext({ includeUsage: false });
       const passed = (bytes: Buffer) => {
         const reader = format.passThrough(client, true);

@@ -14,9 +14,9 @@ const TEXTS = ['Hé', 'llo 🙂', '.'];
 const reported = ({ text }: Dialect): string[] => TEXTS.map(text);
 const whole = (wire: Dialect): string => [...wire.opening, ...reported(wire), ...wire.closing].join('');
 
-/** What an upstream does to a stream that has shown text, and the code its failure stands for. */
+/** Faults of an upstream in a stream that has shown text, each with the code of its failure. */
 const FAULTS: Readonly<Record<string, (wire: Dialect, at: number) => Buffer>> = {
-  // Within the text, so neither its end nor a whole finish has come.
+  // The cut is within the text, before its end or a complete finish.
   'is cut anywhere': (wire, at) => {
     const before = Buffer.byteLength(wire.opening.join('') + wire.text(TEXTS[0]!));
     const bytes = Buffer.from(wire.opening.join('') + reported(wire).join(''));
@@ -26,8 +26,8 @@ const FAULTS: Readonly<Record<string, (wire: Dialect, at: number) => Buffer>> = 
     const bytes = Buffer.from(wire.opening.join('') + reported(wire).join(''));
     return bytes.subarray(0, bytes.indexOf(Buffer.from('🙂')) + 2);
   },
-  'closes without a word of an end': (wire) => Buffer.from(wire.opening.join('') + reported(wire).join('')),
-  'sends what is no event': (wire, at) =>
+  'closes without a terminal event': (wire) => Buffer.from(wire.opening.join('') + reported(wire).join('')),
+  'sends an invalid event': (wire, at) =>
     Buffer.from(
       wire.opening.join('') + reported(wire).join('') + wire.malformed[at % wire.malformed.length]! + whole(wire),
     ),
@@ -35,12 +35,12 @@ const FAULTS: Readonly<Record<string, (wire: Dialect, at: number) => Buffer>> = 
     Buffer.from(wire.opening.join('') + reported(wire).join('') + wire.error + wire.closing.join('')),
 };
 
-/** What a stream that broke is told as, whatever its API: the end of it, or what cannot be read in it. */
+/** Failure codes of a broken stream, whatever its API: cut, or unreadable. */
 const KINDS: Readonly<Record<string, string>> = {
   'is cut anywhere': 'stream_interrupted',
   'is cut inside a character': 'stream_interrupted',
-  'closes without a word of an end': 'stream_interrupted',
-  'sends what is no event': 'unreadable_reply',
+  'closes without a terminal event': 'stream_interrupted',
+  'sends an invalid event': 'unreadable_reply',
 };
 
 describe.each(READERS)('a stream from %s', (_, wire, open) => {
@@ -58,7 +58,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
         const events = readSse(Buffer.from(left));
         expect(readSse(Buffer.from(expected)).slice(0, events.length)).toEqual(events);
         expect(left === '' || left.endsWith('\n')).toBe(true);
-        // The error is for the writer to tell: a reader that told it too would make two.
+        // The writer emits the error: a reader that emitted it too would make two.
         for (const { event, data } of events) {
           expect(event).not.toBe('error');
           expect(data).not.toBe('[DONE]');
@@ -69,7 +69,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     );
   });
 
-  it.each(wire.pings)('is not moved by %j, before its content or after', (ping) => {
+  it.each(wire.pings)('makes no progress with %j, before its content or after', (ping) => {
     const reader = open(true);
     reader.push(Buffer.from(wire.opening.join('')));
     const opened = reader.signals.progress;
@@ -82,7 +82,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     expect(reader.signals.progress).toBe(shown);
   });
 
-  it.each(wire.silentSteps)('is moved by %j, although it shows nothing', (step) => {
+  it.each(wire.silentSteps)('makes progress with %j, although nothing is shown', (step) => {
     const reader = open(true);
     reader.push(Buffer.from(wire.opening.join('') + wire.text('Hi')));
     const before = reader.signals.progress;
@@ -112,7 +112,7 @@ describe.each(READERS)('a stream from %s', (_, wire, open) => {
     },
   );
 
-  it('that a filter stops after some of the answer is not blocked', () => {
+  it('that a filter stops after part of the answer is not blocked', () => {
     const reader = open(true);
     const { stream } = wire.blocked[0]!;
     // Openings of both: the second message of Claude's would be one too many.

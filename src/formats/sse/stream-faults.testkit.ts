@@ -8,19 +8,19 @@ import { translatingReader } from '../streams/readers.ts';
 /** Records of one wire as an upstream writes them. */
 export interface Dialect {
   readonly format: Format;
-  /** Before any content. */
+  /** Records before any content. */
   readonly opening: readonly string[];
   readonly text: (text: string) => string;
-  /** Of a stream that has shown text. */
+  /** End of a stream that has shown text. */
   readonly closing: readonly string[];
-  /** Signs of life that say nothing. */
+  /** Keep-alives without content. */
   readonly pings: readonly string[];
-  /** Moves the answer on although nothing of it can be shown. */
+  /** Records that count as progress and show nothing. */
   readonly silentSteps: readonly string[];
   readonly error: string;
-  /** Events that are no JSON: half of one, a word in braces, no braces. */
+  /** Events that are not JSON: half of one, a word in braces, no braces. */
   readonly malformed: readonly string[];
-  /** A whole stream that is nothing but a filter's stop, and its plain reply. */
+  /** A whole stream with nothing but a filter's stop, and its plain reply. */
   readonly blocked: readonly { readonly stream: string; readonly plain: object }[];
 }
 
@@ -100,7 +100,7 @@ const anthropic: Dialect = {
     messageEnd({ stop_reason: 'end_turn' }),
   ],
   pings: [': ping\n\n', named({ type: 'ping' }), 'event: vertex_event\ndata: {"type":"vertex_event"}\n\n'],
-  // Claude with `thinking.display: omitted` thinks so; a server's tool is given whole when its input is whole.
+  // Claude with `thinking.display: omitted` sends such deltas; a server tool's input is emitted once it is complete.
   silentSteps: [
     blockDelta({ type: 'thinking_delta', thinking: '' }),
     blockDelta({ type: 'signature_delta', signature: 'abc' }),

@@ -4,15 +4,15 @@ const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const NOTHING = Buffer.alloc(0);
 
 export interface Opened {
-  /** All bytes that have come and were not given before, without the mark. */
+  /** All bytes received and not yet returned, without the byte order mark. */
   readonly bytes: Buffer;
-  /** Index of the first byte that is neither white space nor a part of the mark; undefined until it has come. */
+  /** Index of the first byte that is neither white space nor part of the mark; undefined until it arrives. */
   readonly first: number | undefined;
 }
 
 /**
- * Finds the first real byte of a stream, which tells what is streamed. A read may cut the byte order mark: its first bytes wait here
- * for the others, since each half alone is no mark and no text either.
+ * Finds the first significant byte of a stream, which shows what is streamed. A read may split the byte order mark: its
+ * first bytes are held until the others arrive, since part of a mark is neither a mark nor text.
  */
 export class StreamStart {
   #held: Buffer = NOTHING;
@@ -32,13 +32,16 @@ export class StreamStart {
   }
 }
 
-/** Clients of a stream need not know the mark: one that does not reads a first line of another name, and loses its event. */
+/**
+ * Removes the byte order mark. A client that does not know the mark reads another name in the first line, and loses its
+ * event.
+ */
 export function withoutMark(bytes: Buffer): Buffer {
   const marked = bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2];
   return marked ? bytes.subarray(MARK.length) : bytes;
 }
 
-/** The text of a whole body: JSON.parse refuses the mark. */
+/** The text of a whole body without the mark, which JSON.parse refuses. */
 export function textOf(bytes: Buffer): string {
   return withoutMark(bytes).toString('utf8');
 }

@@ -24,7 +24,7 @@ it('joins the fragments of a block and puts its signature on it', () => {
   expect(choices[0]).toMatchObject({ finish: 'stop', native: 'end_turn' });
 });
 
-it('keeps a signature that stands alone, on an empty text', () => {
+it('keeps a signature without a part on an empty text', () => {
   expect(fold([{ type: 'signature', ...at, block: 3, signature: 's' }, { type: 'end' }]).choices[0]?.parts).toEqual([
     { type: 'text', text: '', signature: 's' },
   ]);
@@ -47,7 +47,7 @@ it('reads the kind of a medium from its type in any case', () => {
   expect(fold([media, { type: 'end' }]).choices[0]?.parts).toMatchObject([{ type: 'media', media: 'image' }]);
 });
 
-it('takes the last usage, adds nothing', () => {
+it('takes the last usage and sums nothing', () => {
   const usage = (output: number) => ({ type: 'usage', usage: { input: 5, output, total: 5 + output } }) as const;
   expect(fold([usage(1), usage(7), { type: 'end' }]).usage).toEqual({ input: 5, output: 7, total: 12 });
 });
@@ -57,7 +57,7 @@ it('orders choices by their index', () => {
   expect(fold([text(1), text(0), { type: 'end' }]).choices.map(({ index }) => index)).toEqual([0, 1]);
 });
 
-it('tells the failure a stream ended with', () => {
+it('returns the failure that ended a stream', () => {
   const failure = { status: 529, message: 'busy' };
   expect(fold([{ type: 'error', failure }]).failure).toBe(failure);
 });

@@ -2,10 +2,10 @@ import type { FormatName, JsonObject, Part, ToolCallPart } from '../conversation
 import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from '../events.ts';
 import { mediaKind } from '../media/media-types.ts';
 
-/** One answer, whole: what a list of events says when it is read to the end. */
+/** One complete answer, folded from a list of events. */
 export interface FoldedChoice {
   readonly index: number;
-  /** In the order of their first event. Fragments of one block are joined; a signature sits on its part. */
+  /** In the order of their first event. Fragments of one block are joined; a signature is on its part. */
   readonly parts: readonly Part[];
   readonly refusal: string | undefined;
   readonly finish: FinishReason | undefined;
@@ -26,7 +26,7 @@ export interface Generation {
   readonly extrasFormat: FormatName | undefined;
   readonly choices: readonly FoldedChoice[];
   readonly usage: Usage | undefined;
-  /** The provider's own usage object, last seen. */
+  /** The last usage object in the provider's own format. */
   readonly rawUsage: JsonObject | undefined;
   readonly failure: UpstreamFailure | undefined;
 }
@@ -136,7 +136,7 @@ function foldInto(draft: Draft, event: FoldedEvent): void {
       draft.citations.push(event.citation);
       return;
     case 'logprobs':
-      // No spread: a long answer has more tokens than a call may have arguments.
+      // No spread: a long answer has more tokens than a function call takes arguments.
       for (const token of event.tokens) (event.refusal ? draft.refusalLogprobs : draft.logprobs).push(token);
       return;
     default:
@@ -200,7 +200,10 @@ function wholePart(event: Extract<FoldedEvent, { type: 'media' | 'code' | 'code_
   }
 }
 
-/** The part of a block or call, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */
+/**
+ * The part of a block or call. It was created here, so fragments are joined to it in place: a copy for each would cost
+ * more than the fragments do.
+ */
 function partAt(draft: Draft, kind: Fragmented, number: number): Mutable<Part> | undefined {
   const at = draft.blocks[kind].get(number);
   return at === undefined ? undefined : draft.parts[at];
@@ -210,7 +213,7 @@ function begin(draft: Draft, number: number, part: Extract<Part, { type: Fragmen
   draft.blocks[part.type].set(number, draft.parts.push(part) - 1);
 }
 
-/** A signature belongs to the thinking or text of its block; alone it makes an empty text part that only carries it. */
+/** A signature belongs to the thinking or text of its block. Without either, an empty text part carries it. */
 function sign(draft: Draft, block: number, signature: string): void {
   const part = partAt(draft, 'thinking', block) ?? partAt(draft, 'text', block);
   if (part?.type === 'thinking' || part?.type === 'text') part.signature = signature;

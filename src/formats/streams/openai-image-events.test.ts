@@ -9,11 +9,11 @@ const eventsOf = (note: string) => {
 };
 
 describe('A whole reply as a stream of images', () => {
-  it('has its other fields in each event', () => {
+  it('repeats its other fields in each event', () => {
     expect(eventsOf('short').map(({ note }) => note)).toEqual(['short', 'short', 'short']);
   });
 
-  it('has long fields in the first event alone', () => {
+  it('has long fields in the first event only', () => {
     const long = 'a'.repeat(5000);
     expect(eventsOf(long).map(({ note }) => note)).toEqual([long, undefined, undefined]);
   });

@@ -4,10 +4,10 @@ import { isObject } from '../json/object.ts';
 const MAX_REPEATED_FIELDS = 4096;
 
 /**
- * A whole reply with images as the stream that its client asked for (docs/protocols/images.md#openai-stream): without drafts, each image
- * is complete at once. Usage covers the whole request and stands on the last event, so that a client that adds it up counts it once.
- * Small fields of the reply stand in each event; large sets of them stand in the first alone, or a stream of many images would be a
- * multiple of the received reply.
+ * A whole image reply as the stream that its client requested (docs/protocols/images.md#openai-stream). There are no
+ * partial images: each image is complete at once. Usage covers the whole request and is on the last event, so that a
+ * client that sums it counts it once. Small fields of the reply are repeated in each event. Large sets of them are in
+ * the first event only, or a stream of many images would be a multiple of the received reply.
  */
 export function asImageEvents({ created, data, usage, ...others }: JsonObject): string {
   const images = Array.isArray(data) ? data.filter(isObject) : [];

@@ -7,19 +7,19 @@ import { textOf } from '../sse/stream-start.ts';
 
 type DecodeReply = (body: unknown, reply: ReplyContext) => readonly GenerationEvent[];
 
-/** A whole reply that was read: its bytes, what they say as JSON, and as events. */
+/** A whole reply: its bytes, its parsed JSON, and its events. */
 export interface WholeReply {
   readonly bytes: Buffer;
   readonly body: unknown;
   readonly events: readonly GenerationEvent[];
 }
 
-const asItCame = ({ bytes }: WholeReply): Buffer => bytes;
+const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
 
 /**
- * A plain body in the client's own format is one event: it is whole when it has ended. So it is held (the caller bounds it),
- * read for its signals, and leaves as the bytes that came, or as `write` has it; a body that was cut, or is something
- * else, never does.
+ * A plain body in the client's own format is one event, complete only at its end. It is therefore held (the caller
+ * bounds it), read for its signals, and sent as the received bytes or as `write` returns them. A cut or unreadable body
+ * is never sent.
  */
 export class PlainPassThrough implements PassThrough {
   readonly signals: Signals;
@@ -31,13 +31,13 @@ export class PlainPassThrough implements PassThrough {
   constructor(
     decodeReply: DecodeReply,
     model: string,
-    write: (reply: WholeReply, notes: LossNotes) => Buffer = asItCame,
+    write: (reply: WholeReply, notes: LossNotes) => Buffer = unchanged,
     signals: Signals = createSignals(),
   ) {
     this.signals = signals;
     this.#decodeReply = decodeReply;
     this.#write = write;
-    // Nobody sees the ids of the calls this reads.
+    // These call ids are never sent: the events serve the signals and `write`.
     this.#reply = { model, newCallId: () => 'call' };
   }
 

@@ -1,4 +1,7 @@
-/** First in, first out. `Array.shift` moves all that is left in a long array: a queue of thousands would cost its square (measured). */
+/**
+ * A FIFO queue. `Array.shift` moves all remaining items of a long array: a queue of thousands would cost the square of
+ * its length (measured).
+ */
 export class Queue<T> {
   #items: T[];
   #head = 0;
@@ -27,7 +30,7 @@ export class Queue<T> {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#head]!;
     this.#head += 1;
-    // What has left is let go once it is half of the array, so that each item is moved once on average.
+    // Removed items are released once they are half of the array, so that each item is moved once on average.
     if (this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

@@ -33,18 +33,18 @@ function read(reader: PassThrough, pieces: readonly Buffer[]): string {
   return Buffer.concat(out.filter((piece) => piece !== undefined)).toString('utf8');
 }
 
-/** What the client of `format` makes of what it gets. */
+/** The events that a client of `format` decodes from its reply. */
 const heard = (format: Format, text: string) =>
   fold(decodeAll(format.decodeStream(replyContext()), [Buffer.from(text)]));
 const heardPlain = (format: Format, text: string) => fold(format.decodeReply(JSON.parse(text), replyContext()));
 
-/** The reply as the upstream writes it, in a stream and whole, from the same events. */
+/** The reply as the upstream writes it from the same events, streamed and whole. */
 const upstreamStream = (upstream: Format, events: readonly GenerationEvent[]) =>
   Buffer.from(upstream.encodeStream(clientContext({ strict: false })).push(events));
 const upstreamPlain = (upstream: Format, events: readonly GenerationEvent[]) =>
   Buffer.from(JSON.stringify(upstream.encodeReply(events, clientContext({ strict: false }))));
 
-/** What any client can tell: all text before all calls, counts without the upstream's own spelling of them. */
+/** The part that any client can compare: all text before all calls, counts without the upstream's raw usage. */
 function said(generation: Generation): unknown {
   return {
     id: generation.id,
@@ -79,7 +79,7 @@ describe.each<[string, Format, Format, Abilities]>([
   ['Gemini to Claude', gemini, anthropicMessages, { thinking: true, signatures: true }],
   ['Claude to Gemini', anthropicMessages, gemini, { thinking: true, signatures: true }],
 ])('from %s', (_title, upstream, client, can) => {
-  it('a stream says what the plain reply of the same events says, in any split', () => {
+  it('a stream and a plain reply of the same events are equal, in any split', () => {
     fc.assert(
       fc.property(generation(can), seed, fc.boolean(), (reply, cuts, strict) => {
         const stream = translatingReader(translation(upstream, client, strict), true, SSE);
@@ -95,7 +95,7 @@ describe.each<[string, Format, Format, Abilities]>([
     );
   });
 
-  it('a whole reply where a stream was asked for is served as a stream', () => {
+  it('a whole reply to a stream request is served as a stream', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {
         const reader = translatingReader(translation(upstream, client), true, JSON_TYPE);
@@ -109,7 +109,7 @@ describe.each<[string, Format, Format, Abilities]>([
     );
   });
 
-  it('a whole reply that is served as a stream is held up to the size of one event, and a plain one as long as it comes', () => {
+  it('a whole reply that is served as a stream is limited to the size of one event, and a plain reply is not', () => {
     const big = Buffer.alloc(9 * 1024 * 1024, '{');
     const streamed = translatingReader(translation(gemini, openaiChat), true, JSON_TYPE);
     streamed.push(big);
@@ -122,7 +122,7 @@ describe.each<[string, Format, Format, Abilities]>([
     expect(plain.signals.failure).toBeUndefined();
   });
 
-  it('a stream that does not say that it is one is read as one all the same', () => {
+  it('a stream without its content type is still read as a stream', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {
         const bytes = upstreamStream(upstream, toEvents(reply, cuts));
@@ -133,7 +133,7 @@ describe.each<[string, Format, Format, Abilities]>([
     );
   });
 
-  it('a stream that is cut never ends well', () => {
+  it('a cut stream never ends successfully', () => {
     fc.assert(
       fc.property(generation(can), seed, fc.double({ min: 0, max: 0.9, noNaN: true }), (reply, cuts, share) => {
         const bytes = upstreamStream(upstream, toEvents(reply, cuts));
@@ -141,7 +141,7 @@ describe.each<[string, Format, Format, Abilities]>([
         const half = bytes.subarray(0, Math.floor(bytes.length * share));
         const events = decodeAll(upstream.decodeStream(replyContext()), [half]);
         const left = read(reader, rechunk(half, cuts));
-        // OpenAI's and Gemini's replies may be whole before their last bytes: the decoder of the upstream says so.
+        // OpenAI's and Gemini's replies may be complete before their last bytes: the upstream's decoder decides.
         const cut = events.at(-1)?.type === 'error';
         expect(reader.signals.failure === undefined).toBe(!cut);
         expect(reader.signals.ended).toBe(!cut);
@@ -152,7 +152,7 @@ describe.each<[string, Format, Format, Abilities]>([
 });
 
 describe('Google’s stream without alt=sse', () => {
-  it('is a JSON array, and is read as it comes', () => {
+  it('is a JSON array, read as it arrives', () => {
     const chunk = (text: string, rest: object = {}) => ({
       responseId: 'r',
       modelVersion: 'gemini-x',
@@ -222,7 +222,7 @@ describe('an error of the upstream', () => {
     { type: 'text', choice: 0, block: 0, text: 'Hel' },
   ]);
 
-  it('inside a stream shows in the signals, and leaves to the caller how it is told', () => {
+  it('inside a stream is set in the signals, and the caller writes it', () => {
     const reader = translatingReader(translation(anthropicMessages, openaiChat), true, SSE);
     expect(reader.push(started)?.toString()).toContain('"content":"Hel"');
     expect(reader.push(Buffer.from(`event: error\ndata: ${JSON.stringify(body)}\n\n`))).toBeUndefined();
@@ -231,7 +231,7 @@ describe('an error of the upstream', () => {
     expect(reader.end()).toBeUndefined();
   });
 
-  it('in a 200 that is plain shows in the signals, with no body', () => {
+  it('in a plain 200 is set in the signals, without a body', () => {
     for (const stream of [false, true]) {
       const reader = translatingReader(translation(openaiChat, anthropicMessages), stream, JSON_TYPE);
       expect(read(reader, [Buffer.from('{"error":{"message":"Busy.","code":429}}')])).toBe('');
@@ -240,7 +240,7 @@ describe('an error of the upstream', () => {
   });
 });
 
-it('counts what comes of a plain reply as progress', () => {
+it('counts the bytes of a plain reply as progress', () => {
   const reader = translatingReader(translation(anthropicMessages, openaiChat), false, JSON_TYPE);
   reader.push(Buffer.from('{'));
   reader.push(Buffer.from('}'));
@@ -261,7 +261,7 @@ it.each([
   expect(read(reader, [Buffer.from(text)])).toContain('"arguments":"{\\"id\\":1234567890123456789}"');
 });
 
-it('keeps them in a streamed one', () => {
+it('keeps every digit of a long id in the arguments of a streamed call', () => {
   const chunk =
     '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":1234567890123456789}}}]},"finishReason":"STOP"}]}';
   const reader = translatingReader(translation(gemini, openaiChat), true, SSE);

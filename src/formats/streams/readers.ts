@@ -8,7 +8,7 @@ import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { StreamStart, textOf } from '../sse/stream-start.ts';
 import { OPEN_OBJECT } from '../json/scan.ts';
 
-/** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
+/** Both sides of a reply: how the upstream's format is decoded and how the client's is written. */
 export interface Translation {
   readonly upstream: Format;
   readonly client: Format;
@@ -16,7 +16,7 @@ export interface Translation {
   readonly context: ClientContext;
 }
 
-/** The reader for a reply in the upstream's format that leaves in the client's. */
+/** The reader for a reply in the upstream's format that is sent in the client's. */
 export function translatingReader(translation: Translation, stream: boolean, contentType: string): PassThrough {
   const signals = createSignals();
   if (!stream) return new WholeReader(translation, signals, asBody);
@@ -30,7 +30,7 @@ const asBody: Write = (events, { client, context }, notes) =>
   JSON.stringify(client.encodeReply(events, context, notes));
 const asStream: Write = (events, { client, context }, notes) => client.encodeStream(context, notes).push(events);
 
-/** A stream, event by event. Decoding tells the signals too, so nothing is read twice. */
+/** Translates a stream event by event. The decoded events also update the signals, so nothing is read twice. */
 class StreamReader implements PassThrough {
   readonly signals: Signals;
   readonly #decoder: StreamDecoder;
@@ -45,7 +45,7 @@ class StreamReader implements PassThrough {
   push(bytes: Buffer): Buffer | undefined {
     const before = this.#decoder.progress;
     const events = this.#decoder.push(bytes);
-    // What a decoder gathers (a sound, a whole block) moves without giving events.
+    // A decoder that collects audio or a whole block makes progress without returning events.
     if (this.#decoder.progress !== before) this.signals.progress += 1;
     return this.#pass(events);
   }
@@ -62,7 +62,10 @@ class StreamReader implements PassThrough {
   }
 }
 
-/** A reply read whole, decoded, and written at once. Where a plain one was asked for, the caller bounds it; in a stream it is one event. */
+/**
+ * Reads a whole reply, then decodes and writes it at once. The caller bounds a plain reply; a reply that is served as a
+ * stream counts as one event.
+ */
 class WholeReader implements PassThrough {
   readonly signals: Signals;
   readonly #translation: Translation;
@@ -95,8 +98,9 @@ class WholeReader implements PassThrough {
 }
 
 /**
- * A stream was asked for and the reply does not say that it is one. Google without `alt=sse` streams a JSON array as
- * `application/json` (10 of the recordings); a proxy may answer the whole reply at once, which is then served as a stream.
+ * The client requested a stream, and the reply is not declared as one. Google without `alt=sse` streams a JSON array as
+ * `application/json` (10 of the recordings). A proxy may send the whole reply at once, which is then served as a
+ * stream.
  */
 class UndeclaredReader implements PassThrough {
   readonly signals: Signals;

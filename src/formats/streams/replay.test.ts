@@ -24,7 +24,7 @@ const text = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const token = fc.record({ token: text, logprob: fc.double({ max: 0, noNaN: true, noDefaultInfinity: true }) });
 const bytes = fc.option(fc.array(fc.nat({ max: 255 }), { maxLength: 4 }), { nil: undefined });
 
-/** What a reply may say beside its blocks, on the first choice. */
+/** Further fields of a reply besides its blocks, on the first choice. */
 const extras: fc.Arbitrary<GenerationEvent[]> = fc.oneof(
   fc
     .record({ url: fc.webUrl(), title: text, start: fc.nat({ max: 20 }), end: fc.nat({ max: 20 }) })
@@ -68,7 +68,7 @@ const extras: fc.Arbitrary<GenerationEvent[]> = fc.oneof(
   text.map((code): GenerationEvent[] => [{ type: 'code', choice: 0, block: 1002, language: 'PYTHON', code }]),
 );
 
-/** An arbitrary reply as a stream would tell it, extras behind the rest. */
+/** An arbitrary reply as a stream, extras after the rest. */
 function replies(can: Abilities, more: fc.Arbitrary<GenerationEvent[]>): fc.Arbitrary<readonly GenerationEvent[]> {
   return fc
     .tuple(generation(can), seed, fc.uniqueArray(more, { maxLength: 3, selector: ([first]) => first?.type }))
@@ -81,7 +81,7 @@ function replies(can: Abilities, more: fc.Arbitrary<GenerationEvent[]>): fc.Arbi
 
 const first = (overrides: Partial<ClientContext>) =>
   clientContext({ id: 'chatcmpl-first', created: 1_700_000_000, model: 'first', ...overrides });
-/** The client that is answered later has an id, a time and a model name of its own. */
+/** The later client has an id, a time and a model name of its own. */
 const later = (overrides: Partial<ClientContext>) =>
   clientContext({ id: 'chatcmpl-later', created: 1_800_000_000, model: 'later', ...overrides });
 
@@ -92,13 +92,16 @@ interface Case {
   readonly format: Format;
   readonly strict: boolean;
   readonly events: fc.Arbitrary<readonly GenerationEvent[]>;
-  /** What of a body two forms of it must agree on. */
+  /** The part of a body on which its two forms must agree. */
   readonly see: (body: JsonObject) => unknown;
 }
 
 const whole = (body: JsonObject): unknown => body;
 
-/** A stream of Gemini's is parts that go on: two texts in a row are one there. The time is that of the first client's reply. */
+/**
+ * A Gemini stream consists of parts that continue: two consecutive texts become one. The time is that of the first
+ * client's reply.
+ */
 function joinedTexts({ createTime: _, ...body }: JsonObject): unknown {
   const candidates = (body.candidates as { content: { parts: JsonObject[] } }[]).map(({ content, ...candidate }) => {
     const parts: JsonObject[] = [];
@@ -134,8 +137,8 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe.each(CASES)('a kept reply for a client of $title', ({ format, strict, events: arbitrary, see }) => {
-  it('is the same body after it was a stream', () => {
+describe.each(CASES)('a stored reply for a client of $title', ({ format, strict, events: arbitrary, see }) => {
+  it('is the same body after it is replayed as a stream', () => {
     fc.assert(
       fc.property(arbitrary, fc.boolean(), (events, includeUsage) => {
         const body = throughWire(format.encodeReply(events, first({ strict })));
@@ -147,7 +150,7 @@ describe.each(CASES)('a kept reply for a client of $title', ({ format, strict, e
     );
   });
 
-  it('says the same as a stream after it was a body', () => {
+  it('is the same stream after it is replayed as a body', () => {
     fc.assert(
       fc.property(arbitrary, (events) => {
         const client = later({ strict });
@@ -164,7 +167,7 @@ describe.each(CASES)('a kept reply for a client of $title', ({ format, strict, e
 const openai = formats['openai-chat'];
 const usage: Usage = { input: 9, output: 3, total: 12 };
 
-/** Chunks of a stream, read the naive way. */
+/** Chunks of a stream, read naively. */
 const chunksOf = (stream: Buffer): JsonObject[] =>
   stream
     .toString('utf8')
@@ -182,8 +185,8 @@ const hello: readonly GenerationEvent[] = [
 const withUsage: readonly GenerationEvent[] = [...hello, { type: 'usage', usage }, { type: 'end' }];
 const withoutUsage: readonly GenerationEvent[] = [...hello, { type: 'end' }];
 
-describe('a kept stream for another client', () => {
-  it('gets the usage chunk its first client had not asked for, and keeps its name, time and words', () => {
+describe('a stored stream for another client', () => {
+  it('gets the usage chunk that its first client had not requested, and keeps its id, time and text', () => {
     const chunks = chunksOf(streamWithUsage(openai, streamFor(false, withUsage), usage, later({ includeUsage: true })));
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
@@ -195,7 +198,7 @@ describe('a kept stream for another client', () => {
     ).toEqual(new Set(['chatcmpl-kept 1700000000 model-ran']));
   });
 
-  it('loses the usage chunk that its client does not want, and not one other byte', () => {
+  it('loses the usage chunk that its client does not want, and no other byte', () => {
     const kept = streamFor(true, withUsage);
     expect(streamWithUsage(openai, kept, usage, later({ includeUsage: false })).toString()).toBe(
       streamFor(false, withUsage).toString(),
@@ -203,30 +206,33 @@ describe('a kept stream for another client', () => {
   });
 
   it.each([
-    ['has what is asked for', true, withUsage, usage],
+    ['has the requested usage', true, withUsage, usage],
     ['has no usage to add', true, withoutUsage, undefined],
-    ['has none and shall have none', false, withoutUsage, usage],
-  ] as const)('is the same bytes where it %s', (_title, includeUsage, events, known) => {
+    ['has no usage and needs none', false, withoutUsage, usage],
+  ] as const)('keeps its bytes when it %s', (_title, includeUsage, events, known) => {
     const kept = streamFor(includeUsage, events);
     expect(streamWithUsage(openai, kept, known, later({ includeUsage })).equals(kept)).toBe(true);
   });
 
-  it('becomes a body with the usage that was counted', () => {
+  it('becomes a body with the counted usage', () => {
     const body = plainFromStream(openai, streamFor(false, withUsage), usage, later({ strict: true }));
     expect(body).toMatchObject({ id: 'chatcmpl-kept', created: 1_700_000_000, usage: { total_tokens: 12 } });
     expect(body.choices).toMatchObject([{ message: { content: 'Hello' }, finish_reason: 'stop' }]);
   });
 
-  it('keeps the usage it tells itself', () => {
+  it('keeps its own usage', () => {
     const counted = { input: 1, output: 1, total: 2 };
     const body = plainFromStream(openai, streamFor(true, withUsage), counted, later({}));
     expect(body.usage).toMatchObject({ total_tokens: 12 });
   });
 
   it.each([
-    ['that was cut', (whole: string) => whole.slice(0, whole.indexOf('"finish_reason":"stop"'))],
-    ['that ends in an error', (whole: string) => whole.replace('data: [DONE]', 'data: {"error":{"message":"broken"}}')],
-  ])('is not given %s', (_title, harm) => {
+    ['when it was cut', (whole: string) => whole.slice(0, whole.indexOf('"finish_reason":"stop"'))],
+    [
+      'when it ends in an error',
+      (whole: string) => whole.replace('data: [DONE]', 'data: {"error":{"message":"broken"}}'),
+    ],
+  ])('throws a ReplyFault %s', (_title, harm) => {
     const kept = Buffer.from(harm(streamFor(false, withUsage).toString()));
     expect(() => plainFromStream(openai, kept, usage, later({}))).toThrow(ReplyFault);
     expect(() => streamWithUsage(openai, kept, usage, later({ includeUsage: true }))).toThrow(ReplyFault);
@@ -244,12 +250,12 @@ it.each([2, 3])('%d texts with the same words stay apart in a stream for a clien
   expect([...decoder.push(stream), ...decoder.end()].filter(({ type }) => type === 'text')).toEqual(texts);
 });
 
-describe('a kept body as a stream', () => {
+describe('a stored body as a stream', () => {
   it('refuses a body that is an error', () => {
     expect(() => streamFromPlain(openai, { error: { message: 'no' } }, later({}))).toThrow(ReplyFault);
   });
 
-  it('carries what the reply says of itself beside its choices', () => {
+  it('carries the top-level fields of the reply', () => {
     const body = {
       ...openai.encodeReply(withUsage, first({})),
       service_tier: 'default',

@@ -3,16 +3,17 @@ import type { GenerationEvent, Usage } from '../events.ts';
 import { ReplyFault, type ClientContext, type Format, type ReplyContext } from '../format.ts';
 
 /**
- * A reply that was kept, given again in the other form: a stream as a plain body, a body as a stream. Both ways go through the
- * events, in the client's own format, so that the forms cannot disagree. Id, time and model are those of the kept reply.
+ * Replays a stored reply in the other form: a stream as a plain body, a body as a stream. Both directions go through
+ * the events, in the client's own format, so that the forms cannot disagree. Id, time and model are those of the stored
+ * reply.
  *
- * Lost is what the events have no place for (measured on 804 recorded replies). OpenAI: counts of usage it does not document
- * (`text_tokens`), and for strict clients all else that it does not document. Anthropic: what usage says beside its counts
- * (`service_tier`, `cache_creation`). Gemini: usage by modality, `avgLogprobs`, `createTime`. Fields that were absent may
- * come back as null or empty, as each format writes them.
+ * Fields without a place in the events are lost (measured on 804 recorded replies). OpenAI: undocumented usage counts
+ * (`text_tokens`), and for strict clients all other undocumented fields. Anthropic: usage fields besides the counts
+ * (`service_tier`, `cache_creation`). Gemini: usage by modality, `avgLogprobs`, `createTime`. Absent fields may come
+ * back as null or empty, as each format writes them.
  */
 
-/** A complete stream → plain body. `usage` is what was counted, for a stream whose client had not asked for it. */
+/** A complete stream → plain body. `usage` is the counted usage, for a stream whose client had not requested it. */
 export function plainFromStream(
   format: Format,
   stream: Buffer,
@@ -28,8 +29,8 @@ export function streamFromPlain(format: Format, body: unknown, client: ClientCon
 }
 
 /**
- * A complete stream with or without a usage chunk, as the client asked. The bytes stay as they are wherever they can: usage is cut
- * out of them as it is on the way from the upstream; only where it must be added are the chunks written anew.
+ * A complete stream with or without a usage chunk, as the client requested. The bytes stay unchanged where possible:
+ * usage is cut out of them as in a live pass-through. The chunks are written anew only to add usage.
  */
 export function streamWithUsage(
   format: Format,
@@ -54,21 +55,23 @@ function encodeWhole(format: Format, events: readonly GenerationEvent[], client:
   return Buffer.from(format.encodeStream(client).push(events));
 }
 
-/** Only complete replies are kept; one that is not says so here rather than to a client. */
+/** Only complete replies are stored: an incomplete one throws here and never reaches a client. */
 function complete(events: readonly GenerationEvent[]): readonly GenerationEvent[] {
   const failed = events.find((event) => event.type === 'error');
   if (failed) throw new ReplyFault(failed.failure.message);
   return events;
 }
 
-/** What the reply says itself wins. */
+/** Usage inside the reply wins. */
 function withUsage(events: readonly GenerationEvent[], usage: Usage | undefined): readonly GenerationEvent[] {
   if (!usage || events.some((event) => event.type === 'usage')) return events;
   const end = events.findIndex((event) => event.type === 'end');
   return [...events.slice(0, end), { type: 'usage', usage }, ...events.slice(end)];
 }
 
-/** Ids for calls that have none (OpenAI's deprecated `function_call`): counted, so that every replay gives the same ones. */
+/**
+ * Ids for calls without one (OpenAI's deprecated `function_call`): counted, so that every replay produces the same ids.
+ */
 function replyContext({ model }: ClientContext): ReplyContext {
   let count = 0;
   return { model, newCallId: () => `call_${String(count++).padStart(24, '0')}` };

@@ -1,6 +1,6 @@
 import type { FinishReason, GenerationEvent, Signals } from '../events.ts';
 
-/** Notes in `signals` what a batch of events shows. Used where a reply is decoded anyway, so nothing is parsed twice. */
+/** Updates `signals` from a batch of events. Used where a reply is decoded anyway, so nothing is parsed twice. */
 export function observe(signals: Signals, events: readonly GenerationEvent[]): void {
   for (const [at, event] of events.entries()) {
     switch (event.type) {
@@ -35,13 +35,16 @@ export function noteAnswer(signals: Signals): void {
   signals.blocked = false;
 }
 
-/** One of several choices may be stopped while another goes on to answer: then nothing is blocked. */
+/** One of several choices may be stopped while another answers: nothing is blocked then. */
 export function noteFinish(signals: Signals, reason: FinishReason): void {
   signals.finish = reason;
   if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
 }
 
-/** The filter's own words (Anthropic's `stop_details.explanation`), which its format tells as a refusal before the finish. */
+/**
+ * The filter's own explanation (Anthropic's `stop_details.explanation`), which its format emits as a refusal before the
+ * finish.
+ */
 function isExplanation(event: GenerationEvent, next: GenerationEvent | undefined): boolean {
   return event.type === 'refusal' && next?.type === 'finish' && next.message === event.text;
 }
