@@ -6,8 +6,8 @@ import { gemini } from './index.ts';
 
 /**
  * OpenAI chat requests and the whole result in Gemini's format: bodies, losses and refusals, each checked against
- * docs/protocols/gemini.md and docs/protocols/requests.md. Unless a row says otherwise, the request asks "hi" and goes to Vertex AI for a
- * strict client.
+ * docs/protocols/gemini.md and docs/protocols/requests.md. Unless a row differs, the request asks "hi" and is sent to
+ * Vertex AI for a strict client.
  */
 interface Golden {
   readonly title: string;
@@ -63,7 +63,7 @@ const EXTENSIONS: { readonly [mime: string]: string } = {
   'audio/mpeg': 'mpga',
 };
 
-/** One picture, film, sound or page by address, the type told by the extension of its path alone. */
+/** One image, video, audio or document by URL, whose type follows only from the extension of its path. */
 const addresses: readonly Golden[] = Object.entries(EXTENSIONS)
   .flatMap(([mimeType, extensions]) => extensions.split(' ').map((extension) => ({ mimeType, extension })))
   .map(({ mimeType, extension }) => {

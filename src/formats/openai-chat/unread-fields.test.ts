@@ -91,7 +91,7 @@ it.each([
   ),
 );
 
-it('has nothing to say of what each role is read for', () => {
+it('reports no field that the decoder reads for a role', () => {
   const cache_control = { type: 'ephemeral' };
   const roles = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
   const messages: object[] = roles.map((role) => ({ role, content: 'x', name: 'n', cache_control }));
