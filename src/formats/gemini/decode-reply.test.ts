@@ -166,7 +166,7 @@ describe('parts of a reply', () => {
     ['arguments of a call without a name', { functionCall: { args: { a: 1 } } }],
     ['a call of an empty name', { functionCall: { name: '', id: 'x' }, thoughtSignature: 's' }],
     ['pieces of a call that never began', { functionCall: { partialArgs: [{ jsonPath: '$.a', numberValue: 1 }] } }],
-  ])('%s stay beside an answer, and are no answer alone', (_, part) => {
+  ])('%s stay beside an answer, and are not an answer alone', (_, part) => {
     const kept = { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } };
     expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
     expect(() => decode(parts(part))).toThrow(ReplyFault);
@@ -309,7 +309,7 @@ describe('the end of a reply', () => {
   });
 
   it.each([[null], ['x'], [[]], [{}], [{ choices: [] }], [{ candidates: ['x'] }], [{ candidates: [null] }]])(
-    '%j is no reply',
+    '%j is not a reply',
     (body) => {
       expect(() => decodeReply(body, replyContext())).toThrow(ReplyFault);
     },

@@ -202,7 +202,7 @@ describe('a stream', () => {
   });
 
   it.each([['data: {"candidates":\r\n\r\n'], ['data: nonsense\n\n'], ['data: 7\n\n']])(
-    '%j cannot be read: an error',
+    '%j is unreadable and gives an error',
     (text) => {
       expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'unreadable_reply' } });
     },

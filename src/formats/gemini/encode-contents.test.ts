@@ -158,7 +158,7 @@ describe('turns on the wire', () => {
     ['[1,2]', { value: [1, 2] }],
     ['"x"', { value: 'x' }],
     ['null', { value: null }],
-  ])('arguments %j travel as an object', (args, wire) => {
+  ])('arguments %j are sent as an object', (args, wire) => {
     expect(encode([assistant(call('1', 'f', args))]).contents).toEqual([
       { role: 'model', parts: [{ functionCall: { name: 'f', args: wire } }] },
     ]);
@@ -186,7 +186,7 @@ describe('turns on the wire', () => {
     ['{"id":12345678901234567890}', {}, { output: '{"id":12345678901234567890}' }],
     ['{"id":"12345678901234567890"}', {}, { id: '12345678901234567890' }],
     ['{"a":1}', { isError: true }, { error: '{"a":1}' }],
-  ])('the result %j travels whole', (output, more, response) => {
+  ])('the result %j is sent whole', (output, more, response) => {
     expect(encode([assistant(call('1', 'f')), tool('1', output, more)]).contents[1]).toEqual({
       role: 'user',
       parts: [{ functionResponse: { name: 'f', response } }],
@@ -510,7 +510,7 @@ describe('computer use', () => {
       'a result under the id without its signature',
       [assistant(call('a__thought__c2ln', 'navigate')), tool('a', 'there'), user(text('now buy'))],
     ],
-  ])('%s leave the message what it is', (_, turns) => {
+  ])('%s keep the message a user message', (_, turns) => {
     expect(encodeActions(turns).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'now buy' }] });
   });
 

@@ -76,7 +76,7 @@ describe('errors of the upstream', () => {
     [{ message: 'm', status: 'DEADLINE_EXCEEDED' }, 504],
     [{ message: 'm', status: 'CANCELLED' }, 499],
     [{ code: 14, message: 'm' }, 502],
-  ])('in a stream, %j stands for status %i', (error, status) => {
+  ])('in a stream, %j means status %i', (error, status) => {
     expect(decodeFailure(error).status).toBe(status);
   });
 });

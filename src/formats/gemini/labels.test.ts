@@ -8,7 +8,7 @@ const repeat = (count: number) => 'a'.repeat(count);
 
 describe('cost labels', () => {
   it.each([[{}], [{ team: '' }], [{ é_1: 'x-y_9' }], [{ 部門: '営業' }], [{ [repeat(63)]: repeat(63) }]])(
-    '%j is sent as it is',
+    '%j is sent unchanged',
     (labels) => {
       expect(checkLabels(labels)).toBe(labels);
     },

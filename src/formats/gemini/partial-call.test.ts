@@ -86,7 +86,7 @@ describe('arguments that arrive in pieces', () => {
   });
 
   it.each(['$.a.__proto__.polluted', '$.constructor.prototype.polluted'])(
-    'reach no prototype by the path %s below arguments that came whole',
+    'reach no prototype by the path %s below arguments that arrived whole',
     (jsonPath) => {
       const args = new PartialArguments({ a: {}, constructor: {} });
       args.add({ jsonPath, stringValue: 'x' });
@@ -107,7 +107,7 @@ describe('arguments that arrive in pieces', () => {
   });
 
   it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0', "$['a", "$['a'", "$['a\\']"])(
-    'the path %s cannot be used',
+    'the path %s is refused',
     (jsonPath) => {
       expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
     },

@@ -126,7 +126,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   });
 
   it.each(streams.map((record) => [record.id, record] as const))(
-    'tells a client of the stream %s what was said',
+    'sends a client the content of the stream %s',
     (_id, record) => {
       const events = decodeAll(openaiChat.decodeStream(replyContext()), [bytesOf(record)]);
       const written = openaiChat.encodeStream(clientContext()).push(events);
@@ -165,7 +165,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   );
 
   it.each(streams.map((record) => [record.id, record] as const))(
-    'shows no usage of the stream %s to a client that did not ask',
+    'sends no usage of the stream %s to a client that did not request it',
     (_id, record) => {
       const bytes = bytesOf(record);
       const reader = openaiChat.passThrough(clientContext({ includeUsage: false }), true);
@@ -197,7 +197,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   );
 
   it.each(requests.map((record) => [record.id, record] as const))(
-    'understands the request %s and can say it again',
+    'decodes the request %s and encodes it again',
     (_id, record) => {
       const body = deepFreeze(record.request_body!);
       // The recordings include requests that OpenAI refused: the decoder reads them too, or refuses them by name.

@@ -38,7 +38,7 @@ function decode(text: string): readonly GenerationEvent[] {
 }
 
 /** The events of a list of deltas, between `start` and `end`. */
-const said = (...deltas: readonly JsonObject[]) =>
+const eventsOf = (...deltas: readonly JsonObject[]) =>
   decode(deltas.map((delta) => chunk(delta)).join('') + finish() + DONE).slice(1, -1);
 
 const place = { choice: 0, block: 0 };
@@ -187,7 +187,7 @@ describe('deltas', () => {
         stop,
       ],
     ],
-  ])('%s', (_title, deltas, expected) => expect(said(...deltas)).toEqual(expected));
+  ])('%s', (_title, deltas, expected) => expect(eventsOf(...deltas)).toEqual(expected));
 
   it.each([
     ['stop', 'stop', undefined],
@@ -272,7 +272,7 @@ describe('the stream', () => {
     ],
     ['half an event', chunk({ content: 'a' }) + finish().slice(0, 30)],
     ['[DONE] and no answer', DONE],
-  ])('that holds %s is cut short', (_title, text) => {
+  ])('that holds %s is interrupted', (_title, text) => {
     expect(decode(text).at(-1)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'stream_interrupted' } });
   });
 
@@ -376,7 +376,7 @@ it.each([
   ['an error in a list, Google’s way', '[{\n"error":{"message":"Slow down.","code":429}}\n]\n', { status: 429 }],
   ['another document', '{"object":"list"}', { kind: 'stream_interrupted' }],
   ['half a document', '{"error":{"mess', { kind: 'stream_interrupted' }],
-])('plain JSON in place of a stream fails as what it is: %s', (_title, text, failure) => {
+])('plain JSON in place of a stream is its failure: %s', (_title, text, failure) => {
   expect(decode(text)).toEqual([{ type: 'error', failure: expect.objectContaining(failure) }]);
 });
 

@@ -471,7 +471,7 @@ describe('messages', () => {
   it.each<Part>([
     { type: 'media', media: 'image', source: { kind: 'data', data: 'AA==' } },
     { type: 'media', media: 'audio', mime: 'audio/unheard-of', source: { kind: 'data', data: 'AA==' } },
-  ])('refuses media that nothing describes: %j', (part) => {
+  ])('refuses media without a type: %j', (part) => {
     expect(() => encode({ turns: [{ role: 'user', parts: [part] }] })).toThrow(RequestFault);
   });
 });

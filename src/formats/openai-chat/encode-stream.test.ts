@@ -193,7 +193,7 @@ describe('chunks', () => {
         finish('function_call'),
       ),
     ],
-  ])('tell %s', (_title, events, expected) => expect(write(events)).toBe(expected));
+  ])('hold %s', (_title, events, expected) => expect(write(events)).toBe(expected));
 
   it('take id and model from the request when the reply has none', () => {
     expect(write([text('x'), stop, end])).toContain(

@@ -33,7 +33,7 @@ describe('passThroughEdits', () => {
       [],
     ],
     ['both', { model: 'm', stream: true }, [model, options({ include_usage: true })]],
-  ])('puts in %s', (_title, body, expected) => {
+  ])('sets %s', (_title, body, expected) => {
     const before = JSON.stringify(body);
     expect(edits(body)).toEqual(expected);
     expect(JSON.stringify(body)).toBe(before);

@@ -77,7 +77,7 @@ describe('a stream that is whole', () => {
     ['at the end', `,"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"usage":null}`],
     ['before the choices', `,"usage":null,"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}`],
     ['with spaces', `, "choices":[{"index":0,"delta":{"content":"x"}}] , "usage" : null }`],
-  ])('loses "usage":null %s, and nothing else, for a client that did not ask', (_title, rest) => {
+  ])('loses "usage":null %s, and nothing else, for a client that did not request usage', (_title, rest) => {
     const chunk = `data: {"id":"c","model":"m"${rest}\n\n`;
     const { left } = passed(chunk + finish('stop') + DONE);
     const [first, ...others] = left.split('\n\n');
@@ -192,7 +192,7 @@ describe('a stream that fails', () => {
     ['the name after the data', 'data: {"message":"Busy."}\nevent: error\n\n', 502, 'Busy.'],
     ['beside choices', line({ ...frame, choices: [], error: { message: 'Busy.', code: 500 } }), 500, 'Busy.'],
     ['no JSON', 'data: <html>\n\n', 502, 'The upstream sent an event that is not JSON.'],
-  ])('tells of the error (%s) and gives it no bytes, nor what follows', (name, error, status, message) => {
+  ])('reports the error (%s) and sends neither it nor anything after it', (name, error, status, message) => {
     // Before content and after it, when only the rare events are parsed.
     for (const before of [role, role + hello]) {
       if (name === 'no JSON' && before !== role) continue;
@@ -211,7 +211,7 @@ describe('a stream that fails', () => {
     ['before anything', ''],
     ['after a comment', ': ping\n\n'],
     ['without a choice', usageChunk],
-  ])('is cut short when it closes %s', (_title, text) => {
+  ])('is interrupted when it closes %s', (_title, text) => {
     const { left, signals } = passed(text, asking);
     expect(left).toBe(text);
     expect(signals).toMatchObject({ ended: false, failure: { status: 502, kind: 'stream_interrupted' } });
@@ -376,7 +376,7 @@ describe('a plain reply', () => {
       { status: 502, message: expect.stringContaining('The reply is not a chat completion') },
     ],
     ['is an error in a 200', '{"error":{"message":"Busy.","code":429}}', { status: 429, message: 'Busy.' }],
-  ])('does not leave when it %s', (_title, text, failure) => {
+  ])('is not sent when it %s', (_title, text, failure) => {
     const { left, signals } = plain(text);
     expect(left).toBe('');
     expect(signals).toMatchObject({ ended: false, failure });
@@ -396,7 +396,7 @@ describe('an upstream that answers a request for a stream with plain JSON', () =
     ['in one line', JSON.stringify(body)],
     ['with an end of line', ` ${JSON.stringify(body)}\n`],
     ['over many lines', JSON.stringify(body, undefined, 2)],
-  ])('is told as the stream that was asked for (%s)', (_title, text) => {
+  ])('is sent as the requested stream (%s)', (_title, text) => {
     const { left, signals } = passed(text, asking);
     expect(left).toContain('"created":7,"model":"gpt-ran","choices":[{"index":0,"delta":{"content":"Hello"}');
     expect(left).toContain('"choices":[],"usage":{"prompt_tokens":3,');
@@ -411,7 +411,7 @@ describe('an upstream that answers a request for a stream with plain JSON', () =
     ['something else', '{"object":"list"}', { status: 502, kind: 'unreadable_reply' }],
     ['a list of nothing', '[]', { status: 502, kind: 'unreadable_reply' }],
     ['half of it', '{"choices":[', { status: 502, kind: 'unreadable_reply' }],
-  ])('fails as it says where it is %s', (_title, text, failure) => {
+  ])('fails with its own error when it is %s', (_title, text, failure) => {
     const { left, signals } = passed(text);
     expect(left).toBe('');
     expect(signals).toMatchObject({ ended: false, content: false, failure });

@@ -71,7 +71,7 @@ describe('media URLs in a chat request', () => {
     ['an address in a text', { type: 'text', text: 'https://h.example/a.png' }],
     ['a part that is none', 'https://h.example/a.png'],
     ['an image without an address', { type: 'image_url', image_url: null }],
-  ])('%s is none', (_, part) => expect(remoteMedia(body(part))).toEqual([]));
+  ])('%s is not media by URL', (_, part) => expect(remoteMedia(body(part))).toEqual([]));
 
   it('are found in user and tool messages, as the target gets them', () => {
     const part = { type: 'image_url', image_url: { url: 'https://h.example/a.png' } };

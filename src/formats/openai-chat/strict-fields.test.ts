@@ -80,7 +80,7 @@ describe('a strict client of an upstream that adds to OpenAI’s fields', () => 
       line(chunk({ tool_calls: [{ index: 0, function: { arguments: '{"reasoning":1}' } }] })),
     ],
     ['has them elsewhere', line(chunk({ content: 'a' }, { details: { reasoning: 'of the filter' } }))],
-  ])('gets the very bytes of a chunk that %s', (_title, text) => {
+  ])('gets the same bytes of a chunk that %s', (_title, text) => {
     const whole = line(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f' } }] })) + text + finish + DONE;
     expect(passed(whole).left).toBe(whole);
   });
