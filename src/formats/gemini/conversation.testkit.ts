@@ -88,7 +88,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc
     fc.array(text, { maxLength: 1 }),
     fc.array(fc.tuple(name, args, signature, word), { minLength: 1, maxLength: 3 }),
   )
-  .map(([said, calls]): Turn[] => {
+  .map(([spoken, calls]): Turn[] => {
     const parts = calls.map(([name, args, signature], index): Part =>
       compact({ type: 'tool_call' as const, id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
     );
@@ -97,7 +97,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc
       return { type: 'tool_result', callId: `c${index}`, name, content, ...(index === 1 && { isError: true }) };
     });
     const answered: Turn = { role: 'tool', parts: results };
-    return [{ role: 'assistant', parts: [...said, ...parts] }, answered];
+    return [{ role: 'assistant', parts: [...spoken, ...parts] }, answered];
   });
 
 const turns: fc.Arbitrary<Turn[]> = fc

@@ -238,7 +238,7 @@ class ContentsEncoder {
     else this.#contents.push({ content: { role, parts }, alone: false });
   }
 
-  /** System text without turns or a system field is user text (docs/protocols/requests.md#system-text-for-gemini). */
+  /** Without turns or a system field, system text opens the contents (docs/protocols/requests.md#system-text-for-gemini). */
   #placeSystem(): void {
     if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
     const [first] = this.#contents;
@@ -250,7 +250,7 @@ class ContentsEncoder {
   #complete({ content, alone }: Content): void {
     const { role, parts } = content;
     if (role === 'model') {
-      // Gemini checks only the first of parallel calls for a signature (docs/protocols/gemini.md#missing-signature).
+      // Gemini checks only the first call of a turn; later parallel calls have no signature (docs/protocols/gemini.md#missing-signature).
       const call = this.#traits.third ? parts.findIndex((part) => 'functionCall' in part) : -1;
       if (call >= 0 && !('thoughtSignature' in parts[call]!)) parts[call] = signed(parts[call]!, SKIP_SIGNATURE);
     } else if (!alone && !parts.some((part) => 'text' in part) && parts.some(isMedia)) {

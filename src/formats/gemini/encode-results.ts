@@ -125,7 +125,7 @@ function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport):
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
     else if (item.type !== 'media') {
-      losses.dropped(place, `parts of type ${item.type} cannot stand in a function response`);
+      losses.dropped(place, `parts of type ${item.type} have no place in a function response`);
     }
   }
   const text = texts.join('\n');
