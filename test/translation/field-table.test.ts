@@ -35,8 +35,8 @@ const SILENT_IN_MESSAGES: Readonly<Record<string, string>> = {
   'service_tier, Gemini on Vertex AI 3': 'as above',
 };
 
-describe('the tables of what reaches which model', () => {
-  it('stand in the documents as the code does it', async () => {
+describe('the tables of request fields', () => {
+  it('equal the tables in the documents', async () => {
     // Anew with `node test/translation/field-table.ts`.
     for (const { file, text } of await regenerate()) expect(readFileSync(file, 'utf8')).toBe(text);
   });
@@ -64,7 +64,7 @@ describe('the tables of what reaches which model', () => {
     expect(Object.keys(schemaOf('messages').properties).filter((field) => !rows.has(field))).toEqual([]);
   });
 
-  it('have no field that is neither said, refused, nor told as lost without a reason', async () => {
+  it('have a reason for every field that is neither sent, refused nor reported as lost', async () => {
     expect(await silentIn([...TOP_LEVEL, ...NESTED], COLUMNS)).toEqual(Object.keys(SILENT));
     expect(await silentIn([...MESSAGES_TOP_LEVEL, ...MESSAGES_NESTED], MESSAGES_COLUMNS)).toEqual(
       Object.keys(SILENT_IN_MESSAGES),

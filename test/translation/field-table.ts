@@ -1,6 +1,6 @@
 /**
- * Which field of a chat request reaches which model, as the code does it: each field is sent with and without, and what
- * changed is told. `node test/translation/field-table.ts` writes the tables anew; field-table.test.ts compares.
+ * Generates the tables of request fields that reach each model, by observation: each field is sent and omitted, and the
+ * table shows the difference. `node test/translation/field-table.ts` writes the tables; field-table.test.ts compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const END = '<!-- End of the generated part. -->';
 
 export interface Column {
   readonly title: string;
-  /** The first one is what the cell tells; the others where they differ, by these names. */
+  /** The cell shows the first upstream, and the others by these names where they differ. */
   readonly upstreams: readonly (Upstream & { readonly name: string })[];
 }
 
@@ -42,7 +42,7 @@ const CLAUDE: Column = {
 };
 
 export const COLUMNS: readonly Column[] = [OPENAI, GEMINI, CLAUDE];
-/** Every Claude is given a request of its own API as it is: one of each host will do. */
+/** Every Claude gets a request of its own API unchanged, so one model per host is enough. */
 export const MESSAGES_COLUMNS: readonly Column[] = [
   { ...CLAUDE, upstreams: CLAUDE.upstreams.filter(({ name }) => name !== '4.7') },
   GEMINI,
@@ -82,11 +82,11 @@ async function cellOf(probes: readonly Probe[], { upstreams }: Column): Promise<
   return [first!.text, ...exceptions].join('<br>');
 }
 
-/** Values that fare alike are told together. */
+/** Values with the same effect share one text. */
 function textOf(seen: readonly ({ readonly probe: Probe } & Observed)[]): string {
   const required = seen.some((one) => one.required) ? ', required' : '';
   const byText = Map.groupBy(seen, ({ effect }) => effectText(effect));
-  // A value that is told apart from others only in being refused is named for that.
+  // A single refused value is named, because other values of the field may be accepted.
   const named = seen.length === 1 && seen[0]!.effect.kind === 'refused' && seen[0]!.probe.value !== undefined;
   if (byText.size === 1 && !named) return [...byText.keys()][0]! + required;
   return [...byText]
@@ -109,7 +109,7 @@ function effectText(effect: Effect): string {
     case 'read':
       return 'read by the gateway';
     case 'nothing':
-      return 'not sent';
+      return 'omitted';
     case 'sent': {
       const losses = effect.lost.map((action) => `, ${LOSSES[action]}`).join('');
       return `${effect.read ? 'read by the gateway ' : ''}→ ${placed(effect.at)}${losses}`;
@@ -122,7 +122,7 @@ const placed = (names: readonly string[]): string =>
     .map((name) => name.replace(/^(the URL$|the header )?(.*)$/, (_, where = '', rest) => where + quotedOr(rest)))
     .join(', ');
 
-/** A dropped part of what is sent all the same. */
+/** A field that is sent with a part of it lost. */
 const LOSSES: Readonly<Record<string, string>> = { dropped: 'in part', clamped: 'clamped', downgraded: 'downgraded' };
 
 async function table(probes: readonly Probe[], columns: readonly Column[]): Promise<string> {
@@ -136,14 +136,19 @@ async function table(probes: readonly Probe[], columns: readonly Column[]): Prom
 const models = ({ upstreams }: Column): string =>
   upstreams.map(({ name, model }) => `${model.replace(/^(anthropic|meta)\./, '')} (*${name}*)`).join(', ');
 
-const KEY = `*kept*: same name and value. *→*: sent under that name. *refused*: a 400 that names the field. *lost*: not sent, and told in
-\`x-gateway-dropped-params\` (a 400 with \`x-gateway-strict-params: true\`). *in part*, *clamped*, *downgraded*: sent with a loss,
-told in the same way. *not sent*: and not told, as it says nothing there that is not so anyway. This is what the code does with
+const KEY = `- *kept*: sent with the same name and value.
+- *→*: sent under the name after the arrow.
+- *refused*: answered with a 400 that names the field.
+- *lost*: not sent. \`x-gateway-dropped-params\` reports the loss; with \`x-gateway-strict-params: true\` it is a 400.
+- *in part*, *clamped*, *downgraded*: sent with a loss, which is reported in the same way.
+- *omitted*: not sent and not reported, because it is the target's default or a signature of another provider.
+
+The tables are generated from the behaviour of the code with these models:
 ${models(OPENAI)},
 ${models(GEMINI)},
-${models(CLAUDE)};
-a cell names those that differ from the first. Fields that are not here are kept where the upstream speaks the client's own API, and
-lost elsewhere.`;
+${models(CLAUDE)}.
+A cell shows the first model, and names the others where they differ. A field that is not listed is kept where the upstream speaks the
+client's own API, and lost elsewhere.`;
 
 const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
@@ -156,7 +161,7 @@ export interface Document {
   readonly text: string;
 }
 
-/** The documents with their generated parts made anew. */
+/** Returns the documents with new generated parts. */
 export async function regenerate(): Promise<readonly Document[]> {
   const parts = {
     'README.md': [

@@ -1,4 +1,4 @@
-/** What one field of a request does on its way to an upstream, seen by leaving it out. */
+/** Observes the effect of one request field on the request to an upstream, by omitting the field. */
 import { isDeepStrictEqual } from 'node:util';
 import { MODEL_OF_PROBE, type Probe } from './field-probes.ts';
 import { isRefused, send, type Family, type Json, type Sent } from './outbound.ts';
@@ -6,19 +6,19 @@ import { isRefused, send, type Family, type Json, type Sent } from './outbound.t
 export type Path = readonly (string | number)[];
 
 export type Effect =
-  /** Same name, same value; `with` is what else it changes. */
+  /** Same name, same value; `with` lists the other changes. */
   | { readonly kind: 'kept'; readonly with: readonly string[] }
-  /** Elsewhere, or as something else; `lost` says what of it is not there, `read` that the gateway looks at it too. */
+  /** Sent elsewhere, or in another form. `lost` lists its losses; `read`: the gateway reads the field too. */
   | { readonly kind: 'sent'; readonly at: readonly string[]; readonly lost: readonly string[]; readonly read: boolean }
   | { readonly kind: 'lost' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'read' }
-  /** Neither sent nor told: for what is so anyway (SILENT in field-table.test.ts). */
+  /** Neither sent nor reported (SILENT in field-table.test.ts has the reasons). */
   | { readonly kind: 'nothing' };
 
 export interface Observed {
   readonly effect: Effect;
-  /** A top-level field without which the request is refused. */
+  /** The request is refused without this top-level field. */
   readonly required: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function observe(probe: Probe, { family, model }: Upstream): Promis
   return { effect: effectOf(probe, request, sent, other), required };
 }
 
-/** The base of all probes: what an upstream cannot do without. */
+/** The base of all probes: the fields that every upstream requires. */
 function complete({ request }: Probe, model: string): Json {
   const limit = 'max_tokens' in request || 'max_completion_tokens' in request ? {} : { max_tokens: 4096 };
   return { model: `@entry/${model}`, messages: [{ role: 'user', content: 'hi' }], ...limit, ...request };
@@ -61,14 +61,14 @@ function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent
   return { kind: 'sent', at: namesOf(changes), lost: actions, read: sent.read.has(field) };
 }
 
-/** Model and stream may be said in the URL alone, a tier in a header. */
+/** The URL alone may hold model and stream, a header the tier. */
 const view = ({ path, headers, body }: Sent): Json => ({
   'the URL': path,
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [`the header ${name}`, value])),
   ...body,
 });
 
-/** Paths at which two values differ: of the leaves, or of what is new as a whole. */
+/** Returns the paths at which two values differ: of leaves, or of a whole new value. */
 function diff(before: unknown, after: unknown, path: Path = []): Path[] {
   if (isDeepStrictEqual(before, after)) return [];
   const [left, right] = [entriesOf(before), entriesOf(after)];
@@ -87,7 +87,7 @@ function entriesOf(value: unknown): ReadonlyMap<string | number, unknown> | unde
 
 const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key);
 
-/** `tools[].functionDeclarations[].name`: which element it is does not matter. */
+/** `tools[].functionDeclarations[].name`: the index of an element does not matter. */
 const nameOf = (path: Path): string =>
   path
     .map((key, index) => (typeof key === 'number' ? '[]' : index === 0 ? key : `.${key}`))
@@ -101,7 +101,7 @@ function namesOf(paths: readonly Path[]): readonly string[] {
 
 const MOST_NAMES = 2;
 
-/** Many leaves are told by what they have in common. */
+/** Replaces many leaves by their common parents. */
 function collapse(names: readonly string[]): readonly string[] {
   if (names.length <= MOST_NAMES) return names;
   const depth = Math.max(...names.map(depthOf));

@@ -5,8 +5,9 @@ import { pick, toCamel } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients ask for them with a function tool of
- * a known name, whose `parameters` are the options. A client's own function named `web_search` is therefore search here.
+ * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients request them with a
+ * function tool of a known name, whose `parameters` are the options. A client's own function named `web_search` is
+ * therefore Google's search.
  */
 type BuiltinKind = Exclude<BuiltinTool['kind'], 'opaque'>;
 
@@ -54,11 +55,11 @@ export function builtinByName(name: string): BuiltinKind | undefined {
 
 export interface EncodedBuiltin {
   readonly tool: JsonObject;
-  /** Where a maps tool searches from: a field of `toolConfig`. */
+  /** Location for a maps tool: a field of `toolConfig`. */
   readonly retrievalConfig?: JsonObject;
 }
 
-/** Not options: the envelope other formats put around them, and the JSON Schema a function tool must have. */
+/** Fields that are no options: the envelope of other formats, and the JSON Schema keywords of a function tool. */
 const ENVELOPE = new Set(['type', 'name', 'properties', 'required', 'additionalProperties', 'description', '$schema']);
 
 export function encodeBuiltin(

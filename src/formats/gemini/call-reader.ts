@@ -12,33 +12,37 @@ interface FunctionCall {
   readonly id: string;
   readonly name: string;
   readonly custom: boolean;
-  /** Of a call that comes whole. */
+  /** Arguments of a call that arrives whole. */
   readonly args: unknown;
   readonly partial: PartialArguments | undefined;
   signature: string | undefined;
-  /** Signatures that came when the call had been told. */
+  /** Signatures that arrived after the call was emitted. */
   readonly late: string[];
   reported: boolean;
-  /** More pieces of it are to come. */
-  goesOn: boolean;
+  /** More pieces of the call follow. */
+  isContinued: boolean;
   pieces: number;
 }
 
-/** Pieces of an unsigned call that are waited for: some seconds of a stream. Whoever waits for first content cannot wait longer. */
+/**
+ * Maximum number of held pieces of an unsigned call: some seconds of a stream. The wait for first content allows no
+ * more.
+ */
 const MAX_HELD_PIECES = 256;
 
-/** What the reader of a candidate gives: the index of the answer, and numbers for its blocks. */
+/** Numbers from the candidate reader: the index of the choice, and a number for each new block. */
 interface CandidateNumbers {
   readonly choice: number;
   readonly newBlock: () => number;
 }
 
 /**
- * Reads the function calls of one candidate. A call comes whole, or as a name, pieces of its arguments, and an empty object that ends it
- * (docs/protocols/gemini.md#streamed-arguments). Clients get a signature with the first event of its call
- * (docs/protocols/replies.md#call-signature), so a call that may still get one is held: a streamed one while its pieces come, the first
- * of an answer until another part follows, since its signature may stand on an empty part behind it. Only the first: parallel calls have
- * their signature on the first (docs/protocols/gemini.md#thought-signatures).
+ * Reads the function calls of one candidate. A call arrives whole, or as a name, pieces of its arguments, and an empty
+ * object that ends it (docs/protocols/gemini.md#streamed-arguments). Clients get a signature with the first event of
+ * its call (docs/protocols/replies.md#call-signature), so a call that may still get one is held. A streamed call is
+ * held while its pieces arrive. The first call of an answer is held until another part follows, because its signature
+ * may be on an empty part after it. Later calls are not held: parallel calls have their signature on the first one
+ * (docs/protocols/gemini.md#thought-signatures).
  */
 export class FunctionCallReader {
   readonly #place: CandidateNumbers;
@@ -55,13 +59,13 @@ export class FunctionCallReader {
     return this.#count;
   }
 
-  /** False for what cannot be placed: arguments of a call that was never named. */
+  /** Returns false for arguments that belong to no call, because no call was named. */
   read(call: JsonObject, signature: string | undefined, events: GenerationEvent[]): boolean {
     const name = stringOf(call['name']);
     if (name) this.#start(name, call, events);
-    else if (!this.#open?.goesOn) {
+    else if (!this.#open?.isContinued) {
       if (Object.values(call).some((value) => value !== undefined && value !== null && value !== false)) return false;
-      // The end of a call that has ended already.
+      // This ends a call that has already ended.
       if (signature !== undefined && !this.sign(signature, events)) this.#signAlone(signature, events);
       return true;
     } else this.#open.partial?.merge(call['args']);
@@ -69,22 +73,24 @@ export class FunctionCallReader {
     return true;
   }
 
-  /** A signature that came with nothing else: true where it belongs to the call before it. */
+  /** Takes a signature that arrived alone. Returns true when it belongs to the call before it. */
   sign(signature: string, events: GenerationEvent[]): boolean {
     if (!this.#open || this.#open.signature !== undefined || this.#open.reported) return false;
     this.#open.signature = signature;
-    if (this.#open.goesOn) this.#emit(this.#open, events);
+    if (this.#open.isContinued) this.#emit(this.#open, events);
     else this.close(events);
     return true;
   }
 
-  /** Another part follows: a call whose pieces are still to come has its place before it, and what is known of it is told. */
+  /**
+   * Called when another part follows. A call whose pieces still arrive is emitted now, so that it precedes that part.
+   */
   settle(events: GenerationEvent[]): void {
-    if (this.#open?.goesOn) this.#emit(this.#open, events);
+    if (this.#open?.isContinued) this.#emit(this.#open, events);
     else this.close(events);
   }
 
-  /** Nothing more of the open call comes. */
+  /** Called when nothing more of the open call follows. */
   close(events: GenerationEvent[]): void {
     const open = this.#open;
     if (!open) return;
@@ -108,29 +114,29 @@ export class FunctionCallReader {
       signature: undefined,
       late: [],
       reported: false,
-      goesOn: false,
+      isContinued: false,
       pieces: 0,
     };
   }
 
-  /** What a piece, the first one too, does to the open call. */
+  /** Applies a piece to the open call, the first piece included. */
   #advance(call: JsonObject, signature: string | undefined, events: GenerationEvent[]): void {
     const open = this.#open;
     if (!open) return;
     for (const piece of objectsOf(call['partialArgs'])) open.partial?.add(piece);
-    open.goesOn = call['willContinue'] === true;
+    open.isContinued = call['willContinue'] === true;
     open.pieces += 1;
     if (signature !== undefined && signature !== open.signature) {
       if (open.reported || open.signature !== undefined) open.late.push(signature);
       else open.signature = signature;
     }
-    if (!open.goesOn) {
+    if (!open.isContinued) {
       if (open.reported || open.signature !== undefined || open.call > 0) this.close(events);
       return;
     }
     if (open.signature !== undefined || open.pieces > MAX_HELD_PIECES) this.#emit(open, events);
-    // Nothing to show before the arguments are whole; the empty fragment, which clients never see, tells the idle timeout
-    // that they move.
+    // The arguments are emitted when they are complete. The empty fragment never reaches clients; it shows the idle
+    // timeout that the upstream makes progress.
     events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: '' });
   }
 
@@ -157,7 +163,7 @@ export class FunctionCallReader {
 }
 
 /**
- * A free-text tool was declared as a function of one string, `input`; its client expects the bare text
+ * A free-text tool was declared as a function with one string, `input`. Its client expects the bare text
  * (docs/protocols/requests.md#custom-tool).
  */
 function argumentsText({ args, partial, custom }: FunctionCall): string {

@@ -12,24 +12,27 @@ import { asList, asNumber, objectsOf, optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 
-/** The filter's word on a prompt: `promptFeedback`. */
+/** A block of the prompt by the filter: `promptFeedback`. */
 export interface PromptBlock {
   readonly reason: string;
   readonly message: string | undefined;
-  /** What the filter found, as candidate metadata. */
+  /** The ratings of the filter, as candidate metadata. */
   readonly ratings: JsonObject | undefined;
 }
 
-/** What cannot be placed is a block each up to so many; real replies have one. */
+/** Maximum number of parts without a place in the answer that become a block each. Real replies have one. */
 const MAX_UNPLACED = 100;
 
-/** Clients of the first thinking models look for thoughts before the answer (docs/protocols/replies.md#inline-thoughts). */
+/**
+ * Clients of the first thinking models expect thoughts before the answer, in its text
+ * (docs/protocols/replies.md#inline-thoughts).
+ */
 const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
- * Reads one candidate, chunk by chunk or whole. Blocks: neighbouring parts of one kind (text or thinking) are one block, for
- * a stream cuts a part anywhere; a signature closes its block, since what follows is not what it signs; every other part
- * is a block of its own. A plain reply is read by the same rule, so a stream folds to the same message.
+ * Reads one candidate, whole or in chunks. Adjacent parts of one kind (text or thinking) are one block, because a
+ * stream cuts a part anywhere. A signature closes its block, because it does not sign what follows. Every other part is
+ * a block of its own. A plain reply follows the same rule, so a stream folds to the same message.
  */
 export class CandidateReader {
   readonly #choice: number;
@@ -38,9 +41,9 @@ export class CandidateReader {
   readonly #inline: { readonly inline?: true };
   #nextBlock = 0;
   #open: { readonly kind: 'text' | 'thinking'; readonly block: number } | undefined;
-  /** True when a part of the answer that is no call was read. */
-  #said = false;
-  /** What has no place in an answer: kept for the end, for it may be all there is. */
+  /** True when a part of the answer other than a call was read. */
+  #hasContent = false;
+  /** Parts without a place in the answer. They are held until the end, because the answer may hold nothing else. */
   readonly #unplaced: JsonObject[] = [];
   readonly #others: unknown[] = [];
   #text = '';
@@ -60,9 +63,9 @@ export class CandidateReader {
     return this.#finish !== undefined;
   }
 
-  /** Nothing of the answer can be read, and nothing says why it is so. */
+  /** True when no part of the answer is readable and no finish reason explains that. */
   get useless(): boolean {
-    const empty = !this.#said && this.#calls.count === 0;
+    const empty = !this.#hasContent && this.#calls.count === 0;
     return empty && this.#unplaced.length > 0 && mapFinish(this.#finish, false) === 'stop';
   }
 
@@ -76,20 +79,23 @@ export class CandidateReader {
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
     this.#metadata.read(candidate);
-    // May stand on earlier chunks than the last one: it takes effect at the end only (docs/protocols/gemini.md#early-finish).
+    // The finish reason may be on a chunk before the last. It takes effect only at the end
+    // (docs/protocols/gemini.md#early-finish).
     this.#finish = stringOf(candidate['finishReason']) ?? this.#finish;
     this.#finishMessage = stringOf(candidate['finishMessage']) ?? this.#finishMessage;
   }
 
-  /** A block of its own is a hundred times what some of them are: those behind the first ones share one, as a list. */
+  /**
+   * A separate block may be a hundred times the size of its part, so parts beyond the limit share one block, as a list.
+   */
   #unplace(part: unknown): void {
     if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(toPartBlock(part));
     else if (this.#others.push(part) === 1) this.#unplaced.push(toPartBlock(this.#others));
   }
 
   /**
-   * `blocked`: the filter stopped an answer that had begun; its reason ends the answer, not the model's
-   * (docs/protocols/replies.md#finish-reasons).
+   * `blocked`: the filter stopped an answer that had begun. A choice that the model did not finish ends with the
+   * filter's reason (docs/protocols/replies.md#finish-reasons).
    */
   end(blocked?: PromptBlock): GenerationEvent[] {
     const events: GenerationEvent[] = [];
@@ -132,13 +138,13 @@ export class CandidateReader {
       return;
     }
     const text = stringOf(part['text']);
-    // Parts that hold nothing but a signature are words too: empty ones.
+    // A part that holds only a signature is an empty text or thought.
     const onlySigned = Object.keys(part).every((name) => name === 'thought' || name === 'thoughtSignature');
     if (text !== undefined || onlySigned) {
       const kind = part['thought'] === true ? 'thinking' : 'text';
       return this.#words(kind, text ?? '', signature, events);
     }
-    this.#said = true;
+    this.#hasContent = true;
     this.#calls.settle(events);
     this.#whole(part, signature, events);
   }
@@ -146,13 +152,13 @@ export class CandidateReader {
   #words(kind: 'text' | 'thinking', text: string, signature: string | undefined, events: GenerationEvent[]): void {
     if (kind === 'text') this.#partStarts.push(this.#text.length);
     if (text === '' && signature === undefined) return;
-    this.#said = true;
+    this.#hasContent = true;
     if (text === '' && kind === 'text' && signature !== undefined && this.#calls.sign(signature, events)) return;
     this.#calls.settle(events);
     const choice = this.#choice;
     if (this.#open?.kind !== kind) {
       this.#open = { kind, block: this.#newBlock() };
-      // Says what the block is when nothing but a signature follows.
+      // This event gives the block its type when only a signature follows.
       if (text === '' && kind === 'thinking') events.push({ type: kind, choice, block: this.#open.block, text });
     }
     const { block } = this.#open;
@@ -164,7 +170,7 @@ export class CandidateReader {
     this.#open = undefined;
   }
 
-  /** Parts that are a block each. */
+  /** Reads a part that is a block of its own. */
   #whole(part: JsonObject, signature: string | undefined, events: GenerationEvent[]): void {
     const place = { choice: this.#choice, block: this.#newBlock() };
     const signed = optional('signature', signature);

@@ -1,6 +1,6 @@
 import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
 
-/** Ids are bare in this API; usage is on every chunk, asked for or not. */
+/** Ids have no prefix in this API. Every chunk has usage, requested or not. */
 export const readClient = (_body: BodyView, { id, strict }: ClientAsked): ClientOptions => ({
   id,
   strict,

@@ -1,6 +1,9 @@
 import { toSnake } from './wire.ts';
 
-/** Fields of `generationConfig` (docs/protocols/gemini.md#generation-config) that losses name as OpenAI's chat API does. */
+/**
+ * Fields of `generationConfig` (docs/protocols/gemini.md#generation-config). Losses name them as OpenAI's chat API
+ * does.
+ */
 const CONFIG = new Map([
   ['max_tokens', 'maxOutputTokens'],
   ['temperature', 'temperature'],
@@ -45,7 +48,7 @@ export function clientPaths(place: string): readonly string[] {
   const field = CONFIG.get(name);
   const known = OTHERS.find(([pattern]) => pattern.test(place));
   const spellings = field !== undefined ? [`generationConfig.${field}`] : known ? spelled(place, known) : [place];
-  // Protobuf JSON takes either form of a name.
+  // Protobuf JSON accepts both forms of a name.
   return spellings.flatMap((spelling) => [spelling, toSnake(spelling)]);
 }
 

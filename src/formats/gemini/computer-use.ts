@@ -2,7 +2,7 @@ import type { Conversation, Tool } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { isComputerUse } from '../open-actions.ts';
 
-/** Path of the tool (places.ts). */
+/** Path of the computer use tool in the request (places.ts). */
 export function placeOfComputerUse(tools: readonly Tool[] | undefined): string | undefined {
   const at = tools?.findIndex(isComputerUse) ?? -1;
   return at < 0 ? undefined : `tools[${at}]`;
@@ -16,16 +16,17 @@ export function hidesSignatures({ extrasFormat }: Conversation, { strict }: Pick
 }
 
 /**
- * What a request for computer use lacks (docs/protocols/gemini.md#computer-use), for the message of a refusal. The gateway does not
- * refuse such a request itself: newer models that are not the computer-use preview take the tool as well.
+ * Describes what a request for computer use lacks (docs/protocols/gemini.md#computer-use), for the message of a
+ * refusal. The gateway does not refuse such a request itself: newer models that are not the computer-use preview accept
+ * the tool as well.
  */
 export function hintOfComputerUse(
   conversation: Conversation,
   target: Pick<RequestTarget, 'model' | 'strict'>,
 ): string | undefined {
   if (placeOfComputerUse(conversation.tools) === undefined) return undefined;
-  const missed = hidesSignatures(conversation, target) ? [LAX] : [];
+  const missing = hidesSignatures(conversation, target) ? [LAX] : [];
   if (!/computer-use/i.test(target.model))
-    missed.unshift(`a model made for it (a computer-use preview), not ${target.model}`);
-  return missed.length > 0 ? `The tool computer_use needs ${missed.join(', and ')}.` : undefined;
+    missing.unshift(`a model made for it (a computer-use preview), not ${target.model}`);
+  return missing.length > 0 ? `The tool computer_use needs ${missing.join(', and ')}.` : undefined;
 }

@@ -4,9 +4,9 @@ import { toCarrier } from './schema.ts';
 import { compact } from '../json/compact.ts';
 
 /**
- * A conversation as the wire can say it: neighbours of one role are one turn, unsigned empty text is gone, media alone have a
- * blank text, calls are numbered and code has no id (Vertex takes none), schemas are in the wire's dialect. For comparing both sides of a
- * round trip; everything else must come back as it was.
+ * Returns the form that a conversation has after the wire: adjacent turns of one role are one turn, unsigned empty text
+ * is gone, media alone have a blank text, calls are numbered, code has no id (Vertex accepts none), and schemas are in
+ * the wire's dialect. Both sides of a round trip are compared in this form; everything else must come back unchanged.
  */
 export function canonical(conversation: Conversation): Conversation {
   const { responseFormat, tools } = conversation;
@@ -88,7 +88,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc
     fc.array(text, { maxLength: 1 }),
     fc.array(fc.tuple(name, args, signature, word), { minLength: 1, maxLength: 3 }),
   )
-  .map(([said, calls]): Turn[] => {
+  .map(([spoken, calls]): Turn[] => {
     const parts = calls.map(([name, args, signature], index): Part =>
       compact({ type: 'tool_call' as const, id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
     );
@@ -97,7 +97,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc
       return { type: 'tool_result', callId: `c${index}`, name, content, ...(index === 1 && { isError: true }) };
     });
     const answered: Turn = { role: 'tool', parts: results };
-    return [{ role: 'assistant', parts: [...said, ...parts] }, answered];
+    return [{ role: 'assistant', parts: [...spoken, ...parts] }, answered];
   });
 
 const turns: fc.Arbitrary<Turn[]> = fc
@@ -111,7 +111,7 @@ const turns: fc.Arbitrary<Turn[]> = fc
   )
   .map((groups) => uniqueIds(groups.flat()));
 
-/** Ids of one exchange are its own. */
+/** Gives each exchange its own ids. */
 function uniqueIds(turns: readonly Turn[]): Turn[] {
   let exchanges = 0;
   return turns.map((turn) => {
@@ -127,7 +127,7 @@ function uniqueIds(turns: readonly Turn[]): Turn[] {
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const number = fc.integer({ min: 0, max: 100 });
 
-/** A conversation that Gemini 2.5 can be told without a loss. */
+/** A conversation that Gemini 2.5 accepts without a loss. */
 export const conversation: fc.Arbitrary<Conversation> = fc
   .record({
     system: fc.array(text, { maxLength: 2 }),
@@ -171,7 +171,7 @@ export const conversation: fc.Arbitrary<Conversation> = fc
       name,
       parameters: { type: 'object', properties: { a: { type: 'string' } } },
     }));
-    // Search cannot be ruled by the tool choice: such a conversation has a loss.
+    // The tool choice does not apply to search, so such a conversation has a loss.
     const offered: Tool[] =
       search && choice !== 'none' && choice !== 'required'
         ? [...functions, { type: 'builtin', kind: 'web_search' }]

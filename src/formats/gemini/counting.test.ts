@@ -19,7 +19,7 @@ describe('a count of tokens', () => {
     },
   );
 
-  it('is written as Vertex AI has it', () => {
+  it('is written in Vertex AI’s form', () => {
     expect(counting.encodeReply(17)).toEqual({ totalTokens: 17 });
     expect(counting.decodeReply(counting.encodeReply(0))).toBe(0);
   });

@@ -4,8 +4,8 @@ import { asNumber } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Fields of a generation that a token count does not take (docs/protocols/gemini.md#count-tokens). `cachedContent` is not among them: it
- * belongs to the prompt, so a count without it would be wrong. Google itself answers that it does not take it.
+ * Fields of a generation that a token count does not accept (docs/protocols/gemini.md#count-tokens). `cachedContent` is
+ * not among them: it belongs to the prompt, so a count without it would be wrong. Google itself refuses it.
  */
 const NOT_TAKEN = ['toolConfig', 'safetySettings', 'labels', 'serviceTier'] as const;
 
@@ -27,7 +27,7 @@ export const counting: TokenCounting = {
   encodeReply: (tokens) => ({ totalTokens: tokens }),
 };
 
-/** ProtoJSON may leave a zero out: https://protobuf.dev/programming-guides/json/ */
+/** ProtoJSON may omit a zero: https://protobuf.dev/programming-guides/json/ */
 function totalOf(reply: JsonObject): number | undefined {
   if (reply['totalTokens'] !== undefined) return asNumber(reply['totalTokens']);
   return Object.keys(reply).every((key) => REPLY_FIELDS.has(key)) ? 0 : undefined;

@@ -68,7 +68,7 @@ function decodeSampling(config: JsonObject): Sampling {
 
 const FORMAT_FIELDS = ['responseMimeType', 'responseSchema', 'responseJsonSchema'];
 
-/** JSON with or without a schema; `text/plain` is the default. Anything else (`text/x.enum`) is Gemini's alone. */
+/** JSON with or without a schema; `text/plain` is the default. Only Gemini has other types (`text/x.enum`). */
 function decodeResponseFormat(config: JsonObject): { readonly known: boolean; readonly value?: ResponseFormat } {
   const mime = pick(config, 'responseMimeType');
   const schema = pick(config, 'responseJsonSchema');
@@ -88,7 +88,10 @@ const EFFORTS = new Map<string | undefined, ReasoningEffort>([
   ['HIGH', 'high'],
 ]);
 
-/** A budget is explicit thinking; a level is an effort, and whether thoughts are shown needs thinking to be said. */
+/**
+ * A budget becomes explicit thinking, a level becomes an effort. `includeThoughts` without a budget becomes adaptive
+ * thinking, whose `display` holds it.
+ */
 function decodeThinking(source: unknown): Reasoning | undefined {
   if (!isObject(source)) return undefined;
   const effort = EFFORTS.get(stringOf(pick(source, 'thinkingLevel'))?.toUpperCase());
@@ -101,7 +104,7 @@ function decodeThinking(source: unknown): Reasoning | undefined {
   return { ...optional('effort', effort), thinking: { type: 'adaptive', ...display } };
 }
 
-/** Speech with a voice by name and nothing else is what OpenAI's `audio` says too. */
+/** Speech settings with only the name of a voice equal OpenAI's `audio`. */
 function decodeSpeech(config: JsonObject): JsonObject | undefined {
   const speech = objectOf(pick(config, 'speechConfig'));
   const voiceConfig = speech && objectOf(pick(speech, 'voiceConfig'));

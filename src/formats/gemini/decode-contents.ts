@@ -10,7 +10,7 @@ import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { compact } from '../json/compact.ts';
 
-/** `systemInstruction` and `contents` → turns. */
+/** Decodes `systemInstruction` and `contents` into turns. */
 export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
   const decoder = new ContentsDecoder(origins);
   const turns: Turn[] = [];
@@ -45,7 +45,7 @@ class ContentsDecoder {
     return parts.length > 0 ? { role: 'system', parts } : undefined;
   }
 
-  /** A content with function responses becomes a tool turn, and a user turn for what stands beside them. */
+  /** A content with function responses becomes a tool turn, and a user turn for its other parts. */
   content(content: JsonObject, param: BodyPlace): Turn[] {
     const role = roleOf(content, param);
     const parts = this.#parts(pick(content, 'parts'), param);
@@ -70,7 +70,7 @@ class ContentsDecoder {
   }
 
   #part(part: JsonObject, place: BodyPlace): Part {
-    // Most parts are one of these two, and have no fields but theirs.
+    // Most parts are text or media without further fields.
     const plain = decodeWords(part) ?? decodeMedia(part);
     if (plain) return plain;
     const signed = optional('signature', stringOf(pick(part, 'thoughtSignature')));
@@ -87,12 +87,12 @@ class ContentsDecoder {
     const result = pick(part, 'codeExecutionResult');
     if (isObject(result)) {
       const { outcome, output, id } = result;
-      const came = {
+      const execution = {
         outcome: stringOf(outcome) ?? '',
         output: stringOf(output) ?? '',
         ...optional('id', stringOf(id)),
       };
-      return { type: 'code_result', ...came, ...signed };
+      return { type: 'code_result', ...execution, ...signed };
     }
     return { type: 'opaque', format: 'gemini', value: part };
   }
@@ -120,7 +120,9 @@ class ContentsDecoder {
     return { type: 'tool_result', callId, name, content, ...(isError && { isError }) };
   }
 
-  /** Only pairs calls with their results inside this conversation; the same every time, since decoding is pure. */
+  /**
+   * Ids only pair calls with their results inside this conversation. They are always the same, since decoding is pure.
+   */
   #newId(): string {
     return `call_${this.#count++}`;
   }
@@ -136,7 +138,7 @@ function unnamed(place: BodyPlace): never {
 function roleOf(content: JsonObject, param: BodyPlace): 'user' | 'assistant' {
   const role = content['role'];
   if (role === 'model') return 'assistant';
-  // Responses to calls came under this role in the first versions of the API.
+  // The first versions of the API sent function responses under the role `function`.
   if (role === undefined || role === 'user' || role === 'function') return 'user';
   const place = BodyPlace.field(param, 'role');
   throw new RequestFault('invalid_value', `${String(place)} must be "user" or "model".`, place);
@@ -144,7 +146,7 @@ function roleOf(content: JsonObject, param: BodyPlace): 'user' | 'assistant' {
 
 const WORD_FIELDS = bothSpellings('text', 'thought', 'thoughtSignature');
 
-/** Text, a thought, or a part that holds nothing but a signature. */
+/** Decodes text, a thought, or a part that holds only a signature. */
 function decodeWords(part: JsonObject): Part | undefined {
   if (hasOthers(part, WORD_FIELDS)) return undefined;
   const text = stringOf(part['text']);
@@ -160,7 +162,7 @@ const DETAILS = new Map<unknown, string>([
   ['MEDIA_RESOLUTION_HIGH', 'high'],
 ]);
 
-/** Undefined for media with modifiers no other format has (`videoMetadata`): those stay verbatim. */
+/** Undefined for media with modifiers that only this format has (`videoMetadata`): those parts stay verbatim. */
 function decodeMedia(part: JsonObject): MediaPart | undefined {
   if (hasOthers(part, MEDIA_FIELDS)) return undefined;
   const inline = pick(part, 'inlineData');
@@ -185,7 +187,7 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
   });
 }
 
-/** Protobuf JSON takes base64url too and recorded clients send it; other APIs know standard base64 only. */
+/** Protobuf JSON accepts base64url too, and recorded clients send it. Other APIs accept standard base64 only. */
 function standard(data: string): string {
   return /[-_]/.test(data) ? toBase64(data) : data;
 }

@@ -11,7 +11,7 @@ const parts = (...parts: object[]) => ({ content: { role: 'model', parts } });
 const partsOf = (events: readonly GenerationEvent[]) => fold(events).choices[0]?.parts;
 
 describe('parts of a reply', () => {
-  it('neighbouring text is one block until the kind changes', () => {
+  it('adjacent text is one block until the kind changes', () => {
     const events = decode(parts({ text: 'a' }, { text: 'b' }, { text: 't', thought: true }, { text: 'c' }));
     expect(events.filter(({ type }) => type === 'text' || type === 'thinking')).toEqual([
       { type: 'text', choice: 0, block: 0, text: 'a' },
@@ -105,7 +105,7 @@ describe('parts of a reply', () => {
     expect(partsOf(decode(parts(...sent)))).toEqual(expected);
   });
 
-  it('calls come whole, with the id of the upstream or one of ours', () => {
+  it('calls come whole, with the upstream’s id or a generated one', () => {
     const events = decode(
       parts(
         { functionCall: { name: 'f', args: { a: 1 }, id: 'up' }, thoughtSignature: 's' },
@@ -126,7 +126,7 @@ describe('parts of a reply', () => {
     expect(partsOf(events)).toMatchObject([{ type: 'tool_call', name: 'sh', arguments: 'ls', custom: true }]);
   });
 
-  it('images are media, those of thoughts are thinking with a picture', () => {
+  it('images are media, and images of thoughts are thinking with an image', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
     const url = 'data:image/png;base64,AAAA';
     const sent = [
@@ -155,7 +155,7 @@ describe('parts of a reply', () => {
     ]);
   });
 
-  it('a part nobody knows is kept verbatim', () => {
+  it('an unknown part is kept verbatim', () => {
     const part = { toolCall: { toolType: 'X' }, thoughtSignature: 's' };
     expect(partsOf(decode(parts(part)))).toEqual([
       { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } },
@@ -166,18 +166,18 @@ describe('parts of a reply', () => {
     ['arguments of a call without a name', { functionCall: { args: { a: 1 } } }],
     ['a call of an empty name', { functionCall: { name: '', id: 'x' }, thoughtSignature: 's' }],
     ['pieces of a call that never began', { functionCall: { partialArgs: [{ jsonPath: '$.a', numberValue: 1 }] } }],
-  ])('%s stay beside an answer, and are no answer alone', (_, part) => {
+  ])('%s stay beside an answer, and are not an answer alone', (_, part) => {
     const kept = { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } };
     expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
     expect(() => decode(parts(part))).toThrow(ReplyFault);
     expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'MALFORMED_FUNCTION_CALL' })).toThrow(ReplyFault);
-    // The model was stopped, and says so: that is an answer.
+    // A reply that was stopped, and has the reason, is an answer.
     expect(fold(decode({ ...parts(part), finishReason: 'SAFETY' })).choices).toMatchObject([
       { parts: [kept], finish: 'content_filter' },
     ]);
   });
 
-  it.each([['text'], [7], [['x']]])('%j is no part, and kept beside those that are', (part) => {
+  it.each([['text'], [7], [['x']]])('%j is not a part, and is kept beside the parts', (part) => {
     const sent = { content: { parts: [part, null, { text: 'a' }] } };
     expect(partsOf(decode(sent))).toEqual([
       { type: 'text', text: 'a' },
@@ -186,7 +186,7 @@ describe('parts of a reply', () => {
     expect(() => decode({ content: { parts: [part] } })).toThrow(ReplyFault);
   });
 
-  it('one answer that can be read is enough', () => {
+  it('one readable answer is enough', () => {
     const candidates = [
       { index: 0, finishReason: 'STOP', ...parts({ functionCall: { args: {} } }) },
       { index: 1, finishReason: 'STOP', ...parts({ text: 'a' }) },
@@ -240,7 +240,7 @@ describe('the end of a reply', () => {
     expect(fold(decodeReply({ candidates: [{ finishReason }] }, replyContext())).choices).toMatchObject([
       { finish: reason, native: finishReason },
     ]);
-    // Calls end with STOP on this wire; a limit or a filter stays what it is.
+    // Calls end with STOP on this wire. A limit or a filter keeps its reason.
     const called = { candidates: [{ finishReason, ...parts({ functionCall: { name: 'f' } }) }] };
     expect(fold(decodeReply(called, replyContext())).choices).toMatchObject([
       { finish: reason === 'stop' ? 'tool_calls' : reason },
@@ -256,7 +256,7 @@ describe('the end of a reply', () => {
     expect(fold(events).choices).toMatchObject([{ finish: 'length', message: 'm' }]);
   });
 
-  it('of a blocked prompt is a filtered answer that says why', () => {
+  it('of a blocked prompt is a filtered answer with the reason', () => {
     const promptFeedback = { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'Not this.' };
     for (const body of [{ promptFeedback }, { promptFeedback, candidates: [] }]) {
       expect(decodeReply(body, replyContext())).toEqual([
@@ -267,7 +267,7 @@ describe('the end of a reply', () => {
     }
   });
 
-  it('of a blocked prompt tells the ratings of the filter', () => {
+  it('of a blocked prompt has the ratings of the filter', () => {
     const safetyRatings = [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH', blocked: true }];
     const events = decodeReply({ promptFeedback: { blockReason: 'SAFETY', safetyRatings } }, replyContext());
     expect(fold(events).choices).toMatchObject([
@@ -302,14 +302,14 @@ describe('the end of a reply', () => {
     ]);
   });
 
-  it('an error without its word is told by its code', () => {
+  it('an error without a status word gets the word of its code', () => {
     expect(decodeReply({ error: { code: 429, message: 'm' } }, replyContext())).toEqual([
       { type: 'error', failure: { status: 429, kind: 'RESOURCE_EXHAUSTED', message: 'm' } },
     ]);
   });
 
   it.each([[null], ['x'], [[]], [{}], [{ choices: [] }], [{ candidates: ['x'] }], [{ candidates: [null] }]])(
-    '%j is no reply',
+    '%j is not a reply',
     (body) => {
       expect(() => decodeReply(body, replyContext())).toThrow(ReplyFault);
     },
@@ -326,7 +326,7 @@ describe('the end of a reply', () => {
     ]);
   });
 
-  it('names itself by responseId and modelVersion', () => {
+  it('takes id and model from responseId and modelVersion', () => {
     const [start] = decodeReply({ candidates: [], responseId: 'r', modelVersion: 'gemini-x' }, replyContext());
     expect(start).toEqual({ type: 'start', id: 'chatcmpl-r', model: 'gemini-x' });
   });
@@ -409,7 +409,7 @@ describe('grounding', () => {
   const web = (name: string) => ({ web: { uri: `https://${name}`, title: name } });
   const grounded = (groundingMetadata: object, ...sent: object[]) => decode({ ...parts(...sent), groundingMetadata });
 
-  it('cites every source of every support, at string indices', () => {
+  it('cites every source of every support, at UTF-16 offsets', () => {
     const end = text.indexOf('.') + 1;
     const events = grounded(
       {
@@ -432,7 +432,7 @@ describe('grounding', () => {
     expect(text.slice(citations[0]!.start, citations[0]!.end)).toBe('Grüße 👋 aus Köln.');
   });
 
-  it('counts within a part where one is named', () => {
+  it('counts within a part when partIndex names one', () => {
     const support = { segment: { partIndex: 1, startIndex: 1, endIndex: 2 }, groundingChunkIndices: [0] };
     const events = grounded(
       { groundingChunks: [web('a')], groundingSupports: [support] },
@@ -442,7 +442,7 @@ describe('grounding', () => {
     expect(fold(events).choices[0]!.citations).toMatchObject([{ start: 3, end: 4 }]);
   });
 
-  it('without supports cites each source for nothing in particular', () => {
+  it('without supports cites each source without a position', () => {
     const events = grounded({ groundingChunks: [web('a'), { retrievedContext: { text: 't' } }] }, { text: 'x' });
     expect(fold(events).choices[0]!.citations).toEqual([{ url: 'https://a', title: 'a', start: 0, end: 0 }]);
   });
@@ -456,7 +456,7 @@ describe('grounding', () => {
     expect(fold(events).choices[0]!.citations).toMatchObject([{ start: 0, end: 1 }]);
   });
 
-  it('is handed on verbatim, empty metadata are not', () => {
+  it('is passed on verbatim, and empty metadata are not', () => {
     const groundingMetadata = { webSearchQueries: ['q'] };
     expect(grounded(groundingMetadata)).toContainEqual(
       expect.objectContaining({ type: 'opaque', value: { groundingMetadata } }),

@@ -12,7 +12,7 @@ import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * The stream closed without a finish reason: the client has seen only a part of the answer
+ * The stream closed without a finish reason: the client has received only a part of the answer
  * (docs/protocols/messages-route.md#interrupted-stream).
  */
 export const INTERRUPTED: UpstreamFailure = {
@@ -21,7 +21,7 @@ export const INTERRUPTED: UpstreamFailure = {
   message: 'The stream of the upstream ended before the reply was complete.',
 };
 
-/** Google makes up to eight answers; a word on the prompt is repeated for no more. */
+/** Google generates up to eight candidates. The message of a blocked prompt is repeated for no more than these. */
 const MAX_CANDIDATES = 8;
 
 /** Reads GenerateContentResponse objects, one (plain) or many (streamed), into events. */
@@ -38,7 +38,7 @@ export class GeminiReplyReader {
     this.#reply = reply;
   }
 
-  /** Events of one object; an `error` event ends the reply. */
+  /** Returns the events of one object. An `error` event ends the reply. */
   read(chunk: unknown): GenerationEvent[] {
     if (!isObject(chunk)) throw new ReplyFault('the reply is not a JSON object');
     const error = chunk['error'] ?? undefined;
@@ -56,17 +56,17 @@ export class GeminiReplyReader {
     return events;
   }
 
-  /** True when the model said why it ended, for every choice, or the filter in front of it said so for all of them. */
+  /** True when every candidate has a finish reason, or the filter blocked the prompt of all of them. */
   get finished(): boolean {
     if (this.#blocked) return true;
     return this.#candidates.size > 0 && [...this.#candidates.values()].every((candidate) => candidate.finished);
   }
 
-  /** Throws ReplyFault where nothing of any answer can be read. */
+  /** Throws ReplyFault when no candidate is readable. */
   end(): GenerationEvent[] {
     const candidates = [...this.#candidates.values()];
     if (!this.#blocked && candidates.length > 0 && candidates.every(({ useless }) => useless)) {
-      throw new ReplyFault('nothing of the answer can be read; a function call without a name is none');
+      throw new ReplyFault('no part of the answer is readable; a function call needs a name');
     }
     const blocked = this.#blocked;
     const blockFor = (at: number) => (blocked && at >= MAX_CANDIDATES ? { ...blocked, message: undefined } : blocked);
@@ -95,7 +95,7 @@ export class GeminiReplyReader {
   }
 
   /**
-   * No candidate at all: the prompt was blocked, or the reply is empty. Either is one choice
+   * The reply has no candidate: the prompt was blocked, or the reply is empty. Both become one choice
    * (docs/protocols/replies.md#blocked-prompt-reply).
    */
   #emptyAnswer(): GenerationEvent[] {
@@ -108,7 +108,7 @@ export class GeminiReplyReader {
   }
 }
 
-/** A candidate that is no object leaves nothing to answer with. */
+/** A candidate that is not an object cannot become an answer. */
 function candidatesOf(chunk: JsonObject): readonly JsonObject[] {
   const listed = asList(chunk['candidates']);
   const candidates = listed.filter(isObject);
@@ -128,11 +128,14 @@ function blockOf(feedback: unknown): PromptBlock | undefined {
   };
 }
 
-/** Protobuf JSON may leave an index of 0 out: then the place in the list stands for it, unless another answer has that number. */
+/**
+ * Protobuf JSON may omit an index of 0. The position in the list then takes its place, unless another candidate has
+ * that index.
+ */
 function indexesOf(candidates: readonly JsonObject[]): number[] {
   const reported = candidates.map((candidate) => asNumber(candidate['index']));
   const taken = new Set(reported);
-  // All below it are taken, and stay so.
+  // All indexes below `lowest` are taken and stay taken.
   let lowest = 0;
   return reported.map((index, position) => {
     if (index !== undefined) return index;
@@ -146,7 +149,8 @@ function indexesOf(candidates: readonly JsonObject[]): number[] {
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];
 
 /**
- * A plain 2xx reply. Its body is complete, so a missing finish reason is a plain end (docs/protocols/replies.md#missing-finish-reason).
+ * Decodes a plain 2xx reply. Its body is complete, so a missing finish reason is a plain end
+ * (docs/protocols/replies.md#missing-finish-reason).
  */
 export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {

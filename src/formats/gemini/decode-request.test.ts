@@ -88,7 +88,7 @@ describe('a request of this API', () => {
     );
   });
 
-  it('takes what stands beside function responses as a user turn behind them', () => {
+  it('turns parts beside function responses into a user turn after them', () => {
     const turns = turnsOf(user({ text: 'see' }, { functionResponse: { name: 'f', response: {} } }));
     expect(turns.map(({ role }) => role)).toEqual(['tool', 'user']);
   });
@@ -195,7 +195,7 @@ describe('a request of this API', () => {
     expect('response' in rests).toBe(false);
   });
 
-  it('what only this API has goes there and back', () => {
+  it('fields that only this API has survive a round trip', () => {
     const body = {
       contents: [user({ text: 'a' })],
       tools: [{ functionDeclarations: [{ name: 'f', response: { type: 'STRING' } }] }, { fileSearch: { topK: 1 } }],
@@ -216,7 +216,7 @@ describe('a request of this API', () => {
   });
 });
 
-it('a conversation the wire can say comes back as it was, and encoding does not change it', () => {
+it('a conversation that the wire can express survives a round trip, and encoding does not change it', () => {
   fc.assert(
     fc.property(conversation, fc.constantFrom('vertex', 'direct'), (said, host) => {
       const target = requestTarget({ model: 'gemini-2.5-flash', host, strict: false });

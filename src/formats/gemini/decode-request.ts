@@ -18,8 +18,8 @@ const TIERS = new Map<unknown, string>([
 ]);
 
 /**
- * Body of generateContent or streamGenerateContent → conversation. Model and streaming are in the URL of this API; the
- * operation that reads it puts them into the body as `model` and `stream`, as all other APIs have them.
+ * Decodes the body of generateContent or streamGenerateContent. Model and streaming are in the URL of this API. The
+ * operation that reads the URL puts them into the body as `model` and `stream`, as in all other APIs.
  */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const { fields, rest } = decodeConfig(pick(body, 'generationConfig'));

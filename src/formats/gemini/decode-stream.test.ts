@@ -14,7 +14,7 @@ const last = (text: string) => read(text).at(-1);
 const stopped = chunk([{ text: 'b' }], { finishReason: 'STOP' });
 
 describe('a stream', () => {
-  it('gives events as soon as they are whole', () => {
+  it('gives events as soon as they are complete', () => {
     const decoder = decodeStream(replyContext());
     const [head, tail] = [toSse([chunk([{ text: 'a' }])]), toSse([stopped])];
     expect(decoder.push(Buffer.from(head.slice(0, 30)))).toEqual([]);
@@ -24,7 +24,7 @@ describe('a stream', () => {
     expect(decoder.end()).toEqual([]);
   });
 
-  it('that is a JSON array gives its elements as they come', () => {
+  it('in the form of a JSON array gives its elements as they arrive', () => {
     const decoder = decodeStream(replyContext());
     expect(decoder.push(Buffer.from(' \r\n['))).toEqual([]);
     expect(decoder.push(Buffer.from(JSON.stringify(chunk([{ text: 'a]}"\\' }]))))).toMatchObject([
@@ -36,12 +36,12 @@ describe('a stream', () => {
     expect(decoder.end().at(-1)).toEqual({ type: 'end' });
   });
 
-  it('acts on a finish reason at its end only, calls after it count', () => {
+  it('applies a finish reason only at its end, so that later calls count', () => {
     const text = toSse([stopped, chunk([{ functionCall: { name: 'f' } }])]);
     expect(fold(read(text)).choices).toMatchObject([{ finish: 'tool_calls', native: 'STOP' }]);
   });
 
-  it('takes the last usage, and what only earlier chunks said', () => {
+  it('takes the last usage, and the counts that only earlier chunks have', () => {
     const text = toSse([
       {
         ...chunk([{ text: 'a' }]),
@@ -53,13 +53,13 @@ describe('a stream', () => {
     expect(fold(read(text)).usage).toEqual({ input: 5, output: 3, total: 8, cacheRead: 4 });
   });
 
-  it('is unreadable when arguments without a name are all there is', () => {
+  it('is unreadable when it holds only arguments without a name', () => {
     const text = toSse([chunk([{ functionCall: { args: { a: 1 } } }], { finishReason: 'STOP' })]);
     expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'unreadable_reply' } });
     expect(read(text).map(({ type }) => type)).toEqual(['start', 'error']);
   });
 
-  it('joins grounding that is told over several chunks', () => {
+  it('joins grounding of several chunks', () => {
     const grounded = (text: string, groundingMetadata: object) => chunk([{ text }], { groundingMetadata });
     const segment = { startIndex: 3, endIndex: 8 };
     const events = read(
@@ -104,7 +104,7 @@ describe('a stream', () => {
     });
   });
 
-  it('tells usage once for each chunk that counts something', () => {
+  it('reports usage once for each chunk with counts', () => {
     const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 };
     const events = read(
       toSse([
@@ -115,7 +115,7 @@ describe('a stream', () => {
     expect(events.filter(({ type }) => type === 'usage')).toHaveLength(1);
   });
 
-  it('counts its last event without a blank line behind it', () => {
+  it('reads its last event without a blank line', () => {
     expect(last(toSse([stopped]).trimEnd())).toEqual({ type: 'end' });
   });
 
@@ -137,7 +137,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('keeps the finish of an answer that was whole before the filter spoke', () => {
+  it('keeps the finish reason of an answer that ended before the filter blocked it', () => {
     const events = read(toSse([stopped, { promptFeedback: { blockReason: 'SAFETY' } }]));
     expect(fold(events).choices).toMatchObject([{ finish: 'stop', native: 'STOP' }]);
   });
@@ -149,11 +149,11 @@ describe('a stream', () => {
     expect(fold(events).usage).toEqual({ input: 5, output: 2, total: 7 });
   });
 
-  it.each(['data:\r\n\r\n', 'data: [DONE]\r\n\r\n'])('passes over %j, which says nothing', (line) => {
+  it.each(['data:\r\n\r\n', 'data: [DONE]\r\n\r\n'])('skips %j, which holds no event', (line) => {
     expect(read(line + toSse([stopped]) + line)).toEqual(read(toSse([stopped])));
   });
 
-  it('keeps answers apart where an index of 0 is left out, in any order', () => {
+  it('keeps answers apart when an index of 0 is omitted, in any order', () => {
     const answer = (text: string, index?: number) => ({
       ...(index !== undefined && { index }),
       content: { parts: [{ text }] },
@@ -202,7 +202,7 @@ describe('a stream', () => {
   });
 
   it.each([['data: {"candidates":\r\n\r\n'], ['data: nonsense\n\n'], ['data: 7\n\n']])(
-    '%j cannot be read: an error',
+    '%j is unreadable and gives an error',
     (text) => {
       expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'unreadable_reply' } });
     },
@@ -221,7 +221,7 @@ describe('a call whose arguments are streamed', () => {
   const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }]);
   const piece = (partial: object, more: object = {}) => call({ partialArgs: [partial], ...more });
 
-  it('is the call a plain reply would hold', () => {
+  it('equals the call of a plain reply', () => {
     const stream = [
       call({ name: 'f', willContinue: true }, { thoughtSignature: 's' }),
       piece({ jsonPath: '$.a', stringValue: 'Bos', willContinue: true }, { willContinue: true }),
@@ -243,7 +243,7 @@ describe('a call whose arguments are streamed', () => {
     );
     const events = read(toSse(stream));
     expect(fold(events)).toEqual(fold(decodeReply(plain, replyContext())));
-    // The idle timeout watches events: every piece must be seen to move.
+    // The idle timeout watches events, so every piece must give one.
     expect(events.filter(({ type }) => type === 'tool_arguments').length).toBeGreaterThan(5);
   });
 
@@ -293,7 +293,7 @@ describe('a call whose arguments are streamed', () => {
     ]);
   });
 
-  it('goes on behind a part that comes between its pieces', () => {
+  it('continues after a part between its pieces', () => {
     const events = read(toSse([call(start), chunk([{ text: 'x' }]), call(grow, signed), call(end), done]));
     expect(fold(events).choices[0]!.parts).toMatchObject([
       { name: 'f', arguments: '{"a":"Bos"}' },
@@ -311,7 +311,7 @@ describe('a call whose arguments are streamed', () => {
     ]);
   });
 
-  it('is told before its end when it is signed, or too long to be waited for', () => {
+  it('is emitted before its end when it is signed, or too long to hold', () => {
     const types = (chunks: readonly object[]) => {
       const decoder = decodeStream(replyContext());
       return decoder.push(Buffer.from(toSse(chunks))).map(({ type }) => type);
@@ -324,7 +324,7 @@ describe('a call whose arguments are streamed', () => {
     expect(late).toMatchObject([{ name: 'f' }, { type: 'text', text: '', signature: 's' }]);
   });
 
-  it('without any arguments is a call of none', () => {
+  it('without arguments has empty arguments', () => {
     const events = read(
       toSse([call({ name: 'f', willContinue: true }), call({}), chunk([], { finishReason: 'STOP' })]),
     );
@@ -340,7 +340,7 @@ describe('a call whose arguments are streamed', () => {
     expect(fold(read(toSse(stream))).choices[0]!.parts).toMatchObject([{ arguments: '{"a":1}' }]);
   });
 
-  it('with a path that cannot be read ends the stream in an error', () => {
+  it('with an unreadable path ends the stream in an error', () => {
     const stream = [call({ name: 'f', willContinue: true }), piece({ jsonPath: '$.a[', numberValue: 1 })];
     expect(last(toSse(stream))).toMatchObject({ type: 'error', failure: { kind: 'unreadable_reply' } });
   });

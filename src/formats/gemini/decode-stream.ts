@@ -46,7 +46,7 @@ class GeminiStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** What cannot be read ends the stream; the events before it still count. */
+  /** An unreadable event ends the stream. The events before it still count. */
   #guard(work: (events: GenerationEvent[]) => void): GenerationEvent[] {
     const events: GenerationEvent[] = [];
     try {

@@ -9,7 +9,7 @@ import { stringOf } from '../json/read.ts';
 export interface DecodedTools {
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
-  /** What only this format has: fields of declarations by function name, and the rest of `toolConfig`. */
+  /** Fields that only this format has: those of declarations by function name, and the rest of `toolConfig`. */
   readonly extras: JsonObject;
 }
 
@@ -42,7 +42,7 @@ export function decodeTools(
   };
 }
 
-/** Takes a tool, and where in its Tool object it stands. */
+/** Receives a tool and its place in its Tool object. */
 type Note = (tool: Tool, place: string) => void;
 
 interface FunctionsReading {
@@ -66,7 +66,7 @@ interface Field {
   value: unknown;
 }
 
-/** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */
+/** The wire's rule is one kind per Tool object. The decoder also accepts several kinds in one. */
 function decodeBuiltins(tool: JsonObject, note: Note): void {
   const fields = new Map<string, Field>();
   for (const name of Object.keys(tool)) {

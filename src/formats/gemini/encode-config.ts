@@ -10,7 +10,10 @@ import { compact } from '../json/compact.ts';
 const MAX_STOPS = 5;
 const MAX_TOP_LOGPROBS = 20;
 
-/** `generationConfig` (docs/protocols/gemini.md#generation-config). A field that the caller did not send is not sent. */
+/**
+ * Encodes `generationConfig` (docs/protocols/gemini.md#generation-config). A field that the caller did not send is not
+ * sent.
+ */
 export function encodeConfig(
   conversation: Conversation,
   traits: ModelTraits,
@@ -61,7 +64,7 @@ function encodeTopLogprobs(count: number | undefined, losses: LossReport): numbe
   return MAX_TOP_LOGPROBS;
 }
 
-/** The format's `name` is a label without effect; its description goes where a model reads it. */
+/** The format's `name` is a label without effect. Its description goes into the schema, which a model reads. */
 function encodeResponseFormat(format: Conversation['responseFormat'], report: SchemaReport): JsonObject {
   if (!format || format.type === 'text') return {};
   const responseMimeType = 'application/json';
@@ -72,11 +75,11 @@ function encodeResponseFormat(format: Conversation['responseFormat'], report: Sc
 }
 
 function encodeOutput({ modalities, audio }: Conversation, losses: LossReport): JsonObject {
-  const asked = modalities?.map((modality) => modality.toUpperCase());
-  if (!audio) return { responseModalities: asked };
+  const requested = modalities?.map((modality) => modality.toUpperCase());
+  if (!audio) return { responseModalities: requested };
   const { voice, format, ...others } = audio;
   for (const name of Object.keys(others)) losses.dropped(`audio.${name}`, 'Gemini has no such setting of its speech');
-  // Google speaks PCM only; a client that waits for mp3 would play noise.
+  // Google generates PCM only. A client that expects mp3 would play noise.
   if (format !== undefined && format !== 'pcm16') {
     throw new RequestFault('unsupported_parameter', 'Gemini answers in "pcm16" audio only.', 'audio.format');
   }
@@ -84,7 +87,10 @@ function encodeOutput({ modalities, audio }: Conversation, losses: LossReport): 
     throw new RequestFault('unsupported_parameter', 'Gemini has voices by name only.', 'audio.voice');
   }
   const speechConfig = voice === undefined ? undefined : { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } };
-  return { responseModalities: asked?.includes('AUDIO') ? asked : [...(asked ?? []), 'AUDIO'], speechConfig };
+  return {
+    responseModalities: requested?.includes('AUDIO') ? requested : [...(requested ?? []), 'AUDIO'],
+    speechConfig,
+  };
 }
 
 function camelKeys(object: JsonObject): JsonObject {

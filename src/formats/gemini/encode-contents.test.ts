@@ -44,7 +44,7 @@ describe('turns on the wire', () => {
     expect(losses).toMatchObject([{ param: 'messages[2]', action: 'downgraded' }]);
   });
 
-  it('sends system text as the user’s when nothing else is left', () => {
+  it('sends system text as user text when there are no other turns', () => {
     expect(encode([{ role: 'system', parts: [text('a')] }])).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'a' }] }],
       losses: [],
@@ -72,7 +72,7 @@ describe('turns on the wire', () => {
     expect(contents.at(-1)?.['parts']).toMatchObject([{ functionResponse: { response: { output: deep } } }]);
   });
 
-  it('merges neighbours of one role', () => {
+  it('merges adjacent turns of one role', () => {
     expect(encode([user(text('a')), user(text('b')), assistant(text('c')), assistant(text('d'))]).contents).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
       { role: 'model', parts: [{ text: 'c' }, { text: 'd' }] },
@@ -110,7 +110,7 @@ describe('turns on the wire', () => {
     expect(contents[1]).toEqual({ role: 'user', parts: [response('f', '1'), response('g', '2'), response('f', '3')] });
   });
 
-  it('keeps the order of calls although an id was used before', () => {
+  it('keeps the order of calls when an id is reused', () => {
     const { contents } = encode([
       assistant(call('x', 'f'), call('y', 'g')),
       tool('x', '1'),
@@ -158,7 +158,7 @@ describe('turns on the wire', () => {
     ['[1,2]', { value: [1, 2] }],
     ['"x"', { value: 'x' }],
     ['null', { value: null }],
-  ])('arguments %j travel as an object', (args, wire) => {
+  ])('arguments %j are sent as an object', (args, wire) => {
     expect(encode([assistant(call('1', 'f', args))]).contents).toEqual([
       { role: 'model', parts: [{ functionCall: { name: 'f', args: wire } }] },
     ]);
@@ -186,7 +186,7 @@ describe('turns on the wire', () => {
     ['{"id":12345678901234567890}', {}, { output: '{"id":12345678901234567890}' }],
     ['{"id":"12345678901234567890"}', {}, { id: '12345678901234567890' }],
     ['{"a":1}', { isError: true }, { error: '{"a":1}' }],
-  ])('the result %j travels whole', (output, more, response) => {
+  ])('the result %j is sent whole', (output, more, response) => {
     expect(encode([assistant(call('1', 'f')), tool('1', output, more)]).contents[1]).toEqual({
       role: 'user',
       parts: [{ functionResponse: { name: 'f', response } }],
@@ -261,7 +261,7 @@ describe('thought signatures', () => {
     expect(signatures([assistant(call('1', 'f'))], {})).toEqual([undefined]);
   });
 
-  it('come out of the id of the call, which is then itself again', () => {
+  it('are read from the id of the call, and removed from it', () => {
     const id = 'call_1__thought__YS_-';
     const { contents } = encode([assistant(call(id, 'f')), tool(id, 'ok')], { ...gemini3, host: 'direct' });
     expect(contents).toMatchObject([
@@ -275,7 +275,7 @@ describe('thought signatures', () => {
     expect(encode(turns).contents[1]).toMatchObject({ parts: [{ functionResponse: { name: 'f' } }] });
   });
 
-  it('of thoughts go back on a part of their own, the thoughts do not, which loses nothing', () => {
+  it('of thoughts are sent on a part of their own without the thoughts, which loses nothing', () => {
     const { contents, losses } = encode([assistant({ type: 'thinking', text: 'hm', signature: 's' }, text('a'))]);
     expect(contents).toEqual([
       { role: 'model', parts: [{ thought: true, text: '', thoughtSignature: 's' }, { text: 'a' }] },
@@ -284,7 +284,7 @@ describe('thought signatures', () => {
   });
 });
 
-it('a thought of Claude leaves nothing behind, its signature is worthless here', () => {
+it('a thought of Claude is dropped, because its signature is invalid here', () => {
   const signature = Buffer.from([0x12, 0x7f, 0x0a, 0x46, 0x08, 0x01, 0x18, 0x02]).toString('base64');
   const { contents, losses } = encode([assistant({ type: 'thinking', text: '', signature }, text('a'))]);
   expect(contents).toEqual([{ role: 'model', parts: [{ text: 'a' }] }]);
@@ -389,7 +389,7 @@ it('parts of other APIs, names and cache markers are reported losses', () => {
   ]);
 });
 
-it('what the parts of a result lose is told by its own message', () => {
+it('losses in the parts of a result name the message of the result', () => {
   const { losses } = encode([
     assistant(call('a', 'f'), call('b', 'f')),
     {
@@ -452,7 +452,7 @@ it.each<[string, Record<string, unknown>, object[], string[]]>([
   expect(losses.map(({ action }) => action)).toEqual(lost);
 });
 
-it('tools that run on Google’s side are told to the Developer API only', () => {
+it('server-side tools of Google are sent to the Developer API only', () => {
   const value = { toolCall: { toolType: 'GOOGLE_SEARCH', id: 't' }, thoughtSignature: 's' };
   const turn = assistant(text('a'), { type: 'opaque', format: 'gemini', value });
   expect(encode([turn], { host: 'direct' })).toMatchObject({
@@ -477,7 +477,7 @@ describe('computer use', () => {
     functionResponse: { name, response: body, ...more },
   });
 
-  it('a user message is the result of the actions nobody answered, its picture that of the last', () => {
+  it('a user message is the result of the open actions, with its image on the last one', () => {
     const { contents, losses } = encodeActions([
       assistant(call('a', 'navigate'), call('b', 'click_at'), call('c', 'wait_5_seconds')),
       tool('a', 'there'),
@@ -510,7 +510,7 @@ describe('computer use', () => {
       'a result under the id without its signature',
       [assistant(call('a__thought__c2ln', 'navigate')), tool('a', 'there'), user(text('now buy'))],
     ],
-  ])('%s leave the message what it is', (_, turns) => {
+  ])('%s keep the message a user message', (_, turns) => {
     expect(encodeActions(turns).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'now buy' }] });
   });
 
@@ -521,7 +521,7 @@ describe('computer use', () => {
     expect(encode(undeclared, COMPUTER).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'well?' }] });
   });
 
-  it('results in a user’s turn come before what is said beside them', () => {
+  it('results in a user turn precede its other parts', () => {
     const { contents } = encodeActions([
       assistant(call('a', 'navigate'), call('b', 'click_at')),
       user({ type: 'tool_result', callId: 'a', content: [text('there')] }, text('clicked')),
@@ -531,7 +531,7 @@ describe('computer use', () => {
     ]);
   });
 
-  it('a picture follows on models whose responses hold none, and what cannot be a result is a loss', () => {
+  it('an image follows on models whose responses hold none, and parts that cannot be a result are a loss', () => {
     const turns = [assistant(call('a', 'navigate')), user(image, { type: 'opaque', format: 'openai-chat', value: {} })];
     const { contents, losses } = encodeActions(turns, { model: 'gemini-2.5-flash' });
     expect(contents.slice(2)).toEqual([

@@ -13,7 +13,7 @@ import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { encodeMedia, reportUnsaid } from './encode-media.ts';
+import { encodeMedia, reportUnsent } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
@@ -30,11 +30,11 @@ export interface EncodedContents {
 
 interface Content {
   readonly content: { readonly role: 'user' | 'model'; readonly parts: JsonObject[] };
-  /** Gemini 3 refuses siblings beside function responses (docs/protocols/requests.md#function-responses-alone). */
+  /** Gemini 3 refuses other parts beside function responses (docs/protocols/requests.md#function-responses-alone). */
   readonly alone: boolean;
 }
 
-/** Turns → `contents` and `systemInstruction` (docs/protocols/requests.md#messages-for-gemini). */
+/** Encodes turns as `contents` and `systemInstruction` (docs/protocols/requests.md#messages-for-gemini). */
 export function encodeContents(
   { turns, tools }: Pick<Conversation, 'turns' | 'tools'>,
   traits: ModelTraits,
@@ -52,7 +52,7 @@ interface Setup {
 
 class ContentsEncoder {
   readonly #traits: ModelTraits;
-  /** True off Vertex AI, which refuses `id`: calls and responses pair by name and order there (docs/protocols/gemini.md#call-ids). */
+  /** False on Vertex AI, which refuses `id` and pairs by name and order (docs/protocols/gemini.md#call-ids). */
   readonly #direct: boolean;
   readonly #losses: LossReport;
   readonly #calls = new CallIndex();
@@ -87,7 +87,7 @@ class ContentsEncoder {
       this.#losses.dropped(BodyPlace.field(param, 'name'), 'Gemini has no names of participants');
     }
     if (turn.role === 'system') return this.#systemTurn(turn, param);
-    // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
+    // Before the calls of this turn: results answer earlier turns, and some clients reuse a call id.
     if (turn.role === 'assistant') this.#flushResults();
     const answers = this.#answersOf(turn, param);
     if (answers) append(this.#pending, answers);
@@ -111,7 +111,7 @@ class ContentsEncoder {
     this.#append(turn.role === 'assistant' ? 'model' : 'user', encoded);
   }
 
-  /** What the user says to actions of computer use that no result has answered: their results. */
+  /** User content that answers open actions of computer use becomes their results. */
   #answersOf(turn: Turn, param: BodyPlace): readonly PendingResult[] | undefined {
     for (const part of turn.parts) if (part.type === 'tool_result') this.#actions.answered(part);
     return this.#actions.answeredBy(turn)?.map((result) => ({ ...result, param }));
@@ -132,7 +132,7 @@ class ContentsEncoder {
     }
   }
 
-  /** `place` is its path in the caller's body. */
+  /** `place` is the path of the part in the caller's body. */
   #part(part: Exclude<Part, { type: 'tool_result' }>, place: BodyPlace): JsonObject | undefined {
     if ('cache' in part && part.cache) {
       this.#losses.dropped(BodyPlace.field(place, 'cache_control'), 'Gemini has no cache markers');
@@ -168,10 +168,10 @@ class ContentsEncoder {
 
   #opaque({ format, value }: OpaquePart, place: BodyPlace): JsonObject | undefined {
     if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
-    // Grounding and ratings describe a reply; they are no parts and were never the model's input.
+    // Grounding and ratings describe a reply. They are not parts, and a model never gets them.
     if (isCandidateMetadata(value)) return undefined;
     const part = isPartBlock(value) ? fromPartBlock(value) : value;
-    if (!part) return this.#drop(place, 'it could not be read when it came');
+    if (!part) return this.#drop(place, 'the part was unreadable in the reply');
     if (!this.#direct && DEVELOPER_PARTS.some((name) => name in part)) {
       return this.#drop(place, 'only the Gemini Developer API runs tools on its side');
     }
@@ -179,7 +179,7 @@ class ContentsEncoder {
   }
 
   /**
-   * A signature is sent back without its thought. That is no loss: Gemini needs no thoughts of earlier turns
+   * The signature is sent back without its thought. That is no loss: Gemini needs no thoughts of earlier turns
    * (docs/protocols/requests.md#thoughts-to-gemini).
    */
   #thinking({ signature, unnamed }: ThinkingPart, place: BodyPlace): JsonObject | undefined {
@@ -191,7 +191,7 @@ class ContentsEncoder {
 
   #media(part: MediaPart, place: BodyPlace): JsonObject {
     const encoded = signed(encodeMedia(part, place), part.signature);
-    reportUnsaid(part, place, this.#losses);
+    reportUnsent(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
     const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
@@ -234,7 +234,7 @@ class ContentsEncoder {
     else this.#contents.push({ content: { role, parts }, alone: false });
   }
 
-  /** System text alone, or without a system field, opens the conversation (docs/protocols/requests.md#system-text-for-gemini). */
+  /** Without turns or a system field, system text opens the contents (docs/protocols/requests.md#system-text-for-gemini). */
   #placeSystem(): void {
     if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
     const [first] = this.#contents;
@@ -246,7 +246,7 @@ class ContentsEncoder {
   #complete({ content, alone }: Content): void {
     const { role, parts } = content;
     if (role === 'model') {
-      // Gemini checks the first call of a turn only; later parallel calls have no signature (docs/protocols/gemini.md#missing-signature).
+      // Gemini checks only the first call of a turn; later parallel calls have no signature (docs/protocols/gemini.md#missing-signature).
       const call = this.#traits.third ? parts.findIndex((part) => 'functionCall' in part) : -1;
       if (call >= 0 && !('thoughtSignature' in parts[call]!)) parts[call] = signed(parts[call]!, SKIP_SIGNATURE);
     } else if (!alone && !parts.some((part) => 'text' in part) && parts.some(isMedia)) {
@@ -256,7 +256,7 @@ class ContentsEncoder {
   }
 }
 
-/** Parts of tools that run on Google's side; Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
+/** Parts of Google's server-side tools. Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
 const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];
 
 function isMedia(part: JsonObject): boolean {

@@ -21,19 +21,21 @@ export function encodeMedia(part: MediaPart, param: BodyPlace): JsonObject {
     case 'url':
       return fileData(part, source.url, param);
     case 'file':
-      // A file id of another vendor means nothing here; Google's own are URIs.
+      // A file id of another vendor means nothing to Google. Google's own file ids are URIs.
       if (!FETCHABLE.test(source.id)) fail(param, 'only files with a gs:// or https:// URI can be sent to Gemini');
       return fileData(part, source.id, param);
   }
 }
 
-/** Headerless sound says its rate there; of anything else Google takes the bare type only. */
+/**
+ * Audio without a header has its sample rate in the parameters. For all other media Google accepts only the bare type.
+ */
 function inlineType({ media, mime, parameters }: MediaPart): string | undefined {
   return mime && parameters && media === 'audio' ? `${mime};${parameters}` : mime;
 }
 
-/** Google keeps no names of what is sent inline or by URI. */
-export function reportUnsaid({ name, media, parameters }: MediaPart, param: BodyPlace, losses: LossReport): void {
+/** Reports what Google does not accept: file names, and parameters of media types other than audio. */
+export function reportUnsent({ name, media, parameters }: MediaPart, param: BodyPlace, losses: LossReport): void {
   if (parameters && media !== 'audio')
     losses.dropped(param, `Gemini takes media types without parameters: ${shownText(parameters)}`);
   if (name !== undefined) losses.dropped(BodyPlace.field(param, 'file.filename'), 'Gemini has no file names');
@@ -42,19 +44,21 @@ export function reportUnsaid({ name, media, parameters }: MediaPart, param: Body
 function fileData(part: MediaPart, uri: string, param: BodyPlace): JsonObject {
   if (!FETCHABLE.test(uri)) fail(param, 'its URL must be a data URI or begin with gs://, https:// or http://');
   const mimeType = part.mime ?? mimeByUrl(part, uri);
-  if (mimeType === undefined) fail(param, 'its media type is neither given nor told by the extension of its URL');
+  if (mimeType === undefined)
+    fail(param, 'its media type is not given, and the extension of its URL does not imply one');
   return { fileData: { mimeType, fileUri: uri } };
 }
 
-/** The extensions mp4 and webm mean video unless the part is sound. */
+/** The extensions mp4 and webm mean video unless the part is audio. */
 function mimeByUrl(part: MediaPart, uri: string): string | undefined {
   const mime = mimeOfUrl(uri) ?? mimeOfUrl(withPlainLetters(shortened(uri)));
   return part.media === 'audio' && mime ? mime.replace(/^video\/(?=mp4$|webm$)/, 'audio/') : mime;
 }
 
 /**
- * `a%2Epd%66` names the same as `a.pdf`: an encoded unreserved character is that character (RFC 3986 section 6.2.2.2). Others stay
- * encoded, so that no `%3F` becomes the beginning of a query. For looking only: what is sent is the caller's spelling.
+ * `a%2Epd%66` equals `a.pdf`: an encoded unreserved character is that character (RFC 3986 section 6.2.2.2). Others stay
+ * encoded, so that no `%3F` becomes the beginning of a query. Used only to find the extension: the caller's spelling is
+ * sent.
  */
 function withPlainLetters(uri: string): string {
   return uri.replace(/%[2-7][0-9a-f]/gi, (encoded) => {
@@ -63,7 +67,10 @@ function withPlainLetters(uri: string): string {
   });
 }
 
-/** Host and extension are at the ends of what stands before the query: of a longer address, these are looked at. */
+/**
+ * Characters that are examined at each end of a long address: host and extension are at the ends of the part before the
+ * query.
+ */
 const REACH = 1024;
 
 function shortened(uri: string): string {

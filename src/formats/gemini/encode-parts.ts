@@ -8,7 +8,7 @@ import { fromThoughtBlock } from './thought-media.ts';
 import { optional } from './wire.ts';
 import { objectOf } from '../json/object.ts';
 
-/** Parts of an answer as Gemini's clients read them; what another API's answer holds and this one cannot is left out. */
+/** Encodes a part of an answer for Gemini's clients. Returns undefined for a part that this API has no form for. */
 export function encodeAnswerPart(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
@@ -45,7 +45,10 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
   }
 }
 
-/** A block of another provider's, which this API has no part for; fields of another part, or of the whole reply, are none. */
+/**
+ * Reports a block of another provider, which this API has no part for. Fields of a part or of the whole reply are no
+ * blocks.
+ */
 export function loseForeign(part: Part, notes: LossNotes): void {
   if (part.type !== 'opaque' || part.format === 'gemini' || part.attached) return;
   if (typeof part.value['type'] === 'string') lose(notes, 'content_blocks');
@@ -55,7 +58,7 @@ export function words(text: string, thought: boolean, signature: string | undefi
   return { text, ...(thought && { thought }), ...optional('thoughtSignature', signature) };
 }
 
-/** Arguments are an object on this wire; a model's broken or bottomless JSON is handed on as the text it is. */
+/** Arguments are an object on this wire. A model's invalid or too deeply nested JSON is passed on as text. */
 function parseArguments(text: string): JsonObject {
   if (text.trim() === '') return {};
   if (nestsTooDeep(text)) return { value: text };

@@ -63,7 +63,7 @@ describe('a reply for a client of this API', () => {
     expect(reply(finish(reason, native))).toMatchObject({ candidates: [{ finishReason: word }] });
   });
 
-  it('says a refusal as text, and leaves out what only its maker can read', () => {
+  it('sends a refusal as text, and omits blocks that only their provider can read', () => {
     const events: GenerationEvent[] = [
       { type: 'redacted_thinking', ...at, data: 'x' },
       { type: 'refusal', choice: 0, text: 'No.' },
@@ -106,7 +106,7 @@ describe('a reply for a client of this API', () => {
     expect(fold(decodeAll(decodeStream(replyContext()), [stream])).choices[0]!.citations).toEqual([citation]);
   });
 
-  it('grounding of Google is sent as it came', () => {
+  it('grounding of Google is sent unchanged', () => {
     const value = { groundingMetadata: { webSearchQueries: ['q'] }, safetyRatings: [{ category: 'c' }] };
     const opaque: GenerationEvent = { type: 'opaque', ...at, format: 'gemini', value };
     expect(reply(opaque, finish('stop'))).toMatchObject({ candidates: [{ content: { parts: [] }, ...value }] });
@@ -132,7 +132,7 @@ describe('a reply for a client of this API', () => {
 });
 
 describe('a stream for a client of this API', () => {
-  it('sends text as it comes, and the finish with the usage last', () => {
+  it('sends text as it arrives, and the finish reason with the usage last', () => {
     const encoder = encodeStream(client);
     expect(encoder.push([{ type: 'start', id: 'chatcmpl-r', model: 'm' }, { type: 'ping' }])).toBe('');
     expect(
@@ -152,7 +152,7 @@ describe('a stream for a client of this API', () => {
     ]);
   });
 
-  it('sends calls whole, however their fragments are mixed', () => {
+  it('sends calls whole when their fragments are interleaved', () => {
     const encoder = encodeStream(client);
     const call = (call: number, name: string): GenerationEvent => ({
       type: 'tool_call',

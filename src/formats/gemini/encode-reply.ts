@@ -10,7 +10,7 @@ import { encodeUsage } from './usage.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { optional } from './wire.ts';
 
-/** Events → GenerateContentResponse for a client of this API. */
+/** Encodes events as a GenerateContentResponse for a client of this API. */
 export function encodeReply(
   events: readonly GenerationEvent[],
   client: ClientContext,
@@ -21,7 +21,10 @@ export function encodeReply(
   return { candidates: choices.map(encodeChoice), ...encodeEnvelope({ id, model, usage }, client) };
 }
 
-/** The other direction makes a `chatcmpl-` id of `responseId` (docs/protocols/replies.md#call-ids). */
+/**
+ * The decoder turns `responseId` into a `chatcmpl-` id (docs/protocols/replies.md#call-ids). This function removes the
+ * prefix again.
+ */
 export function encodeEnvelope(
   {
     id,
@@ -47,7 +50,7 @@ function encodeChoice(choice: FoldedChoice): JsonObject {
       Object.assign(metadata, part.value);
   }
   const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  // A refusal is text here, so its tokens are those of the text.
+  // A refusal is text here, so its log probabilities join those of the text.
   const tokens = [...choice.logprobs, ...choice.refusalLogprobs];
   return {
     content: { role: 'model', parts },
@@ -62,7 +65,7 @@ export interface Ending {
   readonly native: string | undefined;
   readonly message: string | undefined;
   readonly citations: readonly UrlCitation[];
-  /** Candidate metadata of a Gemini upstream; citations of any other one are put into its shape. */
+  /** Candidate metadata of a Gemini upstream. Citations of any other upstream are converted to its form. */
   readonly metadata: JsonObject;
   readonly text: string;
 }

@@ -31,7 +31,7 @@ const config = (more: Partial<Conversation>, model?: string, strict?: boolean) =
 const functions = (...names: string[]): Tool[] => names.map((name) => ({ type: 'function', name }));
 
 describe('generationConfig', () => {
-  it('is absent when nothing was asked for', () => {
+  it('is absent when the request sets none of its fields', () => {
     expect(encode({})).toEqual({ body: {}, losses: [], reply: expect.anything() });
   });
 
@@ -94,7 +94,7 @@ describe('generationConfig', () => {
     expect(config({ responseFormat: responseFormat! })).toEqual({ config: wire, losses: [] });
   });
 
-  it('asks for speech in Google’s words', () => {
+  it('requests speech with Google’s fields', () => {
     expect(config({ modalities: ['text'], audio: { voice: 'Kore', format: 'pcm16' } }).config).toEqual({
       responseModalities: ['TEXT', 'AUDIO'],
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
@@ -207,14 +207,14 @@ describe('thinking by model', () => {
     expect(sent).toEqual({ config: wire && { thinkingConfig: wire }, losses });
   });
 
-  it('explicit thinking wins over effort, and adaptive leaves the amount to it', () => {
+  it('explicit thinking overrides effort, and adaptive thinking takes its amount from it', () => {
     const sent = (thinking: { type: 'enabled'; budgetTokens: number } | { type: 'adaptive' }) =>
       config({ reasoning: { effort: 'low', thinking } }).config;
     expect(sent({ type: 'enabled', budgetTokens: 5000 })).toEqual({ thinkingConfig: { thinkingBudget: 5000 } });
     expect(sent({ type: 'adaptive' })).toEqual({ thinkingConfig: { thinkingBudget: 1024 } });
   });
 
-  it('thoughts are asked for only where the client may see them', () => {
+  it('thoughts are requested only for clients that may see them', () => {
     const thinkingConfig = (reasoning: Conversation['reasoning'], strict: boolean) =>
       config({ reasoning: reasoning! }, 'gemini-3-flash-preview', strict).config;
     expect(thinkingConfig({ effort: 'high' }, false)).toEqual({
@@ -289,7 +289,7 @@ describe('tools', () => {
     });
   });
 
-  it('a function of such a name loses what it says of itself, and is told so', () => {
+  it('a function with such a name loses its description and parameters, which is reported', () => {
     const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
     const tool = { type: 'function', name: 'web_search', description: 'Searches.', parameters } as const;
     expect(encode({ tools: [{ ...tool, cache: { type: 'ephemeral' } }] })).toMatchObject({
@@ -302,7 +302,7 @@ describe('tools', () => {
     });
   });
 
-  it('a maps tool says where to search from in toolConfig', () => {
+  it('a maps tool has its location in toolConfig', () => {
     const tools: Tool[] = [
       { type: 'builtin', kind: 'google_maps', options: { enable_widget: true, latLng: { latitude: 1, longitude: 2 } } },
     ];
@@ -312,7 +312,7 @@ describe('tools', () => {
     });
   });
 
-  it('web search options become search, and what it cannot take is a loss', () => {
+  it('web search options become search, and unsupported options are a loss', () => {
     expect(encode({ webSearch: { search_context_size: 'low' } })).toMatchObject({
       body: { tools: [{ googleSearch: {} }] },
       losses: ['dropped web_search_options.search_context_size'],
@@ -324,7 +324,7 @@ describe('tools', () => {
     });
   });
 
-  it('a free-text tool is a function of one string, and the reply knows', () => {
+  it('a free-text tool is a function with one string, and the reply decoder knows its name', () => {
     const { body, reply, losses } = encode({ tools: [{ type: 'custom', name: 'sh', format: { type: 'grammar' } }] });
     expect(body['tools']).toMatchObject([
       { functionDeclarations: [{ name: 'sh', parametersJsonSchema: { required: ['input'] } }] },
@@ -368,7 +368,7 @@ describe('tools', () => {
     expect(losses).toEqual(['dropped tools[0].function.strict']);
   });
 
-  it('schema keywords that are only told are reported with their tool', () => {
+  it('schema keywords that move to the description are reported with their tool', () => {
     const tools: Tool[] = [
       {
         type: 'function',
@@ -381,7 +381,7 @@ describe('tools', () => {
 });
 
 describe('everything else', () => {
-  it('what only OpenAI has is a loss each', () => {
+  it('each field that only OpenAI has is a loss', () => {
     const { body, losses } = encode({
       user: 'u',
       metadata: { a: 'b' },
@@ -399,7 +399,7 @@ describe('everything else', () => {
     );
   });
 
-  it('fields of this API go on as they came, inside what is half known too', () => {
+  it('fields of this API are sent unchanged, also inside partly decoded objects', () => {
     const extras = {
       cachedContent: 'c',
       generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW', temperature: 9 },
@@ -435,7 +435,7 @@ describe('everything else', () => {
     });
   });
 
-  it('the switch for tools on Google’s side goes to the Developer API only', () => {
+  it('the switch for server-side tools is sent to the Developer API only', () => {
     const switched = { includeServerSideToolInvocations: true };
     const lost = ['dropped toolConfig.includeServerSideToolInvocations'];
     const send = (toolConfig: object, host: 'vertex' | 'direct') => {
@@ -456,7 +456,7 @@ describe('everything else', () => {
     });
   });
 
-  it('schemas are copied, never changed, whatever they hold', () => {
+  it('schemas of any content are copied and never changed', () => {
     const schema = fc.letrec<{ node: JsonObject; inner: JsonObject }>((tie) => ({
       // The first choice is a leaf, which deep places fall back to.
       inner: fc.oneof({ maxDepth: 3 }, fc.constant({ type: 'string', pattern: 'x' }), tie('node')),
@@ -502,7 +502,7 @@ describe('computer use', () => {
     return { losses: losses.map(({ action, param }) => `${action} ${param}`), hint };
   };
 
-  it('is told to be open to signatures only where that is of help', () => {
+  it('gets a hint to show signatures only when that helps', () => {
     expect(asked({}, true)).toMatchObject({
       losses: ['downgraded tools[0]'],
       hint: expect.stringContaining('x-gateway-strict-open-ai-compliance') as string,

@@ -15,8 +15,8 @@ import { shownText } from '../json/shown.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Conversation → body of generateContent and streamGenerateContent, which are the same (docs/protocols/gemini.md#request-body,
- * docs/protocols/requests.md#messages-for-gemini).
+ * Encodes the body of generateContent and streamGenerateContent, which is the same for both
+ * (docs/protocols/gemini.md#request-body, docs/protocols/requests.md#messages-for-gemini).
  */
 export function* encodeInSteps(
   conversation: Conversation,
@@ -64,7 +64,7 @@ function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, los
 }
 
 /**
- * Computer use works over many turns, and a strict client never sees the signatures that it must send back
+ * Computer use takes many turns, and a strict client never gets the signatures that it must send back
  * (docs/protocols/gemini.md#computer-use, docs/protocols/replies.md#strict-replies).
  */
 function reportHiddenSignatures(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
@@ -74,7 +74,7 @@ function reportHiddenSignatures(conversation: Conversation, target: RequestTarge
   }
 }
 
-/** Where the operator derives labels from metadata, what became one is not lost. */
+/** Metadata that the operator's settings turn into a label is not lost. */
 function reportMetadata(metadata: JsonObject, { host, labels }: RequestTarget, losses: LossReport): void {
   if (host !== 'vertex' || !labels) {
     losses.dropped('metadata', 'Gemini has no metadata; cost labels are `labels`');
@@ -86,7 +86,7 @@ function reportMetadata(metadata: JsonObject, { host, labels }: RequestTarget, l
   }
 }
 
-/** Derived labels are the operator's wish for hosts that have labels: elsewhere they are not sent, which loses nothing. */
+/** Derived labels apply only to hosts that have labels. Elsewhere they are omitted, which loses nothing. */
 function encodeLabels(explicit: JsonObject | undefined, target: RequestTarget, losses: LossReport): JsonObject {
   const checked = explicit && checkLabels(explicit);
   if (target.host !== 'vertex') {
@@ -103,7 +103,10 @@ const TIERS = new Map([
   ['priority', 'priority'],
 ]);
 
-/** Tier of pay-as-you-go requests on Vertex AI; provisioned throughput is used up first (docs/protocols/vertex-ai.md#service-tier). */
+/**
+ * Tier of pay-as-you-go requests on Vertex AI, which uses up provisioned throughput first
+ * (docs/protocols/vertex-ai.md#service-tier).
+ */
 const TIER_HEADER = 'x-vertex-ai-llm-shared-request-type';
 
 interface EncodedTier {
@@ -111,18 +114,24 @@ interface EncodedTier {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Vertex AI takes the tier in a header, the Developer API in the body (docs/protocols/gemini.md#service-tier); `auto` is the default. */
+/**
+ * Vertex AI reads the tier from a header, the Developer API from the body (docs/protocols/gemini.md#service-tier).
+ * `auto` is the default.
+ */
 function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, losses: LossReport): EncodedTier {
   if (tier === undefined || tier === 'auto') return {};
   const serviceTier = TIERS.get(tier);
   if (serviceTier === undefined) losses.dropped('service_tier', `Google has no tier "${shownText(tier)}"`);
   else if (host === 'direct') return { body: { serviceTier } };
-  // The standard tier is the one of a request that names none.
+  // A request without a tier gets the standard tier.
   else if (serviceTier !== 'standard') return { headers: { [TIER_HEADER]: serviceTier } };
   return {};
 }
 
-/** Gemini's own further fields go on as they came; half-known objects (`generationConfig`) get their rest back. */
+/**
+ * Gemini's own further fields are sent unchanged. Partly decoded objects (`generationConfig`) get their other fields
+ * back.
+ */
 function withExtras(
   body: JsonObject,
   { extras = {}, extrasFormat, tools: declared }: Conversation,
@@ -139,7 +148,10 @@ function withExtras(
   return merge(forHost(others, target, losses), tools.length > 0 ? { ...body, tools } : body);
 }
 
-/** Vertex AI refuses the Developer API's switch for tools that run on Google's side (docs/protocols/gemini.md#server-side-tools). */
+/**
+ * Removes the Developer API's switch for server-side tools, which Vertex AI refuses
+ * (docs/protocols/gemini.md#server-side-tools).
+ */
 function forHost(extras: JsonObject, { host }: RequestTarget, losses: LossReport): JsonObject {
   const config = extras['toolConfig'];
   if (host !== 'vertex' || !isObject(config) || !('includeServerSideToolInvocations' in config)) return extras;
@@ -149,7 +161,7 @@ function forHost(extras: JsonObject, { host }: RequestTarget, losses: LossReport
   return Object.keys(toolConfig).length > 0 ? { ...others, toolConfig } : others;
 }
 
-/** Fields of a declaration that no other API has (its response schema), kept by function name. */
+/** Restores the fields of a declaration that no other API has (its response schema), kept by function name. */
 function withDeclarationRests(tool: unknown, rests: unknown): unknown {
   if (!isObject(tool) || !Array.isArray(tool['functionDeclarations']) || !isObject(rests)) return tool;
   const functionDeclarations = objectsOf(tool['functionDeclarations']).map((declaration) => {
@@ -159,7 +171,7 @@ function withDeclarationRests(tool: unknown, rests: unknown): unknown {
   return { ...tool, functionDeclarations };
 }
 
-/** What the conversation says wins over what was left over. */
+/** Fields of the conversation override leftover fields. */
 function merge(rest: JsonObject, own: JsonObject): JsonObject {
   const merged = { ...rest, ...own };
   for (const [name, value] of Object.entries(rest)) {

@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import { nestsTooDeep } from '../json/depth.ts';
 import { JsonText } from '../json/text.ts';
 import { losesDigits } from '../json/rounding.ts';
-import { encodeMedia, reportUnsaid } from './encode-media.ts';
+import { encodeMedia, reportUnsent } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
@@ -26,7 +26,7 @@ export class CallIndex {
     return this.#calls.get(id)?.name;
   }
 
-  /** Results of unknown calls go last, as they came. */
+  /** Results of unknown calls come last, in their given order. */
   order(id: string): number {
     return this.#calls.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
   }
@@ -36,7 +36,7 @@ export interface PendingResult {
   readonly part: ToolResultPart;
   /** Path of the result in the caller's body. */
   readonly param: BodyPlace;
-  /** Its media go with another result. */
+  /** The media of this result are sent with another result. */
   readonly textOnly?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface ResultOptions {
   readonly losses: LossReport;
   readonly keepIds: boolean;
   /**
-   * The model takes media inside a function response; for other models they follow as ordinary user parts
+   * The model accepts media inside a function response. For other models they follow as ordinary user parts
    * (docs/protocols/gemini.md#media-in-function-responses).
    */
   readonly mediaInside: boolean;
@@ -92,7 +92,7 @@ function encodeResult(
     if (item.type !== 'media' || textOnly) continue;
     const place = BodyPlace.itemOf(param, 'content', index);
     const encoded = encodeMedia(item, place);
-    reportUnsaid(item, place, options.losses);
+    reportUnsent(item, place, options.losses);
     if (item.detail !== undefined && item.detail !== 'auto') {
       options.losses.dropped(
         BodyPlace.field(place, 'image_url.detail'),
@@ -111,7 +111,10 @@ function mimeIn(encoded: JsonObject): string {
   return isObject(payload) ? String(payload['mimeType']) : '';
 }
 
-/** Gemini knows the keys `output` and `error`; any other object is the output as a whole (docs/protocols/gemini.md#function-response). */
+/**
+ * Gemini reads the keys `output` and `error`; any other object is the output as a whole
+ * (docs/protocols/gemini.md#function-response).
+ */
 function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
   const list = BodyPlace.field(param, 'content');
@@ -122,7 +125,7 @@ function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport):
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
     else if (item.type !== 'media') {
-      losses.dropped(place, `parts of type ${item.type} cannot stand in a function response`);
+      losses.dropped(place, `parts of type ${item.type} have no place in a function response`);
     }
   }
   const text = texts.join('\n');
@@ -134,7 +137,7 @@ function textOf(part: Part): string | undefined {
   return part.type === 'text' || part.type === 'refusal' ? part.text : undefined;
 }
 
-/** An object as it is. One that nests too deep, or has whole numbers that parsing would change, stays text. */
+/** Parses an object. One that nests too deep, or has whole numbers that parsing would change, stays text. */
 function parseObject(text: string): JsonObject | JsonText | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   const whole = JsonText.of(text);

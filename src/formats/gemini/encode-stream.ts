@@ -11,7 +11,7 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
   return new GeminiStreamEncoder(client, notes);
 }
 
-/** Events that are a part each. */
+/** Events that become a part each. */
 type WholeEvent = Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>;
 
 interface PendingCall {
@@ -25,9 +25,9 @@ interface RecordDraft {
 }
 
 interface ChoiceState {
-  /** Calls are sent whole; fragments of parallel calls may come mixed. */
+  /** Calls are sent whole, because fragments of parallel calls may be interleaved. */
   readonly calls: Map<number, PendingCall>;
-  /** What was sent of an open part in this push: text goes on in it. */
+  /** The open part of this push: further text of its block is added to it. */
   open: { readonly block: number; readonly part: JsonObject } | undefined;
   thinkingBlock: number | undefined;
   text: string;
@@ -39,7 +39,8 @@ interface ChoiceState {
 }
 
 /**
- * One SSE record per push and choice with content; the last one has the finish, grounding and usage (docs/protocols/gemini.md#stream).
+ * Writes one SSE record per push with content, with a candidate per choice. The last record has the finish reason, the
+ * grounding and the usage (docs/protocols/gemini.md#stream).
  */
 class GeminiStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
@@ -48,7 +49,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   #id: string | undefined;
   #model: string | undefined;
   #usage: Usage | undefined;
-  /** Candidates of the record being made, by choice. */
+  /** Candidates of the record under construction, by choice. */
   #record = new Map<number, RecordDraft>();
 
   constructor(client: ClientContext, notes: LossNotes) {
@@ -157,7 +158,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** On the part it signs while that has not left; after that on an empty part, as Google itself streams it. */
+  /** Puts the signature on its part while that is unsent, afterwards on an empty part, as Google itself streams it. */
   #sign({ choice, block, signature }: Extract<GenerationEvent, { type: 'signature' }>, state: ChoiceState): void {
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', state.thinkingBlock === block, signature), state);

@@ -10,15 +10,15 @@ interface ThinkingInputs {
 }
 
 /**
- * `thinkingConfig` (docs/protocols/gemini.md#thinking-config). A budget and a level together are a 400, so each generation gets its own
- * only.
+ * Encodes `thinkingConfig` (docs/protocols/gemini.md#thinking-config). A budget and a level together are a 400, so each
+ * generation gets only its own control.
  */
 export function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs): JsonObject | undefined {
   const requested = reasoning && requestedThinking(reasoning, inputs.losses);
   if (!requested) return undefined;
   const { control, losses } = inputs;
   if (!control) {
-    // A model that cannot think does what "off" asks.
+    // A model that cannot think already does what "off" requests.
     if (requested.amount !== 'off') losses.dropped(requested.param, 'this model has no thinking to control');
     return undefined;
   }
@@ -36,7 +36,7 @@ interface ThinkingRequest {
   readonly param: string;
 }
 
-/** Explicit thinking wins over effort; where it does not say how much, an effort beside it does. */
+/** Explicit thinking overrides effort. Explicit thinking without an amount uses the effort's amount. */
 function requestedThinking({ effort, thinking }: Reasoning, losses: LossReport): ThinkingRequest | undefined {
   const byEffort: ThinkingRequest | undefined = effort && {
     amount: effort === 'none' ? 'off' : effort,
@@ -64,19 +64,19 @@ function amountOf({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): '
 
 type Budget = Extract<ThinkingControl, { by: 'budget' }>;
 
-/** For low, medium and high the budgets of Google's own OpenAI endpoint (docs/protocols/requests.md#reasoning). */
+/** Low, medium and high are the budgets of Google's own OpenAI endpoint (docs/protocols/requests.md#reasoning). */
 const BUDGETS = { minimal: 512, low: 1024, medium: 8192, high: 24576, xhigh: 32768, max: 32768 } as const;
 
 function budgetFor({ amount, param }: ThinkingRequest, control: Budget, losses: LossReport): JsonObject {
-  // -1 is Google's word for automatic; clients of this format write it themselves.
+  // -1 is Google's value for automatic; clients of this format send it themselves.
   if (amount === 'auto' || amount === -1) return { thinkingBudget: -1 };
   if (amount === 'off') {
     if (control.off !== 0) losses.clamped(param, `this model cannot stop thinking: budget ${control.off}`);
     return { thinkingBudget: control.off };
   }
-  const asked = typeof amount === 'number' ? amount : BUDGETS[amount];
-  const budget = Math.min(control.max, Math.max(control.min, asked));
-  if (budget !== asked) losses.clamped(param, `budgets of this model go from ${control.min} to ${control.max}`);
+  const wanted = typeof amount === 'number' ? amount : BUDGETS[amount];
+  const budget = Math.min(control.max, Math.max(control.min, wanted));
+  if (budget !== wanted) losses.clamped(param, `budgets of this model go from ${control.min} to ${control.max}`);
   return { thinkingBudget: budget };
 }
 
@@ -95,9 +95,9 @@ function levelFor(
     losses.downgraded(param, 'this model takes a thinking level, not a budget');
     return { thinkingLevel: nearest(levelOfBudget(amount), levels) };
   }
-  const asked: ThinkingLevel = LEVELS[amount];
-  const level = nearest(asked, levels);
-  if (level !== asked || amount === 'xhigh' || amount === 'max') {
+  const wanted: ThinkingLevel = LEVELS[amount];
+  const level = nearest(wanted, levels);
+  if (level !== wanted || amount === 'xhigh' || amount === 'max') {
     losses.clamped(param, `levels of this model: ${levels.join(', ')}`);
   }
   return { thinkingLevel: level };
@@ -109,7 +109,7 @@ function levelOfBudget(budget: number): ThinkingLevel {
   return budget <= 1024 ? 'LOW' : budget <= 8192 ? 'MEDIUM' : 'HIGH';
 }
 
-/** The level itself, or the next one up: without MINIMAL it is LOW, without MEDIUM HIGH. */
+/** Returns the level itself, or the next one up: LOW without MINIMAL, HIGH without MEDIUM. */
 function nearest(level: ThinkingLevel, levels: readonly ThinkingLevel[]): ThinkingLevel {
   const order: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
   return levels.find((candidate) => order.indexOf(candidate) >= order.indexOf(level)) ?? levels.at(-1)!;

@@ -27,7 +27,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
   const tools = builtins.map(({ tool }) => tool);
   if (declarations.length > 0) tools.splice(offer.place, 0, { functionDeclarations: declarations });
   if (conversation.parallelToolCalls === false) {
-    losses.dropped('parallel_tool_calls', 'Gemini cannot be kept to one call per turn');
+    losses.dropped('parallel_tool_calls', 'Gemini cannot be limited to one call per turn');
   }
   const toolConfig = encodeToolConfig(offer, { choice, strict: collected.strict, traits, losses });
   return {
@@ -40,7 +40,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
 interface Offer {
   readonly declarations: JsonObject[];
   readonly builtins: NamedBuiltin[];
-  /** How many other tools stand before the first declaration: all declarations go there, into one Tool object. */
+  /** Number of other tools before the first declaration. All declarations go there, in one Tool object. */
   place: number;
 }
 
@@ -50,7 +50,7 @@ interface Collected extends Offer {
   readonly strict: string[];
 }
 
-/** `name`: of the function tool that stands for it in an OpenAI body. */
+/** `name`: name of the function tool that requests the built-in tool in an OpenAI body. */
 type NamedBuiltin = EncodedBuiltin & { readonly name?: string };
 
 function collect(tool: Tool, param: string, into: Collected, report: SchemaReport): void {
@@ -65,7 +65,7 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
   if (tool.type === 'custom') {
     into.customTools.add(tool.name);
     if (tool.format && tool.format['type'] !== 'text') {
-      losses.downgraded(`${param}.custom.format`, 'Gemini cannot hold a tool to a grammar');
+      losses.downgraded(`${param}.custom.format`, 'Gemini cannot restrict a tool to a grammar');
     }
     into.declarations.push({
       name: tool.name,
@@ -82,7 +82,7 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
   } else into.declarations.push(declare(tool, param, into, report));
 }
 
-/** What a function says of itself, where its name stands for a tool that Google knows. */
+/** Reports the fields of a function tool whose name requests one of Google's own tools. */
 function reportUnused({ description, cache }: FunctionTool, param: string, losses: LossReport): void {
   if (description !== undefined) losses.dropped(`${param}.function.description`, 'Google describes its own tools');
   if (cache) losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
@@ -99,13 +99,13 @@ function declare(tool: FunctionTool, param: string, into: Collected, report: Sch
   };
 }
 
-/** What schemas lose, and how much more they may grow, in one request. */
+/** The losses of all schemas in one request, and the room left for merged definitions. */
 export interface SchemaReport {
   readonly losses: LossReport;
   readonly room: MergeRoom;
 }
 
-/** A schema on Gemini's wire; what changed its meaning is reported. */
+/** Encodes a schema for Gemini's wire and reports every change of its meaning. */
 export function encodeSchema(
   schema: JsonObject,
   param: string,
@@ -113,13 +113,13 @@ export function encodeSchema(
 ): JsonObject | undefined {
   const carried = toCarrier(schema, room);
   if (carried.described.length > 0) {
-    losses.downgraded(param, `told in the description, not enforced: ${listed(carried.described)}`);
+    losses.downgraded(param, `moved to the description, not enforced: ${listed(carried.described)}`);
   }
   if (carried.dropped.length > 0) losses.dropped(param, `Gemini's JSON Schema has no ${listed(carried.dropped)}`);
   return carried.schema;
 }
 
-/** A schema has a few kinds of keywords; a caller may invent thousands of any length. */
+/** Limits for a loss report: a schema has a few kinds of keywords, but a caller may invent thousands of any length. */
 const MAX_KEYWORDS = 20;
 const MAX_KEYWORD_LENGTH = 100;
 
@@ -138,8 +138,8 @@ function addWebSearch(webSearch: JsonObject | undefined, into: Offer, losses: Lo
 }
 
 /**
- * What is sent of the tools. "auto among these" has no word on the wire, since allowedFunctionNames needs ANY: only these are
- * offered. Likewise nothing but leaving them out keeps Google from running its own tools.
+ * Selects the tools to send. The wire cannot express "auto among these", since `allowedFunctionNames` needs ANY, so
+ * only these are sent. Likewise, only omitting Google's own tools keeps Google from running them.
  */
 function offered({ declarations, builtins, place }: Collected, choice: ToolChoice | undefined): Offer {
   if (choice?.mode === 'none') return { declarations, builtins: [], place: 0 };
@@ -168,7 +168,7 @@ function encodeToolConfig({ declarations, builtins }: Offer, inputs: ConfigInput
   const { choice, losses } = inputs;
   if (choice?.mode === 'required') {
     if (builtins.length > 0) {
-      losses.downgraded('tool_choice', 'it governs function tools only; Google decides on tools it runs itself');
+      losses.downgraded('tool_choice', 'it applies to function tools only; Google decides when its own tools run');
     } else if (declarations.length === 0) losses.dropped('tool_choice', 'there is no tool to choose');
   }
   // A calling config without declarations is a 400 (docs/protocols/gemini.md#tool-config).
@@ -192,7 +192,7 @@ function encodeCalling(declared: readonly string[], inputs: ConfigInputs): JsonO
     const known = new Set(declared);
     const names = choice.names?.filter((name) => known.has(name));
     if (names && names.length < (choice.names?.length ?? 0)) {
-      losses.dropped('tool_choice', 'some of its names are no function tools of this request');
+      losses.dropped('tool_choice', 'some of its names are not function tools of this request');
     }
     if (names?.length !== 0) return { mode: 'ANY', ...optional('allowedFunctionNames', names) };
   }

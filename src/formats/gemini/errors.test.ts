@@ -6,7 +6,7 @@ const google = (error: object) => JSON.stringify({ error });
 const retry = (retryDelay: unknown) => [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
 
 describe('errors of the upstream', () => {
-  it('keep status, word and message', () => {
+  it('keep status, status word and message', () => {
     expect(decodeError(429, google({ code: 429, message: 'Quota.', status: 'RESOURCE_EXHAUSTED' }))).toEqual({
       status: 429,
       message: 'Quota.',
@@ -32,12 +32,12 @@ describe('errors of the upstream', () => {
     expect(decodeError(429, google({ message: 'm', details: retry(delay) })).retryAfterMs).toBe(expected);
   });
 
-  it('take a type that is no text for none', () => {
+  it('ignore a type that is not text', () => {
     const details = [{ '@type': { toString: 1 }, reason: 'X' }];
     expect(decodeError(400, google({ message: 'm', details }))).toEqual({ status: 400, message: 'm' });
   });
 
-  it('tell the machine reason and the field', () => {
+  it('have the reason code and the field', () => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
       { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'contents[0].role' }] },
@@ -48,7 +48,7 @@ describe('errors of the upstream', () => {
     });
   });
 
-  it('in HTML are told as text of at most 1 KB, cut at a whole character', () => {
+  it('in HTML become text of at most 1 KB, cut at a whole character', () => {
     const { status, message } = decodeError(502, `<html>${'é'.repeat(2000)}`);
     expect(status).toBe(502);
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1024);
@@ -76,7 +76,7 @@ describe('errors of the upstream', () => {
     [{ message: 'm', status: 'DEADLINE_EXCEEDED' }, 504],
     [{ message: 'm', status: 'CANCELLED' }, 499],
     [{ code: 14, message: 'm' }, 502],
-  ])('in a stream, %j stands for status %i', (error, status) => {
+  ])('in a stream, %j means status %i', (error, status) => {
     expect(decodeFailure(error).status).toBe(status);
   });
 });
@@ -91,7 +91,7 @@ describe('errors for the client', () => {
     requestId: 'r',
   };
 
-  it('have Google’s shape and come back as they were', () => {
+  it('have Google’s shape and decode to the same errors', () => {
     const { status, body } = encodeError(error);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { code: 400, message: 'No.', status: 'INVALID_ARGUMENT' } });
@@ -118,7 +118,7 @@ describe('errors for the client', () => {
     });
   });
 
-  it('say Anthropic’s 529 as Google says an overload', () => {
+  it('send Anthropic’s 529 as Google’s overload', () => {
     expect(encodeError({ ...error, status: 529, code: null, param: null })).toEqual({
       status: 503,
       body: { error: { code: 503, message: 'No.', status: 'UNAVAILABLE' } },

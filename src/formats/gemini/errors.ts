@@ -23,7 +23,10 @@ const STATUSES: readonly (readonly [number, ...string[]])[] = [
 /** Longest error text that is passed on when the body is not Google's JSON (front ends answer in HTML). */
 const MAX_TEXT_BYTES = 1024;
 
-/** A reply that is not 2xx. An error before the stream may be an array of one (docs/protocols/gemini.md#array-errors). */
+/**
+ * Decodes a reply that is not 2xx. An error before the stream may be an array of one
+ * (docs/protocols/gemini.md#array-errors).
+ */
 export function decodeError(status: number, text: string): UpstreamFailure {
   const parsed = parse(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -36,7 +39,7 @@ export function decodeError(status: number, text: string): UpstreamFailure {
   return { status, message: messageOr(message, status), ...optional('kind', stringOf(error)) };
 }
 
-/** Google's error object, of a reply or inside a stream, where its own code is the only status there is. */
+/** Decodes Google's error object, of a reply or inside a stream, where its own code is the only status. */
 export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
   const kind = stringOf(error['status']);
   const code = asNumber(error['code']);
@@ -55,8 +58,8 @@ export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailur
 }
 
 /**
- * An error inside a 2xx reply. There is no other status than its own, and the gateway takes a failure without a word for a
- * broken stream: where Google's word is missing, the one of its code stands for it.
+ * Decodes an error inside a 2xx reply, where its own status is the only one. The gateway takes a failure without a
+ * status word for a broken stream, so a missing word is derived from the code.
  */
 export function decodeInnerFailure(error: unknown): UpstreamFailure {
   const failure = isObject(error)
@@ -105,7 +108,10 @@ function cap(text: string): string {
 
 const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
 
-/** 529 is Anthropic's own status; Google's word for an overload is UNAVAILABLE, which is 503 (docs/protocols/errors.md#overload). */
+/**
+ * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
+ * (docs/protocols/errors.md#overload).
+ */
 export function encodeError({ status: given, message, code, param }: ClientError): ErrorReply {
   const status = given === 529 ? 503 : given;
   const details: JsonObject[] = [];

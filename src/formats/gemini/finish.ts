@@ -1,8 +1,8 @@
 import type { FinishReason } from '../events.ts';
 
 /**
- * Finish reasons (docs/protocols/replies.md#finish-reasons). A reason that is not listed ends as `stop`: the model stopped, whatever the
- * reason is called.
+ * Finish reasons (docs/protocols/replies.md#finish-reasons). An unlisted reason maps to `stop`: the model stopped,
+ * whatever the name of the reason.
  */
 const REASONS: { readonly [native: string]: FinishReason } = {
   STOP: 'stop',
@@ -30,7 +30,7 @@ const REASONS: { readonly [native: string]: FinishReason } = {
   IMAGE_OTHER: 'stop',
 };
 
-/** Calls end with STOP on this wire (measured: 286 of 288 recordings); clients wait for `tool_calls`. */
+/** Calls end with STOP on this wire (measured: 286 of 288 recordings). Clients expect `tool_calls`. */
 export function mapFinish(native: string | undefined, hasCalls: boolean): FinishReason {
   const reason = (native !== undefined && Object.hasOwn(REASONS, native) && REASONS[native]) || 'stop';
   return reason === 'stop' && hasCalls ? 'tool_calls' : reason;
@@ -43,7 +43,7 @@ const NATIVE: { readonly [R in FinishReason]: string } = {
   content_filter: 'SAFETY',
 };
 
-/** Gemini's word for a finish; its own word is kept where the reply was Gemini's. */
+/** Returns Gemini's finish reason. A reply of Gemini keeps its own reason. */
 export function nativeFinish(reason: FinishReason, native: string | undefined): string {
   return native !== undefined && Object.hasOwn(REASONS, native) ? native : NATIVE[reason];
 }

@@ -8,13 +8,13 @@ import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../json/scan.ts';
 
-/** Events that are whole: their bytes as they came, and the JSON text of each. */
+/** Complete events: their received bytes, and the JSON text of each. */
 export interface Framed {
   readonly whole: Buffer | undefined;
   readonly texts: readonly string[];
 }
 
-/** What was held back at the end; `cut` when an event broke off in the middle. */
+/** The events that were held at the end. `cut`: an event was truncated. */
 export interface LastFramed extends Framed {
   readonly cut: boolean;
 }
@@ -22,14 +22,16 @@ export interface LastFramed extends Framed {
 interface Framer {
   push(bytes: Buffer): Framed;
   end(): LastFramed;
-  /** The bytes of `whole` before its event number `count`: all that may leave of it when that event is a failure. */
+  /**
+   * Returns the bytes of `whole` before its event number `count`: all that may be sent when that event is a failure.
+   */
   before(whole: Buffer, count: number): Buffer;
 }
 
 /**
- * Finds the events of a stream: server-sent events, or the elements of a JSON array if the request had no `alt=sse`. The first byte that
- * is not white space tells which (docs/protocols/gemini.md#json-array-stream). A lone object, such as an error, reads like an array of
- * one.
+ * Finds the events of a stream: server-sent events, or the elements of a JSON array if the request had no `alt=sse`.
+ * The first byte that is not white space decides (docs/protocols/gemini.md#json-array-stream). A single object, such as
+ * an error, is read as an array of one.
  */
 export class Framing implements Framer {
   readonly #start = new StreamStart();
@@ -63,14 +65,14 @@ class SseFramer implements Framer {
     return { whole, texts: whole ? dataOf(whole) : [] };
   }
 
-  /** A last event without its blank line counts when it can be read, and gets that line: parsers wait for it. */
+  /** A last event without its blank line counts when it is readable. It gets that line, because parsers wait for it. */
   end(): LastFramed {
     const rest = this.#cutter.rest();
     const texts = dataOf(rest);
     const cut = texts.some((text) => !isJson(text));
     if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
     if (texts.length > 0) return { whole: Buffer.concat([rest, BLANK_LINE]), texts, cut };
-    // Half a line would swallow the event that tells of the cut.
+    // Half a line would swallow the event that reports the interruption.
     return { whole: rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined, texts, cut };
   }
 
@@ -90,7 +92,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 
-/** Empty data keeps a connection open; `[DONE]` is what proxies of the OpenAI world end every stream with. Neither says anything. */
+/** Skips empty data, which keeps a connection open, and `[DONE]`, with which OpenAI-style proxies end every stream. */
 function dataOf(bytes: Buffer): string[] {
   return readSse(bytes)
     .map(({ data }) => data)
@@ -119,7 +121,7 @@ class ArrayFramer implements Framer {
     return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
   }
 
-  /** What leaves begins and ends between elements, so a fresh cutter finds the same ones in it. */
+  /** `whole` begins and ends between elements, so a new cutter finds the same elements. */
   before(whole: Buffer, count: number): Buffer {
     return whole.subarray(0, count === 0 ? 0 : new JsonElementCutter().push(whole).ends[count - 1]);
   }
@@ -136,7 +138,9 @@ export function chunksOf(text: string): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/** The failure that a reply which cannot be read stands for; anything else is a fault of ours and goes on up. */
+/**
+ * Converts the error of an unreadable reply to a failure. Any other error is a bug of the gateway and is thrown again.
+ */
 export function unreadable(error: unknown): UpstreamFailure {
   if (!(error instanceof ReplyFault) && !(error instanceof EventTooLarge)) throw error;
   return { status: 502, kind: 'unreadable_reply', message: `The upstream’s reply cannot be read: ${error.message}.` };

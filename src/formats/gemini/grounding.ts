@@ -7,16 +7,17 @@ import { isObject } from '../json/object.ts';
 
 export interface Citations {
   readonly citations: readonly UrlCitation[];
-  /** There were more. */
+  /** There were more citations than the limit allows. */
   readonly cut: boolean;
 }
 
 /**
- * Grounding → citations (docs/protocols/replies.md#citations): one for each source of each support. Segments count UTF-8 bytes. In all
- * recordings, streamed or not, they count within the whole answer: its text parts joined, without thoughts
- * (docs/protocols/gemini.md#grounding). `partIndex`, which no recording sets, would count within that part.
- * @param partStarts where each text part begins in `text`; converted to bytes here and not while chunks arrive, which would cost the
- * square of the answer's length (measured: 130 µs per event at 32,000 events)
+ * Decodes grounding into citations (docs/protocols/replies.md#citations): one for each source of each support. Segments
+ * count UTF-8 bytes. In all recordings, streamed or not, they count within the whole answer: its text parts joined,
+ * without thoughts (docs/protocols/gemini.md#grounding). `partIndex`, which no recording sets, would count within that
+ * part.
+ * @param partStarts where each text part begins in `text`; converted to bytes here and not while chunks arrive, which
+ * would take quadratic time (measured: 130 µs per event at 32,000 events)
  */
 export function citationsOf(grounding: JsonObject, text: string, partStarts: readonly number[]): Citations {
   const sources = objectsOf(grounding['groundingChunks']).map(sourceOf);
@@ -30,7 +31,7 @@ export function citationsOf(grounding: JsonObject, text: string, partStarts: rea
   for (const support of supports) {
     const segment = isObject(support['segment']) ? support['segment'] : {};
     const base = offsets.toBytes(partStarts[asNumber(segment['partIndex']) ?? 0] ?? 0);
-    // Proto3 JSON leaves an index of 0 out.
+    // Proto3 JSON omits an index of 0.
     const start = offsets.toUtf16(base + (asNumber(segment['startIndex']) ?? 0));
     const end = offsets.toUtf16(base + (asNumber(segment['endIndex']) ?? 0));
     const indices = Array.isArray(support['groundingChunkIndices']) ? support['groundingChunkIndices'] : [];
@@ -46,16 +47,16 @@ export function citationsOf(grounding: JsonObject, text: string, partStarts: rea
 }
 
 /**
- * The citations of one answer together. Here each names its source in full, where the upstream needs two characters for it: without a
- * bound, 1 MB of grounding would become gigabytes. Real answers have some ten kilobytes.
+ * Maximum length of all citations of one answer. Each citation holds its source in full, where the upstream needs two
+ * characters for it: without a limit, 1 MB of grounding would become gigabytes. Real answers have some ten kilobytes.
  */
 const MAX_CITED_LENGTH = 1024 * 1024;
-/** What stands around a citation in any API. */
+/** Characters around a citation in any API. */
 const MARKUP_LENGTH = 100;
 
 type Source = Pick<UrlCitation, 'url' | 'title'>;
 
-/** Where a chunk came from; file-search chunks have no address and cannot be cited by one. */
+/** Returns the source of a chunk. File-search chunks have no URL, so they cannot be cited by one. */
 function sourceOf(chunk: JsonObject): Source | undefined {
   for (const kind of ['web', 'maps', 'retrievedContext', 'image']) {
     const source = chunk[kind];
@@ -66,11 +67,12 @@ function sourceOf(chunk: JsonObject): Source | undefined {
   return undefined;
 }
 
-/** Citations → grounding, for clients of this format in front of another one. */
+/** Encodes citations as grounding, for clients of this format in front of an upstream of another one. */
 export function groundingOf(citations: readonly UrlCitation[], text: string): JsonObject {
   const sources = new Map<string, { index: number; chunk: JsonObject }>();
   const offsets = new TextOffsets(text);
-  // Supports that overlap quote the same words again and again: `text`, which the offsets say too, is left out then.
+  // Overlapping supports repeat the same words. Beyond the limit, `text` is omitted: the offsets hold the same
+  // information.
   let room = MAX_QUOTED_LENGTH + text.length;
   const supports = citations.map(({ url, title, start, end }) => {
     const source = sources.get(url) ?? {

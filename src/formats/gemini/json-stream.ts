@@ -1,7 +1,7 @@
 import { ByteBuffer } from '../sse/held-bytes.ts';
 import { QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY } from '../json/scan.ts';
 
-/** Elements that are whole: the bytes up to the end of the last of them, the text of each, and where in the bytes each ends. */
+/** Complete elements: the bytes up to the end of the last one, the text of each, and the end of each in the bytes. */
 export interface CutElements {
   readonly whole: Buffer | undefined;
   readonly texts: readonly string[];
@@ -11,8 +11,9 @@ export interface CutElements {
 const NONE: CutElements = { whole: undefined, texts: [], ends: [] };
 
 /**
- * Cuts a JSON array, arriving in any split, into its elements: what a Gemini stream is without `alt=sse` (10 recordings). A
- * single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an ASCII one.
+ * Cuts a JSON array, arriving in any split, into its elements. A Gemini stream without `alt=sse` is such an array (10
+ * recordings). A single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an
+ * ASCII one.
  */
 export class JsonElementCutter {
   readonly #held = new ByteBuffer();
@@ -38,7 +39,7 @@ export class JsonElementCutter {
     return { whole, texts: ends.map((end, at) => whole.toString('utf8', starts[at], end)), ends };
   }
 
-  /** What is held behind the last whole element. */
+  /** Returns the bytes that are held after the last complete element. */
   rest(): Buffer {
     return this.#held.take();
   }
@@ -49,8 +50,9 @@ export class JsonElementCutter {
   }
 
   /**
-   * Notes where elements begin and end, counted from the first byte held. Elements are objects; the array around them, its commas and
-   * white space are skipped. Each byte is looked at once, in one loop over local variables: it is all the work of a long read.
+   * Notes where elements begin and end, counted from the first byte held. Elements are objects; the array around them,
+   * its commas and white space are skipped. One loop over local variables reads each byte once, because this loop is
+   * all the work of a long read.
    */
   #scan(bytes: Buffer, starts: number[], ends: number[]): void {
     const held = this.#held.length;

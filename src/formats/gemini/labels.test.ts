@@ -8,7 +8,7 @@ const repeat = (count: number) => 'a'.repeat(count);
 
 describe('cost labels', () => {
   it.each([[{}], [{ team: '' }], [{ é_1: 'x-y_9' }], [{ 部門: '営業' }], [{ [repeat(63)]: repeat(63) }]])(
-    '%j is sent as it is',
+    '%j is sent unchanged',
     (labels) => {
       expect(checkLabels(labels)).toBe(labels);
     },
@@ -46,7 +46,7 @@ describe('labels derived from metadata', () => {
     ['__proto__', 'p', 'k___proto__', 'p'],
     ['部門', '営業', '部門', '営業'],
     ['ÉTÉ', 'ÉTÉ', 'été', 'été'],
-    // A letter that is no lowercase one even after lowercasing, and a mark that lowercasing makes.
+    // A letter that is not lowercase even after lowercasing, and a mark that lowercasing creates.
     ['\u{1D400}b', 'İ', 'k__b', 'i_'],
     ['x👋', '👋', 'x_', '_'],
     [repeat(70), repeat(70), repeat(63), repeat(63)],
@@ -66,7 +66,7 @@ describe('labels derived from metadata', () => {
     }
   });
 
-  it('have no place where the caller has a label of that key, or 64', () => {
+  it('are dropped when the caller has a label of that key, or 64 labels', () => {
     expect(add({ team: 'mine' }, { Team: 'derived' })).toEqual({ labels: { team: 'mine' }, lost: [] });
     const full = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
     expect(add(full, { team: 'a', k1: 'b' })).toEqual({ labels: full, lost: ['dropped metadata.team'] });
@@ -91,7 +91,7 @@ describe('labels derived from metadata', () => {
     );
   });
 
-  it('are rewritten to what they stay when they are rewritten again', () => {
+  it('are rewritten to a form that a second rewrite keeps', () => {
     fc.assert(
       fc.property(explicit, (labels) => {
         expect(add({}, labels)).toEqual({ labels, lost: [] });

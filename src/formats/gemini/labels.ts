@@ -2,7 +2,10 @@ import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 
-/** Rules of Google Cloud labels (docs/protocols/vertex-ai.md#labels). Lowercase and caseless letters of any script count as letters. */
+/**
+ * Rules of Google Cloud labels (docs/protocols/vertex-ai.md#labels). Lowercase and caseless letters of any script count
+ * as letters.
+ */
 const MAX_LABELS = 64;
 const MAX_LENGTH = 63;
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
@@ -10,7 +13,7 @@ const VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 const LETTER = /^[\p{Ll}\p{Lo}]/u;
 const ILLEGAL = /[^\p{Ll}\p{Lo}\p{N}_-]/gu;
 
-/** Labels the caller wrote are checked and never rewritten: a changed label would land costs on the wrong account. */
+/** The caller's labels are checked and never rewritten: a changed label would book costs to the wrong account. */
 export function checkLabels(labels: JsonObject): JsonObject {
   const entries = Object.entries(labels);
   if (entries.length > MAX_LABELS) fail('labels', `there are ${entries.length} labels, ${MAX_LABELS} are allowed`);
@@ -28,8 +31,9 @@ function fail(param: string, reason: string): never {
 }
 
 /**
- * Labels derived from metadata, beside the explicit ones, which win key by key. Metadata can have any spelling, so they are converted to
- * the rules; in sorted order, so that the same metadata always give the same labels (docs/protocols/vertex-ai.md#labels).
+ * Adds labels derived from metadata to the explicit ones, which win key by key. Metadata can have any spelling, so the
+ * names and values are converted to the rules. The order is sorted, so that the same metadata always give the same
+ * labels (docs/protocols/vertex-ai.md#labels).
  */
 export function addDerived(
   explicit: JsonObject,
@@ -62,7 +66,7 @@ function toAlphabet(text: string): string {
   return cut(text.toLowerCase().replace(ILLEGAL, '_'));
 }
 
-/** By code points, as the rule counts: a letter outside the basic plane is one. */
+/** Cuts by code points, as the rule counts: a letter outside the basic plane is one. */
 function cut(text: string): string {
   return text.length <= MAX_LENGTH ? text : [...text].slice(0, MAX_LENGTH).join('');
 }

@@ -38,7 +38,7 @@ const plainBody = (events: readonly GenerationEvent[]) => gemini.encodeReply(eve
 const decodePlain = (events: readonly GenerationEvent[]) => gemini.decodeReply(plainBody(events), replyContext());
 const open = () => gemini.decodeStream(replyContext());
 
-/** Without the ids that the other direction derives, the native reason Gemini always has, and usage as it was spelled. */
+/** Removes the ids that the decoder derives, the native reason that Gemini always has, and the raw form of usage. */
 const see = ({ id, rawUsage: _, choices, ...rest }: Generation) => ({
   ...rest,
   id: id?.replace(/^chatcmpl-/, ''),
@@ -75,7 +75,7 @@ describe('laws of the Gemini format', () => {
     );
   });
 
-  it('our stream for a client folds to the plain reply for it', () => {
+  it('the gateway’s stream for a client folds to its plain reply', () => {
     fc.assert(
       fc.property(reply, seed, (generated, cuts) => {
         const events = toEvents(generated, cuts);
@@ -110,12 +110,12 @@ describe('laws of the Gemini format', () => {
     );
   });
 
-  it('records it does not know change nothing', () => {
+  it('unknown records change nothing', () => {
     const noise = [': keep-alive\r\n\r\n', 'event: ping\r\n\r\n', 'data: {"newField":{"a":1}}\r\n\r\n'];
     fc.assert(
       fc.property(reply, seed, (generated, cuts) => {
         const chunks = chunksOfPlain(plainBody(toEvents(generated)), cuts);
-        // The first record names id and model; noise before it would begin the reply without them.
+        // The first record has id and model; an unknown record before it would begin the reply without them.
         const [first, ...others] = chunks;
         const stream = toSse([first]) + toSse(others);
         expectNoiseIgnored(open, stream, noise.slice(0, 2), cuts);
@@ -126,7 +126,7 @@ describe('laws of the Gemini format', () => {
     );
   });
 
-  it('any bytes whatever end in one terminal event and never throw', () => {
+  it('arbitrary bytes end in one terminal event and never throw', () => {
     const line = fc.oneof(
       fc.string(),
       fc.jsonValue().map((value) => `data: ${JSON.stringify(value)}\n\n`),
@@ -150,7 +150,7 @@ describe('laws of the Gemini format', () => {
     );
   });
 
-  it('passing a stream through keeps its bytes and sees what decoding sees', () => {
+  it('passing a stream through keeps its bytes and has the signals of the decoder', () => {
     fc.assert(
       fc.property(reply, seed, fc.boolean(), (generated, cuts, array) => {
         const chunks = chunksOfPlain(plainBody(toEvents(generated)), cuts);

@@ -2,12 +2,12 @@ import type { JsonObject } from '../conversation.ts';
 import { isObject, setField } from '../json/object.ts';
 
 /**
- * What a candidate says about itself beside its content. Travels as one opaque event per choice, for clients that are not strict
+ * Fields of a candidate beside its content. They travel as one opaque event per choice, for clients that are not strict
  * (docs/protocols/replies.md#choice-notes) and for clients of this format.
  */
 const FIELDS = ['groundingMetadata', 'urlContextMetadata', 'citationMetadata', 'safetyRatings'] as const;
 
-/** The metadata of a candidate that hold something: streams repeat `groundingMetadata: {}` on every chunk. */
+/** Returns the metadata that are not empty: streams repeat `groundingMetadata: {}` on every chunk. */
 export function metadataOf(candidate: JsonObject): JsonObject {
   const found: JsonObject = {};
   for (const field of FIELDS) {
@@ -18,22 +18,22 @@ export function metadataOf(candidate: JsonObject): JsonObject {
   return found;
 }
 
-/** True for the value of an opaque part that is such metadata and not a part of the conversation. */
+/** True for an opaque value that is candidate metadata and not a part of the conversation. */
 export function isCandidateMetadata(value: JsonObject): boolean {
   const names = Object.keys(value);
   return names.length > 0 && names.every((name) => FIELDS.some((field) => field === name));
 }
 
 /**
- * Streams tell grounding over several chunks: what a later one says of a field wins, a field it leaves out stays. Its lists are
- * told again with more at the end, or go on where the last one stopped; both end as one list. Ratings, which are no such
- * object, are the last verdict.
+ * Merges the metadata of a stream, which sends grounding over several chunks. A later value of a field replaces the
+ * earlier one; an omitted field stays. A later list either repeats the earlier one with more items at the end, or
+ * continues it: both become one list. Ratings are not an object, so the last ones hold.
  */
 export class MetadataReader {
   readonly value: JsonObject = {};
-  /** Objects and lists that were made here: they grow in place, since a copy with each chunk would cost the square of a stream. */
+  /** Objects and lists created here. They grow in place, because a copy per chunk would take quadratic time. */
   readonly #own = new Set<unknown>();
-  /** What the items of a list are as JSON, made once for each that is compared. */
+  /** JSON of the items of a list, written once for each item that is compared. */
   readonly #texts = new Map<unknown, string[]>();
 
   read(candidate: JsonObject): void {

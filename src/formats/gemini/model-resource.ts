@@ -1,19 +1,19 @@
-/** A model as Vertex AI's own API names it: `publishers/{publisher}/models/{model}` (docs/protocols/vertex-ai.md#paths). */
+/** A model in Vertex AI's own API: `publishers/{publisher}/models/{model}` (docs/protocols/vertex-ai.md#paths). */
 export interface ModelResource {
   readonly publisher: string;
   readonly model: string;
 }
 
 /**
- * Publishers whose models have a prefix here (docs/protocols/vertex-ai.md#model-prefixes); models of other publishers have Google's name,
- * with a slash.
+ * Publishers whose models have a prefix in this gateway (docs/protocols/vertex-ai.md#model-prefixes). Models of other
+ * publishers have Google's name, with a slash.
  */
 const PREFIXED: ReadonlySet<string> = new Set(['anthropic', 'meta', 'mistralai']);
 const PUBLISHER = /^[a-z][a-z0-9-]{0,62}$/;
 
 /**
- * The name requests give the model in their bodies. Undefined for parts that cannot be used: each is no more than a name, neither a
- * place of its own nor another publisher's.
+ * Returns the model name that requests use in their bodies, or undefined for unusable parts. A model is a plain name:
+ * neither one of a named provider (`@…`) nor one of another publisher (`…/…`).
  */
 export function modelNameOf({ publisher, model }: ModelResource): string | undefined {
   if (!PUBLISHER.test(publisher) || model.startsWith('@') || model.includes('/')) return undefined;

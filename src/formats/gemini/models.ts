@@ -1,7 +1,8 @@
 /**
- * How the generations of Gemini differ, in one table (docs/protocols/gemini.md#thinking-config,
- * docs/protocols/gemini.md#generation-config, docs/protocols/gemini.md#tool-config). First match wins; a model without a row gets no
- * thinking control, which is then a reported loss, and only the features of 2.x.
+ * The differences between the generations of Gemini, in one table (docs/protocols/gemini.md#thinking-config,
+ * docs/protocols/gemini.md#generation-config, docs/protocols/gemini.md#tool-config). The first match wins. A model
+ * without a row has no thinking control, so thinking settings are a reported loss, and has only the features of the
+ * oldest generations.
  */
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
@@ -12,7 +13,7 @@ export type ThinkingControl =
       /** Smallest and largest budget that is not "off" or "automatic". */
       readonly min: number;
       readonly max: number;
-      /** Budget that comes closest to no thinking: 0 where the model can stop. */
+      /** Budget that comes closest to no thinking: 0 for a model that can stop thinking. */
       readonly off: number;
     }
   | { readonly by: 'level'; readonly levels: readonly ThinkingLevel[] };
@@ -25,12 +26,18 @@ export interface ModelTraits {
   readonly validatedCalls: boolean;
   /**
    * Generation 3 and later: answers 400 when the first call of a model turn has no thought signature
-   * (docs/protocols/gemini.md#missing-signature), takes a resolution per media part.
+   * (docs/protocols/gemini.md#missing-signature), and accepts a resolution per media part.
    */
   readonly third: boolean;
-  /** Media inside function responses: from generation 3 on, and where screenshots are what a result is. */
+  /**
+   * The model accepts media inside function responses: generation 3 and later, and the computer-use model, whose
+   * results are screenshots.
+   */
   readonly mediaInResponses: boolean;
-  /** Gemma has no system field; its system text goes before the first user text (docs/protocols/requests.md#system-text-for-gemini). */
+  /**
+   * Gemma has no system field. Its system text precedes the first user text
+   * (docs/protocols/requests.md#system-text-for-gemini).
+   */
   readonly system: boolean;
 }
 
@@ -59,14 +66,14 @@ const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
   [/gemini-(?:[a-z]+-)*2\.0/, old],
   // Image and speech models of this generation do not think.
   [/gemini-2\.5-.*(?:image|tts)/, second],
-  // The guide to it sends screenshots in `functionResponse.parts`, which other models of 2.5 do not take.
+  // Its guide sends screenshots in `functionResponse.parts`, which other models of 2.5 do not accept.
   [/gemini-2\.5-computer-use/, { ...second, thinking: budget(1, 24576, 0), mediaInResponses: true }],
   [/gemini-(?:[a-z]+-)*2\.5-pro/, { ...second, thinking: budget(128, 32768, 128) }],
   [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: budget(512, 24576, 0) }],
   [/gemini-(?:[a-z]+-)*2\.5/, { ...second, thinking: budget(1, 24576, 0) }],
   [/gemini-3-pro-preview/, { ...third, thinking: level('LOW', 'HIGH') }],
   [/gemini-(?:3\.7-flash|\d+(?:\.\d+)?-pro|pro-latest)/, { ...third, thinking: level('LOW', 'MEDIUM', 'HIGH') }],
-  // Later generations, and the aliases of the newest (measured: gemini-flash-latest answered as gemini-3.6-flash).
+  // Later generations, and the aliases of the newest one (measured: gemini-flash-latest answered as gemini-3.6-flash).
   [/gemini-(?:[a-z]+-)*(?:\d|latest)/, { ...third, thinking: level('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') }],
 ];
 

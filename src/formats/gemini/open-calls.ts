@@ -4,8 +4,8 @@ interface OpenCall {
 }
 
 /**
- * Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (docs/protocols/gemini.md#call-ids).
- * Both are indexed, since a turn may hold tens of thousands of calls.
+ * Calls without a response. Responses pair by id, or by name and order where no ids are sent
+ * (docs/protocols/gemini.md#call-ids). Both are indexed, since a turn may hold tens of thousands of calls.
  */
 export class OpenCalls {
   readonly #open = new Set<OpenCall>();
@@ -18,7 +18,7 @@ export class OpenCalls {
     enqueue(this.#byName, call.name, call);
   }
 
-  /** The first of them. */
+  /** Returns the first open call with this id. */
   byId(id: string): OpenCall | undefined {
     return this.#first(this.#byId.get(id));
   }
@@ -31,7 +31,7 @@ export class OpenCalls {
     this.#open.delete(call);
   }
 
-  /** Answered calls stay in the queues until they are met there. */
+  /** Answered calls stay in the queues until a lookup reaches them. */
   #first(queue: CallsOfName | undefined): OpenCall | undefined {
     if (!queue) return undefined;
     while (queue.next < queue.calls.length && !this.#open.has(queue.calls[queue.next]!)) queue.next += 1;

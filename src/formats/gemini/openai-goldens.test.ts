@@ -6,8 +6,8 @@ import { gemini } from './index.ts';
 
 /**
  * OpenAI chat requests and the whole result in Gemini's format: bodies, losses and refusals, each checked against
- * docs/protocols/gemini.md and docs/protocols/requests.md. Unless a row says otherwise, the request asks "hi" and goes to Vertex AI for a
- * strict client.
+ * docs/protocols/gemini.md and docs/protocols/requests.md. Unless a row differs, the request asks "hi" and is sent to
+ * Vertex AI for a strict client.
  */
 interface Golden {
   readonly title: string;
@@ -63,7 +63,7 @@ const EXTENSIONS: { readonly [mime: string]: string } = {
   'audio/mpeg': 'mpga',
 };
 
-/** One picture, film, sound or page by address, the type told by the extension of its path alone. */
+/** One image, video, audio or document by URL, whose type follows only from the extension of its path. */
 const addresses: readonly Golden[] = Object.entries(EXTENSIONS)
   .flatMap(([mimeType, extensions]) => extensions.split(' ').map((extension) => ({ mimeType, extension })))
   .map(({ mimeType, extension }) => {
@@ -139,7 +139,7 @@ const messages: readonly Golden[] = [
     losses: ['downgraded messages[3]'],
   },
   {
-    title: 'a system message alone is what the user says',
+    title: 'a system message alone is user text',
     model: 'gemini-2.5-flash',
     request: { messages: [{ role: 'system', content: 'one' }] },
     body: { contents: [{ role: 'user', parts: [{ text: 'one' }] }] },
@@ -157,7 +157,7 @@ const messages: readonly Golden[] = [
     losses: ['downgraded messages[0]'],
   },
   {
-    title: 'neighbours of one role are one content, empty text is none',
+    title: 'adjacent messages of one role are one content, empty text is omitted',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -183,7 +183,7 @@ const messages: readonly Golden[] = [
     losses: ['dropped messages[0].name'],
   },
   {
-    title: 'text beside calls is kept, before them; no content is none',
+    title: 'text beside calls is kept, before them; missing content is omitted',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -230,7 +230,7 @@ const messages: readonly Golden[] = [
     },
   },
   {
-    title: 'scrambled results stand in call order and apart from what the user says next',
+    title: 'scrambled results are in call order and apart from the next user message',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -355,7 +355,7 @@ const messages: readonly Golden[] = [
     fault: { code: 'invalid_value', param: 'messages[1].tool_calls[1].function.arguments' },
   },
   {
-    title: 'results: an object as it is, anything else as output, texts joined, long numbers untouched',
+    title: 'results: an object unchanged, anything else as output, texts joined, long numbers unchanged',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -462,7 +462,7 @@ const messages: readonly Golden[] = [
     },
   },
   {
-    title: 'a refusal is text, sound by id and names are lost',
+    title: 'a refusal is text; audio by id and names are lost',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -746,7 +746,7 @@ const signatures: readonly Golden[] = [
     },
   },
   {
-    title: 'what Claude thought and encrypted is lost',
+    title: 'thoughts and encrypted thinking of Claude are lost',
     model: 'gemini-2.5-pro',
     request: {
       messages: [
@@ -775,7 +775,7 @@ const signatures: readonly Golden[] = [
 
 const media: readonly Golden[] = [
   {
-    title: 'inline pictures, PDF and sound',
+    title: 'inline images, PDF and audio',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -814,7 +814,7 @@ const media: readonly Golden[] = [
     losses: ['dropped messages[0].content[5].file.filename'],
   },
   {
-    title: 'addresses, with the type told or by extension',
+    title: 'URLs, with an explicit type or one by extension',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -897,7 +897,7 @@ const media: readonly Golden[] = [
     fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
   })),
   {
-    title: 'data of no type is refused',
+    title: 'data without a type is refused',
     model: 'gemini-2.5-flash',
     request: {
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:;base64,AAAA' } }] }],
@@ -905,7 +905,7 @@ const media: readonly Golden[] = [
     fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
   },
   {
-    title: 'a picture alone has a blank text beside it',
+    title: 'an image alone gets a blank text beside it',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -952,7 +952,7 @@ const media: readonly Golden[] = [
     },
   },
   {
-    title: 'an address that tells no type is refused',
+    title: 'a URL without a type is refused',
     model: 'gemini-2.5-flash',
     request: {
       messages: [
@@ -1024,7 +1024,7 @@ const settings: readonly Golden[] = [
     losses: ['dropped stop'],
   },
   {
-    title: 'what Gemini has not',
+    title: 'fields that Gemini lacks',
     model: 'gemini-2.5-flash',
     request: {
       user: 'u',
@@ -1093,7 +1093,7 @@ const settings: readonly Golden[] = [
     body: {},
   })),
   {
-    title: 'a tier that Google has not is lost on the Developer API too',
+    title: 'a tier that Google lacks is lost on the Developer API too',
     model: 'gemini-2.5-flash',
     host: 'direct',
     request: { service_tier: 'scale' },
@@ -1101,7 +1101,7 @@ const settings: readonly Golden[] = [
     losses: ['dropped service_tier'],
   },
   {
-    title: 'labels derived from metadata follow the rules, those of the body win',
+    title: 'labels derived from metadata follow the rules, and labels of the body override them',
     model: 'gemini-2.5-flash',
     labels: { Team: 'Search & Ads', env: 'prod', '2nd': '', 'Cost Center': 'ÄÖ-1' },
     request: { labels: { env: 'test', own: 'x' } },
@@ -1116,7 +1116,7 @@ const settings: readonly Golden[] = [
     losses: ['dropped metadata.', 'dropped metadata.a b', 'dropped metadata.a_b'],
   },
   {
-    title: 'derived labels fill what the labels of the body leave of 64',
+    title: 'derived labels fill the rest of the 64 labels',
     model: 'gemini-2.5-flash',
     labels: { c: '3', a: '1', b: '2', k1: 'other' },
     request: { labels: numbered(62) },
@@ -1124,7 +1124,7 @@ const settings: readonly Golden[] = [
     losses: ['dropped metadata.c'],
   },
   {
-    title: 'metadata that became labels are not lost, the others are',
+    title: 'metadata that became labels are not lost, all other metadata are',
     model: 'gemini-2.5-flash',
     labels: { team: 'a', tier: 'gold' },
     request: { metadata: { team: 'a', tier: 'silver', note: 'x' } },
@@ -1132,7 +1132,7 @@ const settings: readonly Golden[] = [
     losses: ['dropped metadata.tier', 'dropped metadata.note'],
   },
   {
-    title: 'derived labels are not for the Developer API',
+    title: 'derived labels are not sent to the Developer API',
     model: 'gemini-2.5-flash',
     host: 'direct',
     labels: { team: 'a' },
@@ -1140,7 +1140,7 @@ const settings: readonly Golden[] = [
     body: {},
   },
   {
-    title: 'no derived labels are no labels',
+    title: 'no labels are sent when none are derived',
     model: 'gemini-2.5-flash',
     labels: {},
     request: {},
@@ -1248,7 +1248,7 @@ const responseFormat: readonly Golden[] = [
     losses: ['downgraded response_format.json_schema.schema', 'dropped response_format.json_schema.schema'],
   },
   {
-    title: 'a schema where its wrapper belongs',
+    title: 'a schema in place of its wrapper',
     model: 'gemini-2.5-flash',
     request: { response_format: { type: 'json_schema', json_schema: { type: 'array', items: { type: 'number' } } } },
     body: {
@@ -1384,7 +1384,7 @@ const tools: readonly Golden[] = [
     },
   },
   {
-    title: 'a name nobody declares is refused',
+    title: 'an undeclared name is refused',
     model: 'gemini-2.5-flash',
     request: {
       tools: [{ type: 'function', function: { name: 'f' } }],
@@ -1535,7 +1535,7 @@ const tools: readonly Golden[] = [
     losses: ['downgraded tools[0]'],
   },
   {
-    title: 'maps, with a place to search from',
+    title: 'maps, with a location',
     model: 'gemini-2.5-flash',
     request: {
       tools: [

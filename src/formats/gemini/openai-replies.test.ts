@@ -10,8 +10,8 @@ import { objectsOf } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Gemini's replies as an OpenAI client gets them, strict and not (docs/protocols/replies.md#reply-extensions), plain and streamed, and
- * what such a client's next request says of them. Each row names only the fields that it is about.
+ * Gemini's replies as an OpenAI client gets them, strict and not (docs/protocols/replies.md#reply-extensions), plain
+ * and streamed, and the next request of such a client. Each row names only the fields that it tests.
  */
 interface Row {
   readonly title: string;
@@ -170,7 +170,7 @@ describe.each(rows.map((row) => [row.title, row] as const))('%s', (_, row) => {
     expect(plain(row, false)).toMatchObject(row.lax);
   });
 
-  it('for a strict one', () => {
+  it('for a strict client', () => {
     const message = plain(row, true);
     expect(message).toMatchObject(row.strict);
     expect(JSON.stringify(message)).not.toMatch(/content_blocks|content_parts|thought_signature|c2ln/);
@@ -185,7 +185,7 @@ describe.each(rows.map((row) => [row.title, row] as const))('%s', (_, row) => {
     for (const media of JSON.stringify(row.lax).match(/base64,[^"]+/g) ?? []) expect(lax).toContain(media);
   });
 
-  it.skipIf(!row.back)('and goes back as it came', () => {
+  it.skipIf(!row.back)('and survives a round trip', () => {
     const messages = [{ role: 'user', content: 'hi' }, plain(row, false)];
     const target = requestTarget({ model: 'gemini-3-pro-image-preview', host: 'vertex', strict: false });
     const request = openaiChat.decodeRequest({ model: 'm', messages });

@@ -3,8 +3,9 @@ import { leftover, pick } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) → JSON Schema (docs/protocols/requests.md#schema-openapi): lowercase
- * types, `nullable` in the type, counts that protobuf writes as strings as numbers. Only keywords of this dialect are changed.
+ * Converts Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) to JSON Schema
+ * (docs/protocols/requests.md#schema-openapi): lowercase types, `nullable` in the type, and numbers for the counts that
+ * protobuf writes as strings. Only keywords of this dialect are changed.
  */
 export function fromOpenApi(schema: JsonObject): JsonObject {
   const out: JsonObject = { ...leftover(schema, SPECIAL) };
@@ -30,7 +31,7 @@ export function fromOpenApi(schema: JsonObject): JsonObject {
 const SPECIAL = new Set(['type', 'nullable', 'properties', 'items', 'anyOf', 'additionalProperties']);
 const COUNTS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength'];
 
-/** Protobuf JSON takes the number of an enum value for its name, and one recorded client sends those. */
+/** Protobuf JSON accepts the number of an enum value in place of its name, and one recorded client sends numbers. */
 const TYPE_NUMBERS = [undefined, 'string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
 function typeOf(type: unknown, nullable: boolean): unknown {

@@ -2,9 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import { objectOf } from '../json/object.ts';
 
 /**
- * A part of an answer that no other API has a form for (`fileData`, and parts that Google adds later). With a `type` of its own it stands
- * among the `content_blocks` of clients that are not strict (docs/protocols/replies.md#content-blocks), who may send it back; without one
- * it would read as a note on the whole answer.
+ * A part of an answer that no other API has a form for (`fileData`, and parts that Google adds later). Its `type` makes
+ * it one of the `content_blocks` of clients that are not strict (docs/protocols/replies.md#content-blocks), which may
+ * send it back. Without a `type` it would be a note on the whole answer.
  */
 const TYPE = 'gemini_part';
 
@@ -16,9 +16,9 @@ export function isPartBlock(value: JsonObject): boolean {
   return value['type'] === TYPE;
 }
 
-/** The part again; undefined for what is no such block, and for what could not be read as a part to begin with. */
+/** Returns the original part. Undefined for any other block, and for a part that was unreadable in the reply. */
 export function fromPartBlock(value: JsonObject): JsonObject | undefined {
   const part = isPartBlock(value) ? objectOf(value['part']) : undefined;
-  // A call that came without its name was told as such a block, too; Google refuses it.
+  // A call without a name becomes such a block too, and Google refuses it.
   return part && !('functionCall' in part) ? part : undefined;
 }

@@ -86,7 +86,7 @@ describe('arguments that arrive in pieces', () => {
   });
 
   it.each(['$.a.__proto__.polluted', '$.constructor.prototype.polluted'])(
-    'reach no prototype by the path %s below arguments that came whole',
+    'reach no prototype by the path %s below arguments that arrived whole',
     (jsonPath) => {
       const args = new PartialArguments({ a: {}, constructor: {} });
       args.add({ jsonPath, stringValue: 'x' });
@@ -95,7 +95,7 @@ describe('arguments that arrive in pieces', () => {
     },
   );
 
-  it('may be set under __proto__ of an object that came whole', () => {
+  it('may be set under __proto__ of an object that arrived whole', () => {
     const args = new PartialArguments({ a: {} });
     args.add({ jsonPath: "$['a']['__proto__']", numberValue: 1 });
     expect(args.toJson()).toBe('{"a":{"__proto__":1}}');
@@ -107,13 +107,13 @@ describe('arguments that arrive in pieces', () => {
   });
 
   it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0', "$['a", "$['a'", "$['a\\']"])(
-    'the path %s cannot be used',
+    'the path %s is refused',
     (jsonPath) => {
       expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
     },
   );
 
-  it('a path of more levels than JSON can be written with cannot be used, nor can two that come to it', () => {
+  it('a path of more levels than JSON can be written with is refused, and so are two paths that add up to it', () => {
     const path = (levels: number) => `$${'.a'.repeat(levels)}`;
     expect(() => assemble({ jsonPath: path(1000), numberValue: 1 })).not.toThrow();
     expect(() => assemble({ jsonPath: path(5000), numberValue: 1 })).toThrow(ReplyFault);
@@ -125,13 +125,13 @@ describe('arguments that arrive in pieces', () => {
     ).toThrow(ReplyFault);
   });
 
-  it('a path through a value cannot be used', () => {
+  it('a path through a value is refused', () => {
     expect(() => assemble({ jsonPath: '$.a', numberValue: 1 }, { jsonPath: '$.a.b', numberValue: 1 })).toThrow(
       ReplyFault,
     );
   });
 
-  it('any object taken apart is put together again, in any cut of its strings', () => {
+  it('any object survives a split into pieces, with any cut of its strings', () => {
     const leaf = fc.oneof(
       fc.string(),
       fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),

@@ -5,19 +5,19 @@ import { stringOf } from '../json/read.ts';
 import { QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, DOT } from '../json/scan.ts';
 
 /**
- * Arguments that arrive piece by piece (`streamFunctionCallArguments`, docs/protocols/gemini.md#streamed-arguments): each piece sets the
- * value at a JSON path, or continues it with `willContinue`. Paths need not come in the order of a JSON text, so the text is written when
- * the call is complete.
+ * Arguments that arrive piece by piece (`streamFunctionCallArguments`, docs/protocols/gemini.md#streamed-arguments).
+ * Each piece sets the value at a JSON path, or continues it with `willContinue`. Paths need not arrive in the order of
+ * a JSON text, so the text is written when the call is complete.
  */
 export class PartialArguments {
   readonly #root: Node = Object.create(null);
-  /** Elements that were passed over. */
+  /** Array elements that were skipped. */
   #holes = 0;
-  /** Path of the string that the next piece goes on with. */
+  /** Path of the string that the next piece continues. */
   #growing: string | undefined;
   /**
-   * The parent that was written to last, and the path to it. Most pieces stand beside the one before them, or go on with it: an
-   * upstream may send a path of hundreds of names for each, which are read and followed once.
+   * The last written parent, and its path. Most pieces have the parent of the piece before, or a node below it. An
+   * upstream may send a path of hundreds of names with each piece, which are parsed and followed once.
    */
   #parentPath = '';
   #parent: Node | unknown[] = this.#root;
@@ -27,7 +27,7 @@ export class PartialArguments {
     this.merge(initial);
   }
 
-  /** Arguments that come whole, beside those in pieces. */
+  /** Merges arguments that arrive whole beside those in pieces. */
   merge(args: unknown): void {
     if (!isObject(args)) return;
     for (const [name, value] of Object.entries(args)) this.#root[name] = value;
@@ -95,7 +95,7 @@ export class PartialArguments {
   }
 }
 
-/** Where a piece goes, from some node of its path on. */
+/** The place of a piece, relative to a node of its path. */
 interface PiecePlace {
   readonly keys: readonly Key[];
   readonly last: Key;
@@ -104,8 +104,8 @@ interface PiecePlace {
 
 type Key = string | number;
 /**
- * Made here, or parsed as part of arguments that came whole: a prototype is nothing to be read or written, so an argument named
- * `__proto__` is one like any other.
+ * An object created here, or parsed from arguments that arrived whole. Its prototype is neither read nor written, so an
+ * argument named `__proto__` is like any other.
  */
 type Node = { [key: string]: unknown };
 
@@ -118,7 +118,10 @@ function read(node: Node | unknown[], key: Key): unknown {
   return Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
-/** Elements come in order; far indexes would make an array of holes as long as the upstream likes. */
+/**
+ * Maximum number of skipped array elements. Elements arrive in order; far indexes would make an array of holes of any
+ * length.
+ */
 const MAX_HOLES = 1024;
 
 function valueOf(piece: JsonObject): unknown {
@@ -126,19 +129,23 @@ function valueOf(piece: JsonObject): unknown {
   if ('numberValue' in piece) return piece['numberValue'];
   if ('boolValue' in piece) return piece['boolValue'];
   if ('nullValue' in piece) return null;
-  // A string that starts empty: protobuf JSON leaves default values out.
+  // A string that starts empty: protobuf JSON omits default values.
   return '';
 }
 
 const SINGLE_QUOTE = 0x27;
 const INDEX = /\[(\d+)\]/y;
 
-/** Deeper arguments cannot be written as JSON, which is done with recursion: some thousand levels end the stack (measured). */
+/**
+ * Deeper arguments cannot be written as JSON: writing is recursive, and some thousand levels exhaust the stack
+ * (measured).
+ */
 const MAX_LEVELS = 1000;
 
 /**
- * `$.operations[0].action`, `$['a b'][2]` (RFC 9535, normalized and shorthand child segments), from a segment on. The shorthand is cut by
- * hand: a pattern for each segment costs ten times as much, and an upstream may send a path of thousands.
+ * Parses `$.operations[0].action`, `$['a b'][2]` (RFC 9535, normalized and shorthand child segments), beginning at a
+ * segment. The shorthand is scanned by hand: a pattern for each segment takes ten times as long, and an upstream may
+ * send a path of thousands.
  */
 function parsePath(path: string, from: number): { readonly keys: Key[]; readonly lastFrom: number } {
   const keys: Key[] = [];
@@ -155,17 +162,17 @@ function parsePath(path: string, from: number): { readonly keys: Key[]; readonly
   return { keys, lastFrom };
 }
 
-/** Most names are short: a loop finds their end sooner than a pattern does. */
+/** Most names are short: a loop finds their end faster than a pattern. */
 function nameEnd(path: string, from: number): number {
   let at = from;
   while (at < path.length && !endsName(path.charCodeAt(at))) at += 1;
   return at;
 }
 
-/** What ends a name in the shorthand; `]` in one is no path. */
+/** True for a character that ends a shorthand name. A `]` makes the path unreadable. */
 const endsName = (code: number): boolean => code === DOT || code === OPEN_ARRAY || code === CLOSE_ARRAY;
 
-/** `from` where the bracket holds neither an index nor a name in quotes. */
+/** Returns `from` when the bracket holds neither an index nor a quoted name. */
 function bracketEnd(path: string, from: number, keys: Key[]): number {
   const quote = path.charCodeAt(from + 1);
   if (quote === SINGLE_QUOTE || quote === QUOTE) return quotedEnd(path, from, keys);
@@ -176,7 +183,7 @@ function bracketEnd(path: string, from: number, keys: Key[]): number {
   return INDEX.lastIndex;
 }
 
-/** Without a pattern: one that knows escapes ends the stack on a name of sixteen million characters (measured). */
+/** Scans by hand: a pattern with escapes exhausts the stack on a name of sixteen million characters (measured). */
 function quotedEnd(path: string, from: number, keys: Key[]): number {
   const quote = path.charCodeAt(from + 1);
   let at = from + 2;

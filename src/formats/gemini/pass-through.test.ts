@@ -17,7 +17,7 @@ const text = toSse([
 ]);
 
 describe('a stream that is passed through', () => {
-  it('leaves at whole events and shows what it holds', () => {
+  it('is sent in complete events, with its signals', () => {
     const through = passThrough(client, true);
     const at = text.indexOf('\r\n\r\n') + 10;
     expect(through.push(Buffer.from(text.slice(0, at)))?.toString()).toBe(text.slice(0, at - 6));
@@ -27,14 +27,14 @@ describe('a stream that is passed through', () => {
     expect(through.signals).toMatchObject({ ended: true, finish: 'stop', usage: { input: 1, output: 1, total: 2 } });
   });
 
-  it('that is cut keeps the tail of the cut event back and says so', () => {
+  it('that is interrupted holds back the truncated event and fails', () => {
     const through = passThrough(client, true);
     const sent = Buffer.concat([through.push(Buffer.from(text.slice(0, -30)))!, through.end() ?? Buffer.alloc(0)]);
     expect(sent.toString()).toBe(toSse([chunk('a')]));
     expect(through.signals).toMatchObject({ ended: false, failure: { kind: 'stream_interrupted' } });
   });
 
-  it('gives a last event the blank line it came without', () => {
+  it('gives a last event the missing blank line', () => {
     const through = passThrough(client, true);
     const bare = text.trimEnd();
     expect(Buffer.concat([through.push(Buffer.from(bare))!, through.end()!]).toString()).toBe(text);
@@ -99,7 +99,7 @@ it('an array that begins with an error gives no bytes', () => {
 });
 
 describe('a plain body that is passed through', () => {
-  it('leaves whole, with its signals', () => {
+  it('is sent whole, with its signals', () => {
     const through = passThrough(client, false);
     const body = JSON.stringify(chunk('é', { finishReason: 'MAX_TOKENS' }), null, 2);
     expect(through.push(Buffer.from(body).subarray(0, 50))).toBeUndefined();
@@ -123,7 +123,7 @@ describe('a plain body that is passed through', () => {
   });
 });
 
-it('a body loses the fields that were for the gateway', () => {
+it('a body loses the fields that address the gateway', () => {
   const body: Record<string, unknown> = { contents: [], stream: true };
   const view = { has: (key: string) => key in body, value: (key: string) => body[key] };
   expect(passThroughEdits(view)).toEqual([{ path: ['stream'], value: undefined, source: 'gateway' }]);

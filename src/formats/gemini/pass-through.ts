@@ -6,14 +6,16 @@ import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
-/** Nobody sees the ids of the calls this reads. */
+/** The reader only observes the reply: its call ids are never sent. */
 const watching = (client: ClientContext) => ({ model: client.model, newCallId: () => 'call' });
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream ? new GeminiPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
 }
 
-/** Model and streaming are said by the URL: where a body names them, it was for the gateway, and this wire refuses `stream`. */
+/**
+ * The URL holds the model and streaming. A body that names them does so for the gateway, and Google refuses `stream`.
+ */
 export function passThroughEdits(body: BodyView): readonly BodyEdit[] {
   return ['model', 'stream']
     .filter((key) => body.has(key))
@@ -21,8 +23,8 @@ export function passThroughEdits(body: BodyView): readonly BodyEdit[] {
 }
 
 /**
- * Cuts at whole events and reads what it lets through. The first event that fails (an error of the upstream, one that cannot be
- * read) ends the reply: neither it nor anything behind it leaves, since the caller writes the error in its own words.
+ * Passes complete events on and reads each of them. The first failed event (an error of the upstream, or an unreadable
+ * event) ends the reply: neither it nor anything after it is sent, since the caller writes the error in its own words.
  */
 class GeminiPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
@@ -38,7 +40,7 @@ class GeminiPassThrough implements PassThrough {
     try {
       return this.#pass(this.#framing.push(bytes));
     } catch (error) {
-      // Held back for too long: nothing more can be let through whole.
+      // The held event is too large, so no complete event can follow.
       this.signals.failure = unreadable(error);
       return undefined;
     }
@@ -65,7 +67,7 @@ class GeminiPassThrough implements PassThrough {
     return left.length > 0 ? left : undefined;
   }
 
-  /** How many of the events may leave. */
+  /** Returns the number of events that may be sent. */
   #watch(texts: readonly string[]): number {
     for (const [index, text] of texts.entries()) {
       try {

@@ -45,7 +45,7 @@ describe.skipIf(!hasCorpus)('recorded Gemini replies', () => {
   });
 
   it.each(replies.map((recording) => [recording.id, recording] as const))(
-    '%s says what was recorded',
+    '%s decodes to the recorded content',
     (_, recording) => {
       const expected = derive(recording);
       const events = decode(recording);

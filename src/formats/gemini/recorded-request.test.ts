@@ -12,7 +12,7 @@ const requests = recordings().filter(({ request_body_kind }) => request_body_kin
 const legal = requests.filter(({ request_body }) => !JSON.stringify(request_body).includes('"invalid_role"'));
 
 const roundTrip = (recording: Recording, host: 'vertex' | 'direct') => {
-  // Thoughts are asked for again where the recorded client did.
+  // Thoughts are requested when the recorded client requested them.
   const strict = !/include_?thoughts/i.test(JSON.stringify(recording.request_body));
   const target = requestTarget({ model: recording.model, host, strict });
   const first = decodeRequest(deepFreeze(recording.request_body));
@@ -20,7 +20,7 @@ const roundTrip = (recording: Recording, host: 'vertex' | 'direct') => {
   return { first, body, losses, second: { ...decodeRequest(body), model: first.model } };
 };
 
-/** Of a thought of an earlier turn only its signature is sent (docs/protocols/requests.md#thoughts-to-gemini). */
+/** Only the signature of an earlier thought is sent (docs/protocols/requests.md#thoughts-to-gemini). */
 const withoutThoughts = (conversation: Conversation): Conversation => ({
   ...conversation,
   turns: conversation.turns.map((turn) => ({
@@ -46,12 +46,12 @@ describe.skipIf(!hasCorpus)('recorded Gemini requests', () => {
           key === 'signature' && value === SKIP_SIGNATURE ? undefined : value,
         );
         const before: typeof first = JSON.parse(JSON.stringify(canonical(withoutThoughts(first))));
-        // A loss is reported in place of the field it names.
+        // A loss may replace the field that it names.
         if (lost.has('thinking') || lost.has('reasoning_effort')) {
           Object.assign(before, { reasoning: withoutSentinel.reasoning });
         }
         if (lost.has('labels')) Object.assign(before, { labels: undefined });
-        // The one switch of `toolConfig` that Vertex refuses; the recorded request has no other extras.
+        // The one switch of `toolConfig` that Vertex AI refuses. The recorded request has no other extras.
         if (lost.has('toolConfig')) Object.assign(before, { extras: undefined, extrasFormat: undefined });
         expect(lost).not.toContain('messages');
         expect(withoutSentinel).toEqual(before);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { JsonObject } from '../conversation.ts';
 
-/** Recorded traffic lies beside the checkout and is never part of it; without it these tests are skipped. */
+/** Recorded traffic is beside the checkout and never part of it. Without it these tests are skipped. */
 const CORPUS = new URL('../../../../shared/corpus/', import.meta.url);
 const FILES = ['gemini.jsonl', 'vertex-gemini.jsonl'];
 
@@ -54,7 +54,7 @@ export interface Expected {
   readonly unfinished?: boolean;
 }
 
-/** Exchanges of the two operations this format has; integer enums are another wire. */
+/** Exchanges of the two operations of this format. Integer enums are another wire format. */
 export function recordings(): Recording[] {
   if (!hasCorpus) return [];
   return FILES.flatMap((file) =>
@@ -66,7 +66,7 @@ export function recordings(): Recording[] {
   );
 }
 
-/** What the corpus' own checker, which knows no gateway, reads from an exchange. */
+/** Loads the corpus' own checker, which reads the expected values of an exchange without gateway code. */
 export async function loadDerive(): Promise<(recording: Recording) => Expected> {
   const checker: { derive: (recording: Recording) => Expected } = await import(
     new URL('check-shapes.mjs', CORPUS).href

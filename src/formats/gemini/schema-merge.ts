@@ -3,21 +3,21 @@ import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 
-/** Keywords and properties of definitions that the references of one request are replaced by, all together. */
+/** Maximum number of keywords and properties that replace the references of one request. */
 const MAX_COPIED = 10_000;
 
-/** Levels of definitions inside of definitions: what walks a schema does it by recursion, and a body itself nests 64 levels. */
+/** Maximum depth of nested definitions. Schemas are walked by recursion, and a body itself nests up to 64 levels. */
 const MAX_LEVELS = 128;
 
 /**
- * Branches inside of branches, of all definitions that are being put in place. A definition may nest some thirty of them, and some
- * thousand end the stack (measured: 7,000).
+ * Maximum depth of nested branches, of all definitions that are being resolved. A definition may nest some thirty of
+ * them, and some thousand exhaust the stack (measured: 7,000).
  */
 const MAX_BRANCH_DEPTH = 512;
 
 /**
- * How much more may be put in place of references, in all schemas of a request: a few definitions that name each other twice would
- * make millions of schemas, and a large definition that is named a thousand times gigabytes.
+ * The room left for resolved references in all schemas of a request. Without a limit, a few definitions that reference
+ * each other twice would make millions of schemas, and a large definition with a thousand references gigabytes.
  */
 export class MergeRoom {
   #left = MAX_COPIED;
@@ -33,25 +33,25 @@ export class MergeRoom {
 
 interface Merged {
   readonly schema: JsonObject;
-  /** References whose targets are part of it now. */
+  /** References whose targets were merged into the schema. */
   readonly refs: ReadonlySet<string>;
 }
 
 const NO_REFS: ReadonlySet<string> = new Set();
 
 /**
- * Gemini has no `allOf`: its branches are merged into their parent, properties and required lists together, later branches winning
- * elsewhere (docs/protocols/requests.md#schema-all-of). A branch that is a local reference is looked up; an `allOf` that only wraps one
- * reference (how pydantic adds a description to one) stays a reference.
+ * Gemini has no `allOf`: its branches are merged into their parent. Properties and required lists are joined; for other
+ * keywords the later branch wins (docs/protocols/requests.md#schema-all-of). A branch that is a local reference is
+ * resolved. An `allOf` that only wraps one reference (how pydantic adds a description to one) stays a reference.
  */
 export class AllOfMerger {
   readonly #root: JsonObject;
   readonly #dropped: Set<string>;
   readonly #room: MergeRoom;
-  /** Met in the schema being merged: a reference that cannot be put in place. */
+  /** A reference of the schema being merged that cannot be resolved. */
   #kept: string | undefined;
 
-  /** `dropped`: where a reference is noted that leads nowhere. */
+  /** `dropped` collects the references that lead nowhere. */
   constructor(root: JsonObject, dropped: Set<string>, room: MergeRoom) {
     this.#root = root;
     this.#dropped = dropped;
@@ -59,8 +59,8 @@ export class AllOfMerger {
   }
 
   /**
-   * `open`: references whose targets the schema stands inside already, at this `level`. One of them again would have no end, so the
-   * schema is that reference, beside what it cannot hold.
+   * `open`: references whose targets already enclose the schema, at this `level`. Resolving one of them again would not
+   * end, so the schema becomes that reference, with its other keywords beside it.
    */
   merge(schema: JsonObject, open: ReadonlySet<string>, level: number): Merged {
     const branches = schema['allOf'];
@@ -68,7 +68,7 @@ export class AllOfMerger {
     this.#kept = undefined;
     const path: MergePath = { open, level, refs: new Set(), inside: new Set(), pieces: [], depth: 0 };
     const { $ref, rest, beside } = this.#open(schema);
-    // What stands beside a reference is lost, and named by its keyword.
+    // Keywords beside a reference are lost and reported by name.
     path.pieces.push($ref === undefined ? rest : compact({ ...rest, $ref, allOf: beside }));
     this.#branches(schema, path);
     const { pieces, refs } = path;
@@ -77,7 +77,10 @@ export class AllOfMerger {
       : { schema: { ...schema, $ref: this.#kept }, refs };
   }
 
-  /** A schema without its `allOf`, and the reference it is: its own, or the one that its `allOf` only wraps. */
+  /**
+   * Splits a schema into its keywords without `allOf` and its reference: its own, or the one that its `allOf` only
+   * wraps.
+   */
   #open(schema: JsonObject): OpenedSchema {
     const { allOf, $ref, ...rest } = schema;
     const only = wrapped(schema);
@@ -97,7 +100,7 @@ export class AllOfMerger {
     path.depth -= 1;
   }
 
-  /** A branch, with its own `allOf` and reference resolved, as pieces in the order in which later ones win. */
+  /** Collects a branch as pieces, with its own `allOf` and reference resolved. Later pieces win. */
   #collect(branch: JsonObject, path: MergePath): void {
     const { $ref: ref, rest, beside } = this.#open(branch);
     if (typeof ref === 'string') this.#resolve(ref, path);
@@ -130,7 +133,7 @@ export class AllOfMerger {
 interface OpenedSchema {
   readonly $ref: unknown;
   readonly rest: JsonObject;
-  /** The `allOf` beside a reference that is wrapped. */
+  /** The `allOf` beside a wrapped reference. */
   readonly beside?: unknown;
 }
 
@@ -141,11 +144,11 @@ interface MergePath {
   /** References whose targets are being collected. */
   readonly inside: Set<string>;
   readonly pieces: JsonObject[];
-  /** Lists of branches that the walk stands in. */
+  /** Number of lists of branches around the current one. */
   depth: number;
 }
 
-/** The reference that an `allOf` does nothing but wrap. */
+/** Returns the branch with the reference that an `allOf` only wraps. */
 function wrapped({ allOf, ...rest }: JsonObject): JsonObject | undefined {
   const only: unknown = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined;
   return isObject(only) && typeof only['$ref'] === 'string' && !('properties' in rest) ? only : undefined;
@@ -159,7 +162,10 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
   return isObject(target) ? target : undefined;
 }
 
-/** All that is walked once more where a definition is put in place of its name. Counted without recursion, up to what there is room for. */
+/**
+ * Number of values that are walked again when a definition replaces its reference. Counted without recursion, up to the
+ * limit.
+ */
 function weightOf(target: JsonObject): number {
   const open: unknown[] = [target];
   let weight = 0;
@@ -177,7 +183,10 @@ function weightOf(target: JsonObject): number {
 
 const MAPS = ['properties', '$defs', 'definitions'];
 
-/** All at once: an `allOf` may have thousands of branches, and joining them two by two would copy the first ones each time. */
+/**
+ * Joins all schemas at once: an `allOf` may have thousands of branches, and joining them two by two would copy the
+ * first ones each time.
+ */
 function join(schemas: readonly JsonObject[]): JsonObject {
   // Entries, not assignment: a property named `__proto__` stays one.
   const joined: JsonObject = Object.fromEntries(schemas.flatMap((schema) => Object.entries(schema)));
@@ -190,7 +199,10 @@ function join(schemas: readonly JsonObject[]): JsonObject {
   return joined;
 }
 
-/** Values of a keyword that join. One of another kind replaces those before it, as any other keyword's would. */
+/**
+ * Returns the values of a keyword that are joined. A value of another kind replaces those before it, as with any other
+ * keyword.
+ */
 function lastRun<T>(schemas: readonly JsonObject[], keyword: string, joins: (value: unknown) => value is T): T[] {
   let run: T[] = [];
   for (const schema of schemas) {

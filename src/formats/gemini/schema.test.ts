@@ -82,7 +82,7 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
-  it('definitions that multiply are put in place up to a bound and named beyond it', () => {
+  it('definitions that multiply are resolved up to a limit and stay references beyond it', () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => {
         const next = { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { title: 't' }] };
@@ -115,7 +115,7 @@ describe('JSON Schema on the wire', () => {
     expect(toCarrier({ allOf: [{ $ref: '#/$defs/d0' }, {}], $defs }).dropped).toContain('allOf beside $ref');
   });
 
-  it('a definition beside a reference is converted once, however deep it stands', () => {
+  it('a definition beside a reference is converted once, at any depth', () => {
     let reads = 0;
     const leaf = Object.defineProperty({}, 'title', { enumerable: true, get: () => `read ${(reads += 1)}` });
     const nested = (levels: number): object =>
@@ -137,7 +137,7 @@ describe('JSON Schema on the wire', () => {
     expect(JSON.stringify(toCarrier(schema).schema?.['$defs'])).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('a name that every object has is no definition', () => {
+  it('an inherited property name is not a definition', () => {
     const { dropped } = toCarrier({ allOf: [{ $ref: '#/$defs/__proto__' }, { type: 'string' }], $defs: {} });
     expect(dropped).toEqual(['allOf with #/$defs/__proto__']);
   });
@@ -164,12 +164,12 @@ describe('JSON Schema on the wire', () => {
     expect(JSON.stringify(toCarrier(schema).schema)).toBe(JSON.stringify(schema));
   });
 
-  it('a property nothing fits is left out', () => {
+  it('a property with a false schema is omitted', () => {
     expect(toCarrier(object({ a: false, b: true })).schema).toEqual(object({ b: {} }));
   });
 
   it.each([[{}], [{ type: 'object' }], [object({}, { additionalProperties: false, $schema: 'x', title: 'Args' })]])(
-    'an empty object is left out: %j',
+    'an empty object is omitted: %j',
     (schema) => {
       expect(toCarrier(schema).schema).toBeUndefined();
     },
@@ -179,7 +179,7 @@ describe('JSON Schema on the wire', () => {
     expect(toCarrier({ type: 'object', additionalProperties: true }).schema).toBeDefined();
   });
 
-  it('reports what changed its meaning, once per keyword', () => {
+  it('reports each keyword that changed its meaning, once', () => {
     const schema = object(
       { a: { type: 'string', minLength: 1 }, b: { minLength: 2, examples: [1] } },
       { $schema: 's' },
@@ -187,7 +187,7 @@ describe('JSON Schema on the wire', () => {
     expect(toCarrier(schema)).toMatchObject({ described: ['minLength'], dropped: ['examples'] });
   });
 
-  it('tells the other annotations, too, and reports those with nobody to tell', () => {
+  it('moves the other annotations to the description, and reports a dropped $comment', () => {
     const a = { type: 'string', description: 'd', readOnly: true, deprecated: true, $comment: 'c' };
     expect(toCarrier(object({ a }))).toEqual({
       schema: object({ a: { type: 'string', description: 'd (readOnly: true, deprecated: true)' } }),
@@ -196,7 +196,7 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
-  it('tells a default, which binds nobody and is no loss', () => {
+  it('moves a default to the description, which is no loss', () => {
     expect(toCarrier(object({ a: { type: 'number', default: 2 } }))).toEqual({
       schema: object({ a: { type: 'number', description: '(default: 2)' } }),
       described: [],
@@ -204,7 +204,7 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
-  it('reports a schema that nothing fits, wherever its place is left out', () => {
+  it('reports a false schema wherever it is omitted', () => {
     const tuple = { type: 'array', prefixItems: [{ type: 'string' }], items: false };
     expect(toCarrier(object({ a: tuple }))).toMatchObject({
       schema: object({ a: { type: 'array', prefixItems: [{ type: 'string' }] } }),
@@ -219,7 +219,7 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
-  it('ends where merged references go round, at the reference', () => {
+  it('stops at the reference when merged references form a cycle', () => {
     const node = {
       type: 'object',
       properties: { next: { allOf: [{ $ref: '#/$defs/node' }, { properties: { a: {} } }] } },
@@ -240,7 +240,7 @@ describe('JSON Schema on the wire', () => {
     expect(dropped).toEqual(['allOf with #/nowhere']);
   });
 
-  it('stays small where references would multiply', () => {
+  it('stays small when references would multiply', () => {
     const ref = (at: number) => ({ $ref: `#/$defs/d${at}` });
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [
@@ -256,7 +256,7 @@ describe('JSON Schema on the wire', () => {
     expect(dropped).toContain('allOf beside $ref');
   });
 
-  it('never changes its input, whatever it is', () => {
+  it('never changes its input', () => {
     const schemas = fc.dictionary(
       fc.constantFrom('type', 'allOf', 'enum', 'properties', 'items', '$ref', 'const', 'not'),
       fc.jsonValue(),

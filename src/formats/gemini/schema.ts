@@ -3,16 +3,17 @@ import { AllOfMerger, MergeRoom } from './schema-merge.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * JSON Schema as `parametersJsonSchema` and `responseJsonSchema` take it (docs/protocols/requests.md#json-schema-for-gemini). Always a
- * copy: all attempts share the caller's schema, which must not change (one known gateway edits it in place, and deletes properties that
- * happen to be named `additionalProperties`). Only schema positions are walked, never plain data.
+ * JSON Schema in the form of `parametersJsonSchema` and `responseJsonSchema`
+ * (docs/protocols/requests.md#json-schema-for-gemini). Always a copy: all attempts share the caller's schema, which
+ * must not change (one known gateway edits it in place, and deletes properties that happen to be named
+ * `additionalProperties`). Only schema positions are walked, never plain data.
  */
 export interface CarriedSchema {
-  /** Undefined for an empty object: the wire wants such parameters left out. */
+  /** Undefined for an empty object: Google wants such parameters omitted. */
   readonly schema: JsonObject | undefined;
-  /** Keywords that became text of a description. */
+  /** Keywords that were moved to a description. */
   readonly described: readonly string[];
-  /** Keywords that are gone. */
+  /** Keywords that were dropped. */
   readonly dropped: readonly string[];
 }
 
@@ -31,11 +32,11 @@ const PLAIN = new Set(
   '$id $anchor title description minItems maxItems minimum maximum required propertyOrdering'.split(' '),
 );
 const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict', '$comment', '$vocabulary']);
-/** Says which JSON Schema this is: the wire has but one. */
+/** Names the version of JSON Schema: Google has only one. */
 const SILENT = new Set(['$schema']);
-/** Bind nobody, in JSON Schema itself: told in words they say all they said. */
+/** Annotations constrain nothing in JSON Schema itself, so their move to the description is no loss. */
 const ANNOTATIONS = new Set(['default', 'readOnly', 'writeOnly', 'deprecated']);
-/** Handled where their neighbours are known. */
+/** Keywords that are handled together with related ones. */
 const COMPOSED = new Set(
   '$ref $defs definitions type format enum const items prefixItems properties additionalProperties anyOf oneOf allOf'.split(
     ' ',
@@ -47,7 +48,7 @@ class Carrier {
   readonly described = new Set<string>();
   readonly dropped = new Set<string>();
   readonly #merger: AllOfMerger;
-  /** References whose targets were merged into the schemas around the present one. */
+  /** References whose targets were merged into the enclosing schemas. */
   readonly #open = new Set<string>();
   #level = 0;
 
@@ -55,7 +56,7 @@ class Carrier {
     this.#merger = new AllOfMerger(root, this.dropped, room);
   }
 
-  /** Undefined for `false`: nothing fits such a schema, so its place is left out. */
+  /** Returns undefined for `false`: no value fits such a schema, so it is omitted. */
   node(schema: unknown): JsonObject | undefined {
     if (schema === false) {
       this.dropped.add('false schemas');
@@ -63,7 +64,7 @@ class Carrier {
     }
     if (!isObject(schema)) return {};
     const { schema: merged, refs } = this.#merger.merge(schema, this.#open, this.#level);
-    // Only references that are not open yet are merged, so the schema's own end with it.
+    // Only references that are not open are merged, so the end of this schema closes exactly those.
     for (const ref of refs) this.#open.add(ref);
     this.#level += 1;
     const out = typeof merged['$ref'] === 'string' ? this.#reference(merged, merged['$ref']) : this.#schema(merged);
@@ -111,7 +112,7 @@ class Carrier {
     else out['format'] = format;
   }
 
-  /** Enumerations hold strings and numbers; `null` belongs in the type, anything else is said in words. */
+  /** Enumerations hold strings and numbers. `null` belongs in the type; any other value goes into the description. */
   #enumeration(values: readonly unknown[], type: unknown, into: { out: JsonObject; notes: string[] }): unknown {
     const usable = values.filter((value) => typeof value === 'string' || typeof value === 'number');
     const hasOthers = usable.length < values.filter((value) => value !== null).length;
@@ -126,7 +127,7 @@ class Carrier {
     this.#definitions(schema, out);
     if (isObject(schema['properties'])) out['properties'] = this.#map(schema['properties']);
     if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
-    // Draft 4 to 2019-09 spell prefixItems as a list under `items`.
+    // Draft 4 to 2019-09 write prefixItems as a list under `items`.
     if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
     else if (schema['items'] !== undefined) {
       const items = this.node(schema['items']);

@@ -4,9 +4,9 @@ import { objectsOf } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * A plain reply as Google would stream it: text cut anywhere, a signature on the last piece or on an empty part after it, calls
- * whole or in pieces, any of which has the signature, other parts whole, running usage on every chunk and the finish on the
- * last one. Does not use the code under test.
+ * Streams a plain reply as Google would: text cut anywhere, a signature on the last piece or on an empty part after it,
+ * calls whole or in pieces, any of which has the signature, other parts whole, running usage on every chunk, and the
+ * finish reason on the last one. Does not use the code under test.
  */
 export function chunksOfPlain(body: JsonObject, seed: number): JsonObject[] {
   const next = random(seed);
@@ -53,13 +53,13 @@ function callPieces(part: JsonObject, first: boolean, next: () => number): JsonO
       ]
     : [{ functionCall }];
   if (thoughtSignature === undefined) return cut;
-  // The signature of the first call may stand behind it.
+  // The signature of the first call may follow it on a part of its own.
   const at = Math.floor(next() * (cut.length + (first ? 1 : 0)));
   if (at === cut.length) return [...cut, next() < 0.5 ? { thoughtSignature } : { text: '', thoughtSignature }];
   return cut.map((piece, index) => (index === at ? { ...piece, thoughtSignature } : piece));
 }
 
-/** Arguments leaf by leaf, strings in two; undefined for empty lists and objects, of which a path cannot tell. */
+/** Arguments leaf by leaf, strings in two pieces. Undefined for empty lists and objects, which no path can express. */
 export function argumentPieces(value: unknown, path: string): JsonObject[] | undefined {
   if (Array.isArray(value)) {
     return value.length === 0

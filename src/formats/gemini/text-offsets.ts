@@ -1,15 +1,15 @@
-/** Characters between two places whose byte offset is kept: what is left is counted anew for each question. */
+/** UTF-16 units between two known byte offsets. The remainder is counted anew for each lookup. */
 const STEP = 256;
 
 /**
- * Offsets of one text in UTF-16 units and in UTF-8 bytes. Google counts bytes, OpenAI units; a long answer has thousands of such places,
- * and measuring the text before each of them would cost the square of its length.
+ * Converts offsets of one text between UTF-16 units and UTF-8 bytes. Google counts bytes, OpenAI units. A long answer
+ * has thousands of such offsets, and measuring the text before each of them would take quadratic time.
  */
 export class TextOffsets {
   readonly #text: string;
   readonly #bytes: number;
   readonly #ascii: boolean;
-  /** Bytes before every `STEP`th unit; made when first asked for. */
+  /** Bytes before every `STEP`th unit, measured on first use. */
   #marks: number[] | undefined;
 
   constructor(text: string) {
@@ -18,7 +18,7 @@ export class TextOffsets {
     this.#ascii = this.#bytes === text.length;
   }
 
-  /** Bytes before `units`, which may lie outside of the text, as `slice` takes it. */
+  /** Returns the bytes before `units`, which may lie outside of the text, as in `slice`. */
   toBytes(units: number): number {
     const to = clamp(units < 0 ? this.#text.length + units : units, this.#text.length);
     if (this.#ascii) return to;
@@ -27,7 +27,9 @@ export class TextOffsets {
     return marks[mark]! + Buffer.byteLength(this.#text.slice(markStart(this.#text, mark), to));
   }
 
-  /** Units before `bytes`. An offset inside a character means its start, one past the end the end. */
+  /**
+   * Returns the units before `bytes`. An offset inside a character counts as its start, one past the end as the end.
+   */
   toUtf16(bytes: number): number {
     const to = clamp(bytes, this.#bytes);
     if (this.#ascii) return to;

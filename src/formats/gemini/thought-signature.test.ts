@@ -15,7 +15,7 @@ describe('a signature inside a call id', () => {
     expect(splitCallId(id)).toMatchObject(split);
   });
 
-  it('comes out as the base64 that went in', () => {
+  it('is read as the original base64', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
         const buffer = Buffer.from(bytes);
@@ -27,7 +27,7 @@ describe('a signature inside a call id', () => {
   });
 });
 
-describe('whose a signature is', () => {
+describe('the provider of a signature', () => {
   const base64 = (...bytes: number[]) =>
     Buffer.from([...bytes, ...Array.from({ length: 40 }, () => 7)]).toString('base64');
 

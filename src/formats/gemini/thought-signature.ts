@@ -1,10 +1,14 @@
 /**
- * Thought signatures inside a call id, for clients that keep nothing else of a call (docs/protocols/replies.md#signature-in-the-id). They
- * are in base64url there, because the ids of other providers cannot hold `+/=`.
+ * Thought signatures inside a call id, for clients that keep no other field of a call
+ * (docs/protocols/replies.md#signature-in-the-id). They are in base64url, because the ids of other providers cannot
+ * hold `+/=`.
  */
 const SEPARATOR = '__thought__';
 
-/** Documented escape value: Gemini 3 accepts it in place of a lost signature (docs/protocols/gemini.md#missing-signature). */
+/**
+ * Documented escape value, which Gemini 3 accepts in place of a lost signature
+ * (docs/protocols/gemini.md#missing-signature).
+ */
 export const SKIP_SIGNATURE = 'skip_thought_signature_validator';
 
 export function splitCallId(id: string): { readonly id: string; readonly signature?: string } {
@@ -14,7 +18,7 @@ export function splitCallId(id: string): { readonly id: string; readonly signatu
   return signature === '' ? { id: id.slice(0, at) } : { id: id.slice(0, at), signature };
 }
 
-/** Base64url to base64 with padding; standard base64 comes back as it was. */
+/** Converts base64url to base64 with padding. Standard base64 stays unchanged. */
 export function toBase64(text: string): string {
   const standard = text.replaceAll('-', '+').replaceAll('_', '/');
   const missing = (4 - (standard.length % 4)) % 4;
@@ -22,10 +26,11 @@ export function toBase64(text: string): string {
 }
 
 /**
- * True for a signature that Claude made, as it stands on a thinking part after a fallback between providers: a signature has a value for
- * its maker only (docs/protocols/replies.md#foreign-signatures). Both are base64 of protobuf and do not name their maker. Measured on all
- * recorded ones: Claude's is a message in field 2 whose own field 1 begins with a version in field 1 and a value in field 3 (`12 … 0a …
- * 08 … 18`), and Google's innermost bytes begin with 01.
+ * True for a signature of Claude, which may be on a thinking part after a fallback between providers. A signature is
+ * valid only for the provider that made it (docs/protocols/replies.md#foreign-signatures). The signatures of both are
+ * base64 of protobuf and do not name the provider. Measured on all recorded ones: Claude's is a message in field 2
+ * whose own field 1 begins with a version in field 1 and a value in field 3 (`12 … 0a … 08 … 18`), and Google's
+ * innermost bytes begin with 01.
  */
 export function isFromClaude(signature: string): boolean {
   const bytes = Buffer.from(signature.slice(0, 32), 'base64');
@@ -34,7 +39,7 @@ export function isFromClaude(signature: string): boolean {
   return inner !== undefined && bytes[inner] === 0x08 && bytes[inner + 2] === 0x18;
 }
 
-/** Where the content of a length-delimited field with this tag begins. */
+/** Returns where the content of a length-delimited field with this tag begins. */
 function fieldAt(bytes: Buffer, at: number, tag: number): number | undefined {
   if (bytes[at] !== tag) return undefined;
   let end = at + 1;

@@ -6,37 +6,38 @@ import { compact } from '../json/compact.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 
-/** True where something is counted: most chunks of a stream carry only `trafficType`. */
+/** True when there are counts: most chunks of a stream carry only `trafficType`. */
 function hasCounts(raw: JsonObject): boolean {
   return COUNTS.some((name) => asNumber(raw[name]) !== undefined);
 }
 
 /**
- * The usage of one reply. Running totals stand on every chunk, later ones more complete: they overwrite, they never add up. A null counts
- * nothing. Lists are counted when they come and not with every later chunk, which would cost the square of a reply's length.
+ * Reads the usage of one reply. Every chunk has running totals, and later ones are more complete: they replace earlier
+ * ones and are never added up. A null is ignored. A list is counted when it arrives and not again with every later
+ * chunk, which would take quadratic time.
  */
 export class GeminiUsageReader {
-  /** All that was said so far. */
-  readonly #said: JsonObject = {};
+  /** All metadata received so far. */
+  readonly #merged: JsonObject = {};
   #inputAudio: number | undefined;
   #outputAudio: number | undefined;
 
   read(metadata: JsonObject): GenerationEvent | undefined {
-    const said = this.#said;
-    for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(said, name, metadata[name]);
-    // Each list splits a count that is part of the sum: the tools' tokens are input too.
+    const merged = this.#merged;
+    for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(merged, name, metadata[name]);
+    // Both lists split counts that are part of the input: the tokens of tools are input too.
     if (metadata['promptTokensDetails'] || metadata['toolUsePromptTokensDetails'])
-      this.#inputAudio = audioIn(said['promptTokensDetails'], said['toolUsePromptTokensDetails']);
-    if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(said['candidatesTokensDetails']);
+      this.#inputAudio = audioIn(merged['promptTokensDetails'], merged['toolUsePromptTokensDetails']);
+    if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(merged['candidatesTokensDetails']);
     if (!hasCounts(metadata)) return undefined;
     const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
-    return { type: 'usage', usage: { ...decodeCounts(said), ...audio }, raw: said };
+    return { type: 'usage', usage: { ...decodeCounts(merged), ...audio }, raw: merged };
   }
 }
 
 /**
- * Token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens, and leaves out the tokens of tools that Google
- * ran itself.
+ * Decodes token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens and excludes the
+ * tokens of tools that Google ran itself.
  */
 function decodeCounts(raw: JsonObject): Usage {
   const count = (name: string) => asNumber(raw[name]) ?? 0;
@@ -45,7 +46,8 @@ function decodeCounts(raw: JsonObject): Usage {
   const thoughts = count('thoughtsTokenCount');
   const input = prompt + count('toolUsePromptTokenCount');
   const reported = asNumber(raw['totalTokenCount']);
-  // Some replies count the thoughts into the candidates already; the total shows it (docs/protocols/gemini.md#inclusive-thoughts).
+  // Some replies already include the thoughts in the candidates. The total shows it
+  // (docs/protocols/gemini.md#inclusive-thoughts).
   const inclusive = thoughts > 0 && candidates >= thoughts && reported === input + candidates;
   const output = inclusive ? candidates : candidates + thoughts;
   return {

@@ -2,8 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Reading protobuf JSON (docs/protocols/gemini.md#protobuf-json): field names come in camelCase or snake_case, a repeated field may be
- * one bare value, 64-bit integers may be strings. Recorded clients do all three; replies are always camelCase.
+ * Readers of protobuf JSON (docs/protocols/gemini.md#protobuf-json): field names come in camelCase or snake_case, a
+ * repeated field may be one bare value, 64-bit integers may be strings. Recorded clients send all three; replies are
+ * always camelCase.
  */
 
 export function asNumber(value: unknown): number | undefined {
@@ -26,13 +27,13 @@ export function stringsOf(value: unknown): string[] {
   return asList(value).filter((item) => typeof item === 'string');
 }
 
-/** A field of a request by its camelCase name, whichever way the client spelled it. */
+/** Returns a field of a request by its camelCase name, in either spelling. */
 export function pick(source: JsonObject, name: string): unknown {
   const value = source[name] ?? source[snakeOf(name)];
   return value === null ? undefined : value;
 }
 
-/** Other spellings of the names that this code has: every part is looked into under ten of them. */
+/** Cache of snake_case names: every part is searched for ten of them. */
 const SNAKE = new Map<string, string>();
 
 function snakeOf(name: string): string {
@@ -46,7 +47,10 @@ export function bothSpellings(...names: readonly string[]): ReadonlySet<string> 
   return new Set(names.flatMap((name) => [name, toSnake(name)]));
 }
 
-/** An object has more fields than those named (in both spellings). Their names are not needed, and so are not spelled anew. */
+/**
+ * True when an object has fields other than those of `taken` (in both spellings). No names are converted, as only their
+ * presence matters.
+ */
 export function hasOthers(source: JsonObject, taken: ReadonlySet<string>): boolean {
   for (const name of Object.keys(source)) {
     if (!taken.has(name) && source[name] !== null && source[name] !== undefined) return true;
@@ -54,7 +58,10 @@ export function hasOthers(source: JsonObject, taken: ReadonlySet<string>): boole
   return false;
 }
 
-/** What is left of an object when the fields named (camelCase) are taken out, under canonical names; undefined when empty. */
+/**
+ * Returns the fields of an object that are not `taken` (camelCase), under canonical names, or undefined when there are
+ * none.
+ */
 export function leftover(source: JsonObject, taken: ReadonlySet<string>): JsonObject | undefined {
   let rest: JsonObject | undefined;
   for (const name of Object.keys(source)) {
@@ -66,14 +73,14 @@ export function leftover(source: JsonObject, taken: ReadonlySet<string>): JsonOb
   return rest;
 }
 
-/** The fields of this API have shorter names. A longer name keeps its spelling. */
+/** All fields of this API have shorter names. A longer name keeps its spelling. */
 const LONGEST_NAME = 128;
 
 export function toCamel(name: string): string {
   return name.includes('_') && name.length <= LONGEST_NAME ? camelized(name) : name;
 }
 
-/** Without a pattern, which takes four times as long (measured): a body may have a hundred thousand fields. */
+/** Written without a pattern, which takes four times as long (measured): a body may have a hundred thousand fields. */
 function camelized(name: string): string {
   let camel = '';
   let from = 0;

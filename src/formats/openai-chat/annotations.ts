@@ -4,7 +4,10 @@ import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
-/** Citations and log probabilities (docs/protocols/openai-chat.md#annotations-and-log-probabilities), both ways. */
+/**
+ * Decodes and encodes citations and log probabilities
+ * (docs/protocols/openai-chat.md#annotations-and-log-probabilities).
+ */
 
 export function decodeCitation(raw: unknown): UrlCitation | undefined {
   if (!isObject(raw)) return undefined;
@@ -35,7 +38,7 @@ function bytesOf(raw: unknown): readonly number[] | null | undefined {
   return Array.isArray(raw) && raw.every((byte) => typeof byte === 'number') ? raw : undefined;
 }
 
-/** `null` where nothing is known of either: the form of a reply that was not asked for them. */
+/** Returns `null` when both lists are empty: the form of a reply whose request did not set `logprobs`. */
 export function encodeLogprobs(content: readonly LogprobToken[], refusal: readonly LogprobToken[]): JsonObject | null {
   if (content.length === 0 && refusal.length === 0) return null;
   return { content: encodeTokens(content), refusal: encodeTokens(refusal) };
@@ -46,7 +49,7 @@ function encodeTokens(tokens: readonly LogprobToken[]): JsonObject[] | null {
   return tokens.map((token) => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }));
 }
 
-/** `bytes` are those of UTF-8, not character codes (docs/protocols/replies.md#log-probabilities). */
+/** `bytes` holds UTF-8 bytes, not character codes (docs/protocols/replies.md#log-probabilities). */
 function encodeToken({ token, logprob, bytes }: LogprobToken): JsonObject {
   return { token, logprob, bytes: bytes === undefined ? [...Buffer.from(token, 'utf8')] : bytes };
 }

@@ -6,8 +6,8 @@ import type { BlockNumbers } from './block-numbers.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
- * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (docs/protocols/openai-chat.md#audio). The transcript is the
- * spoken text, so it is text; the sound itself is kept until it is complete.
+ * Reads `audio` of a message or a delta: `{id, data, expires_at, transcript}` (docs/protocols/openai-chat.md#audio).
+ * The transcript is emitted as text. The audio data is held until the choice ends.
  */
 export class AudioReader {
   readonly #choice: number;
@@ -46,8 +46,9 @@ export class AudioReader {
 }
 
 /**
- * Generated sound is a field of OpenAI's own API, strict or not (docs/protocols/openai-chat.md#audio). The id and expiry are the
- * provider's; where it has none, they are those of this reply: nothing is stored then, and later messages cannot refer to the sound.
+ * Generated audio is a field of OpenAI's own API, so strict clients get it too (docs/protocols/openai-chat.md#audio).
+ * The id and the expiry come from the provider. A provider without them stores nothing: the id and the creation time of
+ * this reply take their place, and later messages cannot refer to the audio.
  */
 export function encodeAudio(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
   const audios = parts.filter(isAudio);

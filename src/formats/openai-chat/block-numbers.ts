@@ -3,19 +3,23 @@ import { Queue } from '../streams/queue.ts';
 type BlockKind = 'text' | 'thinking' | 'spoken';
 
 /**
- * Numbers the content blocks of one choice. OpenAI's wire has no blocks: text that follows text is one block until something
- * else comes. `content_blocks` of a gateway that is not strict have indexes of their own, which keep neighbours apart.
+ * Numbers the content blocks of one choice. OpenAI's wire has no blocks: text that follows text belongs to one block
+ * until other content arrives. `content_blocks` of a gateway that is not strict have their own indexes, which keep
+ * adjacent blocks apart.
  */
 export class BlockNumbers {
   #last = -1;
   #kind: BlockKind | undefined;
-  /** Index in the sender's numbering of the open block, where one was given. */
+  /** The sender's index of the open block, if it sent one. */
   #sender: number | undefined;
   readonly #known = new Map<number, number>();
-  /** Texts that came without an index, oldest first: the sender may tell their indexes later. */
+  /** Text blocks that arrived without an index, oldest first: the sender may send their indexes later. */
   readonly #unreported = new Queue<number>();
 
-  /** Block for a fragment of text or thinking: the open one if it goes on. */
+  /**
+   * Returns the block of a fragment of text or thinking: the open block if the fragment continues it, otherwise a new
+   * one.
+   */
   open(kind: BlockKind, sender?: number): number {
     const same = this.#kind === kind && (sender === undefined || this.#sender === undefined || this.#sender === sender);
     if (!same) {
@@ -27,7 +31,7 @@ export class BlockNumbers {
     return this.#last;
   }
 
-  /** Learns the sender's index of the oldest text that was read before its index was told. */
+  /** Binds the sender's index to the oldest text block that has none. */
   learn(sender: number): void {
     const block = this.#unreported.shift();
     if (block === undefined) return;
@@ -35,7 +39,9 @@ export class BlockNumbers {
     if (block === this.#last) this.#sender = sender;
   }
 
-  /** Block that a signature of the sender's index belongs to; a new one where it comes alone. */
+  /**
+   * Returns the block that a signature with the sender's index belongs to, or a new block when the index is unknown.
+   */
   signed(sender: number): number {
     const known = this.#known.get(sender);
     if (known !== undefined) return known;
@@ -45,7 +51,7 @@ export class BlockNumbers {
     return this.#last;
   }
 
-  /** A block that is whole: it closes the open one. */
+  /** Returns a new block for content that arrives whole, and closes the open block. */
   next(): number {
     this.#kind = undefined;
     this.#sender = undefined;

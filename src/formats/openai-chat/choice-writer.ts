@@ -9,7 +9,7 @@ import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
 import { StreamedParts } from './streamed-parts.ts';
 
-/** What every chunk begins and ends with, around the choice. */
+/** The text of every chunk before and after its choice. */
 export interface ChunkFrame {
   readonly head: string;
   readonly tail: string;
@@ -22,24 +22,27 @@ type Of<T extends ChoiceEvent['type']> = Extract<ChoiceEvent, { type: T }>;
 export class ChoiceWriter {
   readonly #frame: ChunkFrame;
   readonly #client: ClientContext;
-  /** Up to the value of `delta`, and up to the value of its `content`. */
+  /** Text of a chunk up to the value of `delta`, and up to the value of `delta.content`. */
   readonly #head: string;
   readonly #textHead: string;
   readonly #tail: string;
   readonly #calls: CallWriter;
   readonly #parts = new StreamedParts();
   #roleSent = false;
-  /** For clients that are not strict: blocks are shown (content-blocks.ts has the rule), or the text until they are. */
+  /**
+   * For clients that are not strict: whether `content_blocks` were sent (content-blocks.ts has the rule). Until then,
+   * `#unshown` collects the texts.
+   */
   #blocksShown = false;
   #unshown: { readonly index: number; text: string }[] = [];
-  /** Block of the text that was said last, until something else parts it from the next. */
+  /** Block of the last text. Unset once other content separates that text from the next. */
   #neighbour: number | undefined;
-  /** Block of thinking that was shown last. */
+  /** Block of the last thinking that was sent. */
   #thought: number | undefined;
-  /** Thoughts have left as text; the answer is set apart from them. */
+  /** Thoughts were sent as text, so a separator precedes the answer. */
   #thoughtInline = false;
   #refused = false;
-  /** The name of the sound has left: clients join the fields of its pieces. */
+  /** The id and expiry of the audio were sent. They are sent once, because clients join the fields of the pieces. */
   #audioOpen = false;
   #finish: Of<'finish'> | undefined;
   readonly #index: number;
@@ -138,7 +141,9 @@ export class ChoiceWriter {
     return `${this.#head}${delta}${this.#tail}`;
   }
 
-  /** Empty thinking is announced: it may be signed (measured on Claude), and a signature alone reads as that of a text. */
+  /**
+   * Empty thinking is sent too: it may be signed (measured on Claude), and a signature alone is read as that of a text.
+   */
   #thinking({ block, text, inline }: Of<'thinking'>): string {
     if (!inline || this.#client.strict) {
       if (text === '' && this.#thought === block) return '';
@@ -150,14 +155,14 @@ export class ChoiceWriter {
     return this.#delta({ content: text });
   }
 
-  /** The first block brings with it the texts that had left as content alone, so that the list is whole. */
+  /** The first block follows the texts that were sent only as `content`, so that the list is complete. */
   #block(index: number, delta: JsonObject): string {
     if (this.#client.strict) return '';
     const blocks = `${this.#showBlocks()}{"index":${index},"delta":${JSON.stringify(delta)}}`;
     return this.#chunk(`{"content_blocks":[${blocks}]}`);
   }
 
-  /** JSON of the texts that were not shown as blocks yet, a comma behind each. */
+  /** JSON of the texts that were not yet sent as blocks, each followed by a comma. */
   #showBlocks(): string {
     this.#blocksShown = true;
     if (this.#unshown.length === 0) return '';
@@ -194,7 +199,10 @@ export class ChoiceWriter {
     return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event.signature)) });
   }
 
-  /** The last chunk of the choice. An absent reason is `stop` (docs/protocols/replies.md#missing-finish-reason). */
+  /**
+   * Returns the last chunks of the choice. A missing reason is `stop`
+   * (docs/protocols/replies.md#missing-finish-reason).
+   */
   finish(): string {
     let out = this.role();
     const rest = this.#parts.rest();

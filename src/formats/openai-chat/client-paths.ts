@@ -1,6 +1,6 @@
 /**
- * Places that have several names in this API (docs/protocols/openai-chat.md#request-fields, docs/protocols/openai-chat.md#content-parts,
- * docs/protocols/replies.md#reply-extensions).
+ * Paths that have several names in this API (docs/protocols/openai-chat.md#request-fields,
+ * docs/protocols/openai-chat.md#content-parts, docs/protocols/replies.md#reply-extensions).
  */
 const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^max_tokens$/, 'max_tokens', 'max_completion_tokens'],
@@ -21,7 +21,7 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
     /^(messages\[\d+\])(.*)\.cache_control$/,
     '$1$2.cache_control',
     '$1$2.prompt_cache_breakpoint',
-    // A marker of the message is one of its last part.
+    // A cache marker of the message applies to its last part.
     '$1.cache_control',
     '$1.prompt_cache_breakpoint',
   ],

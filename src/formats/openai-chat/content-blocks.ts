@@ -6,21 +6,22 @@ import { absorb, setField } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 
 /**
- * The extensions that a client gets when it is not strict (docs/protocols/replies.md#reply-extensions). Rule for `content_blocks`, the
- * same in a stream and in a plain reply: they are there when the answer holds something that `content` cannot express (thinking, a
- * signature on text, code that ran, a block of the provider, a text right behind another), and then they hold all texts too; a plain text
- * answer has none. Tool calls and media are never among them: `tool_calls` and `content_parts` have those.
+ * Reply extensions for clients that are not strict (docs/protocols/replies.md#reply-extensions). A stream and a plain
+ * reply follow the same rule for `content_blocks`. They are present when the answer holds something that `content`
+ * cannot express: thinking, a signature on text, executed code, a block of the provider, two adjacent texts. They then
+ * hold all texts too. A plain text answer has none. Tool calls and media are never among them: `tool_calls` and
+ * `content_parts` hold those.
  */
 
-/** The part as a block; undefined where it has no place among them. */
+/** Returns the part as a block, or undefined when the part has no block form. */
 export function blockOf(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      // What is spoken stands beside its sound.
+      // Spoken text is the transcript of its audio.
       if (part.spoken || (part.text === '' && !part.signature)) return undefined;
       return compact({ type: part.type, text: part.text, signature: part.signature });
     case 'thinking':
-      // Shown in the text, where its model puts it.
+      // Inline thoughts are part of `content`, where their model puts them.
       if (part.inline) return undefined;
       return compact({ type: part.type, thinking: part.text, signature: part.signature });
     case 'redacted_thinking':
@@ -35,15 +36,20 @@ export function blockOf(part: Part): JsonObject | undefined {
   }
 }
 
-/** Opaque values with a `type` are content blocks; those without are notes on the whole answer (grounding metadata). */
+/**
+ * Opaque values with a `type` are content blocks. Those without one are notes on the whole answer (grounding metadata).
+ */
 export function isBlock(value: JsonObject): boolean {
   return typeof value.type === 'string';
 }
 
-/** Fields of a block that its part has no place for: the citations of a text. Those of calls are not shown, as calls are not. */
+/**
+ * Block fields that the part itself cannot hold: the citations of a text. Calls are not blocks, so their fields are not
+ * shown.
+ */
 export function attachedFields({ attached, value }: Pick<OpaquePart, 'attached' | 'value'>): JsonObject | undefined {
   if (!attached || value.type === 'tool_use') return undefined;
-  // A block may have a hundred thousand fields: a rest pattern costs ten times as much (measured).
+  // A rest pattern takes ten times as long (measured), and a block may have a hundred thousand fields.
   const fields: JsonObject = {};
   for (const key of Object.keys(value)) if (key !== 'type') setField(fields, key, value[key]);
   return fields;
@@ -55,7 +61,10 @@ function isSpecial(part: Part): boolean {
   return part.type !== 'media' && blockOf(part) !== undefined;
 }
 
-/** Two texts in a row: joined in `content`, where nobody can tell them apart. What stands elsewhere parts none. */
+/**
+ * True for two adjacent texts: `content` joins them without a boundary. Parts that are neither blocks, calls nor shown
+ * media separate no texts.
+ */
 function hasNeighbours(parts: readonly Part[]): boolean {
   const placed = parts.filter((part) => blockOf(part) || part.type === 'tool_call' || isShown(part));
   return placed.some((part, at) => part.type === 'text' && placed[at + 1]?.type === 'text');
@@ -75,8 +84,8 @@ export function contentBlocks(parts: readonly Part[]): JsonObject[] | undefined 
 }
 
 /**
- * Names what a strict client does not get. Thoughts and signatures are no loss: a strict client does not ask for them
- * (docs/protocols/replies.md#strict-replies).
+ * Reports the content that a strict client does not get. Thoughts and signatures are no loss: a strict client does not
+ * request them (docs/protocols/replies.md#strict-replies).
  */
 export function losePart(part: AnswerPart, notes: LossNotes): void {
   if (part.type === 'media') {
@@ -86,16 +95,18 @@ export function losePart(part: AnswerPart, notes: LossNotes): void {
     lose(notes, 'content_blocks');
 }
 
-/** What of a part or an event tells whether it is shown. */
+/** The fields of a part or an event that decide whether strict clients get it. */
 type AnswerPart =
   | Pick<MediaPart, 'type' | 'media'>
   | Pick<OpaquePart, 'type' | 'attached' | 'value'>
   | { readonly type: Exclude<Part['type'] | GenerationEvent['type'], 'media' | 'opaque'> };
 
-/** Between a chain of thought and the answer, where both are one text (docs/protocols/replies.md#inline-thoughts). */
+/**
+ * Separator between inline thoughts and the answer when both are one text (docs/protocols/replies.md#inline-thoughts).
+ */
 export const AFTER_THOUGHTS = '\r\n\r\n';
 
-/** `content`: the answer, and for clients that are not strict what an inline thinker thought before it. */
+/** Text of `content`. For clients that are not strict, the thoughts of an inline thinker precede the answer. */
 export function answerText(parts: readonly Part[], strict: boolean): string {
   const text = parts.map((part) => (part.type === 'text' && !part.spoken ? part.text : '')).join('');
   const thoughts = strict
@@ -104,7 +115,7 @@ export function answerText(parts: readonly Part[], strict: boolean): string {
   return thoughts === '' || text === '' ? thoughts + text : `${thoughts}${AFTER_THOUGHTS}${text}`;
 }
 
-/** Sound has its own field in this API; every other kind of made media is a content part. */
+/** Audio has its own field in this API. All other generated media are content parts. */
 export function isShown(part: Part): part is MediaPart {
   return part.type === 'media' && part.media !== 'audio';
 }
@@ -123,7 +134,7 @@ export function mediaItem(mime: string, data: string, signature: string | undefi
   return compact({ type: 'image_url', image_url: { url: toDataUri(mime, data) }, signature });
 }
 
-/** Fields of a choice that are read, and that a note on the answer must not overwrite. */
+/** Fields of a choice that the decoder reads. A note on the answer must not overwrite them. */
 export const CHOICE_FIELDS: ReadonlySet<string> = new Set([
   'index',
   'message',
@@ -134,7 +145,8 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Notes on the whole answer become fields of the choice: `groundingMetadata`, `safetyRatings` (docs/protocols/replies.md#choice-notes).
+ * Notes on the whole answer become fields of the choice: `groundingMetadata`, `safetyRatings`
+ * (docs/protocols/replies.md#choice-notes).
  */
 export function choiceNotes(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !CHOICE_FIELDS.has(key)));

@@ -45,7 +45,7 @@ const refused = records.filter((record) => record.response_status >= 400);
 
 const bytesOf = (record: Recorded): Buffer => Buffer.from(String(record.response_body));
 
-/** Chunks of a recorded or written stream, read the naive way. */
+/** Chunks of a recorded or written stream, parsed independently of the gateway's code. */
 function chunksOf(text: string): JsonObject[] {
   return text
     .split(/\r?\n/)
@@ -60,7 +60,7 @@ interface Said {
   finish: unknown;
 }
 
-/** What a client that joins deltas sees, choice by choice. */
+/** The result of a client that joins deltas, choice by choice. */
 function said(chunks: readonly JsonObject[]): Record<string, Said> {
   const choices: Record<string, Said> = {};
   for (const chunk of chunks) {
@@ -126,13 +126,13 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   });
 
   it.each(streams.map((record) => [record.id, record] as const))(
-    'tells a client of the stream %s what was said',
+    'sends a client the content of the stream %s',
     (_id, record) => {
       const events = decodeAll(openaiChat.decodeStream(replyContext()), [bytesOf(record)]);
       const written = openaiChat.encodeStream(clientContext()).push(events);
       const [upstream, client] = [said(chunksOf(String(record.response_body))), said(chunksOf(written))];
       expect(client).toEqual(upstream);
-      // The plain body is the same fold.
+      // The plain body folds to the same result.
       const body = openaiChat.encodeReply(events, clientContext()) as { choices: { message: JsonObject }[] };
       for (const [index, one] of Object.entries(client))
         expect(body.choices[Number(index)]!.message.content ?? '').toBe(one.text);
@@ -165,7 +165,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   );
 
   it.each(streams.map((record) => [record.id, record] as const))(
-    'shows no usage of the stream %s to a client that did not ask',
+    'sends no usage of the stream %s to a client that did not request it',
     (_id, record) => {
       const bytes = bytesOf(record);
       const reader = openaiChat.passThrough(clientContext({ includeUsage: false }), true);
@@ -197,10 +197,10 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
   );
 
   it.each(requests.map((record) => [record.id, record] as const))(
-    'understands the request %s and can say it again',
+    'decodes the request %s and encodes it again',
     (_id, record) => {
       const body = deepFreeze(record.request_body!);
-      // Requests that OpenAI refused are among the recordings: they are read as well, or refused by name.
+      // The recordings include requests that OpenAI refused: the decoder reads them too, or refuses them by name.
       const conversation = deepFreeze(openaiChat.decodeRequest(body));
       const { body: written, losses } = openaiChat.encodeRequest(
         conversation,

@@ -7,8 +7,8 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
- * The extensions of a reply that is not strict (docs/protocols/replies.md#reply-extensions), for an upstream that is itself a gateway
- * like this one: `content_blocks` and `content_parts`, whole in a plain reply, pieces in a stream.
+ * Decodes the reply extensions (docs/protocols/replies.md#reply-extensions) of an upstream that is itself a gateway
+ * like this one: `content_blocks` and `content_parts`, whole in a plain reply, fragments in a stream.
  */
 interface BlockOutput {
   readonly choice: number;
@@ -17,8 +17,8 @@ interface BlockOutput {
 }
 
 /**
- * Blocks of a plain reply. True when the text of the message was among them. Texts of parts count in a `whole` message only: in
- * a stream they come when they have been read as content.
+ * Reads the blocks of a plain reply. Returns true when they included the text of the message. Texts of `content_parts`
+ * count in a `whole` message only: a stream sends them after the same text was read as `content`.
  */
 export function readWholeBlocks(
   message: JsonObject,
@@ -49,18 +49,22 @@ function readWhole(item: JsonObject, { choice, blocks, out }: BlockOutput): void
   const text = stringOf(item.text);
   const thinking = stringOf(item.thinking);
   const signature = stringOf(item.signature);
-  // A thought with a picture (Gemini's drafts) is more than its words.
+  // A thought with an image (Gemini's drafts) is more than text.
   if (item.type === 'text' || (item.type === 'thinking' && !('image_url' in item))) {
     const block = blocks.next();
-    const said = item.type === 'text' ? text : thinking;
-    // A signature alone is that of a text (fold.ts): empty thinking has to say what it is.
-    if (said || !signature || item.type === 'thinking') out.push({ type: item.type, choice, block, text: said ?? '' });
+    const fragment = item.type === 'text' ? text : thinking;
+    // A signature without content is that of a text (fold.ts), so empty thinking needs an event of its own.
+    if (fragment || !signature || item.type === 'thinking')
+      out.push({ type: item.type, choice, block, text: fragment ?? '' });
     if (signature) out.push({ type: 'signature', choice, block, signature });
     if (Array.isArray(item.citations)) out.push({ ...citationsOf(item.citations), choice, block });
   } else readSpecial(item, { choice, blocks, out });
 }
 
-/** Fragments of a stream. True when the `content` of this chunk was among them, so that it is not read twice. */
+/**
+ * Reads the fragments of a stream. Returns true when they included the `content` of this chunk, so that it is not read
+ * twice.
+ */
 export function readStreamedBlocks(delta: JsonObject, content: string, place: BlockOutput): boolean {
   let textRead = false;
   if (Array.isArray(delta.content_blocks)) {
@@ -72,18 +76,21 @@ export function readStreamedBlocks(delta: JsonObject, content: string, place: Bl
     }
   }
   if (Array.isArray(delta.content_parts)) {
-    // Text of a streamed part is in `content` too: only what is not text is read here.
+    // The text of a streamed part is in `content` too, so only the other items are read here.
     for (const item of delta.content_parts) if (isObject(item) && item.type !== 'text') readSpecial(item, place);
   }
   return textRead;
 }
 
-/** Made pictures as OpenRouter and LiteLLM tell them: `images` of a message or a delta, with data URIs. */
+/** Generated images as OpenRouter and LiteLLM send them: `images` of a message or a delta, with data URIs. */
 export function readImages(images: readonly unknown[], place: BlockOutput): void {
   for (const image of images) if (isObject(image)) readSpecial({ ...image, type: 'image_url' }, place);
 }
 
-/** Which fragment is the chunk's own text. Earlier texts are told before it (choice-writer.ts), and may be the same words. */
+/**
+ * Index of the fragment that repeats the chunk's `content`. Earlier texts precede it (choice-writer.ts) and may be
+ * equal, so the last match counts.
+ */
 function ownText(items: readonly unknown[], content: string): number {
   if (content === '') return -1;
   return items.findLastIndex((item) => isObject(item) && isObject(item.delta) && item.delta.text === content);
@@ -102,7 +109,7 @@ function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { 
     out.push({ type: 'redacted_thinking', choice, block: blocks.next(), data: delta.data });
   const mirrored = typeof delta.text === 'string' && delta.text !== '' && delta.text === content;
   if (mirrored) out.push({ type: 'text', choice, block: blocks.open('text', sender), text: content });
-  // Text that is not this chunk's content was sent as content before (encode-stream.ts): it only tells its index.
+  // Any other text was the `content` of an earlier chunk (choice-writer.ts): the fragment only adds its index.
   else if (typeof delta.text === 'string') blocks.learn(sender);
   if (typeof delta.signature === 'string') {
     out.push({ type: 'signature', choice, block: blocks.signed(sender), signature: delta.signature });

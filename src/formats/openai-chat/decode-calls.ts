@@ -13,7 +13,7 @@ interface StreamedCall {
   legacy: boolean;
   signature: string | undefined;
   started: boolean;
-  /** Argument text that came before the name. */
+  /** Argument text that arrived before the name. */
   early: string;
 }
 
@@ -21,8 +21,8 @@ interface StreamedCall {
 const LEGACY = -1;
 
 /**
- * Tool calls of one choice. OpenAI numbers them and gives id and name first; other servers leave out the index, the id, or
- * use index 0 for every call, and are read as they mean it.
+ * Reads the tool calls of one choice. OpenAI numbers them and sends id and name first. Other servers omit the index or
+ * the id, or use index 0 for every call; the reader accepts all of these.
  */
 export class ToolCallReader {
   readonly #choice: number;
@@ -96,7 +96,7 @@ export class ToolCallReader {
       return name === undefined && last ? last : this.#add(undefined);
     }
     const known = this.#byIndex.get(index);
-    // A second name under another id is a second call, whatever its index says.
+    // A new name with a new id is a new call, even under a known index.
     const other = known?.started && name !== undefined && id !== undefined && id !== known.id;
     return known && !other ? known : this.#add(index);
   }

@@ -12,8 +12,9 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
- * Reads one choice. A plain reply is read as a single large delta: so a stream and a plain reply cannot disagree.
- * The finish is given at the end of the reply only: some servers send content after it, and it depends on the calls seen.
+ * Reads one choice. A plain reply is read as one large delta, so that a stream and a plain reply cannot disagree. The
+ * finish event is emitted at the end of the reply only: some servers send content after the finish reason, and the
+ * reason depends on the calls seen.
  */
 export class ChoiceReader {
   readonly index: number;
@@ -48,7 +49,7 @@ export class ChoiceReader {
 
   #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     const { index: choice } = this;
-    // DeepSeek and vLLM say `reasoning_content`; OpenRouter and newer vLLM say `reasoning`.
+    // DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`.
     const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
     const thinking = reasoning || thinkingOf(delta.content);
     if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
@@ -80,14 +81,14 @@ export class ChoiceReader {
     if (refused.length > 0) out.push({ type: 'logprobs', choice, tokens: refused, refusal: true });
   }
 
-  /** Told at the end and once: a filter's verdicts come with every chunk, and the last one holds. */
+  /** Notes are emitted once, at the end: filter results come with every chunk, and the last ones hold. */
   #readNotes(choice: JsonObject): void {
     for (const [key, value] of Object.entries(choice)) {
       if (!CHOICE_FIELDS.has(key) && value !== null) this.#notes.set(key, value);
     }
   }
 
-  /** What is wrong with the choice, if anything: a call whose name never came cannot be passed on. */
+  /** Describes the fault of the choice, if it has one: a call that never got a name cannot be passed on. */
   fault(): string | undefined {
     return this.#calls.unnamed ? 'The upstream sent a tool call without a name.' : undefined;
   }
@@ -106,8 +107,8 @@ export class ChoiceReader {
 }
 
 /**
- * Mistral's reasoning models answer in parts: `{type:"text",text}`, and `{type:"thinking",thinking:[{type:"text",text}]}` before
- * them.
+ * Mistral's reasoning models answer in parts: `{type:"thinking",thinking:[{type:"text",text}]}`, then
+ * `{type:"text",text}`.
  */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';

@@ -7,12 +7,13 @@ import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Messages in order (docs/protocols/openai-chat.md#messages). Neighbouring tool messages answer one assistant turn: they make one turn.
+ * Decodes the messages in order (docs/protocols/openai-chat.md#messages). Adjacent tool messages answer one assistant
+ * turn, so they become one turn.
  */
 export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {
   const turns: Turn[] = [];
   const legacy = new LegacyCalls();
-  /** Parts of the tool turn that is being collected: one list, as there may be thousands of results. */
+  /** Parts of the open tool turn: one list that grows, because there may be thousands of results. */
   let results: Part[] | undefined;
   messages.forEach((item, at) => {
     const path = BodyPlace.item('messages', at);
@@ -30,8 +31,8 @@ export function decodeMessages(messages: readonly unknown[], origins?: Origins):
 }
 
 /**
- * The deprecated function messages have no call ids: a `function` message answers the last call of that name. Ids are made
- * from positions, so that the same body always gives the same conversation.
+ * Creates call ids for the deprecated function messages, which have none: a `function` message answers the last call of
+ * that name. Ids are derived from positions, so the same body always gives the same conversation.
  */
 class LegacyCalls {
   #count = 0;
@@ -91,7 +92,7 @@ function turn({ role, parts }: Turn, message: JsonObject, path: BodyPlace, origi
   return name === undefined ? { role, parts: marked } : { role, parts: marked, name };
 }
 
-/** A marker on the message means "up to here": it belongs on the last part that can carry one. */
+/** A cache marker on the message means "up to here": it belongs on the last part that can carry one. */
 function markLast(parts: readonly Part[], cache: CacheMarker, origins: Origins | undefined): readonly Part[] {
   const at = parts.findLastIndex((part) => part.type === 'text' || part.type === 'media' || part.type === 'tool_call');
   return parts.map((part, index) => {
@@ -124,7 +125,7 @@ function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins
   const refusal = readString(message.refusal, path, 'refusal');
   if (refusal) add({ type: 'refusal', text: refusal }, BodyPlace.field(path, 'refusal'));
   const audio = readObject(message.audio, path, 'audio');
-  // A spoken answer is referred to by its id (docs/protocols/openai-chat.md#messages), which only OpenAI can look up.
+  // An audio answer is referenced by its id (docs/protocols/openai-chat.md#messages), which only OpenAI can look up.
   if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, BodyPlace.field(path, 'audio'));
   const calls = readArray(message.tool_calls, path, 'tool_calls') ?? [];
   for (let at = 0; at < calls.length; at += 1) {
@@ -141,10 +142,11 @@ function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins
 }
 
 /**
- * What the assistant said. `content_blocks` win over `content_parts`, and both over `content`: they say the same and more. Where
- * they hold no text (a client that kept only what it did not understand), the text still comes from `content`.
- * `reasoning_content` (DeepSeek, vLLM) is unsigned thinking: kept only when there is no better, as a part, so that a target
- * that cannot take it back reports the loss.
+ * Decodes the content of an assistant message. `content_blocks` override `content_parts`, and both override `content`:
+ * they hold the same content in more detail. When they hold no text (a client kept only the blocks that it did not
+ * understand), the text still comes from `content`. `reasoning_content` (DeepSeek, vLLM) is unsigned thinking. It
+ * becomes a part only when the message has no other thinking, so that a target that cannot take it back reports the
+ * loss.
  */
 function decodeSpoken(message: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
   const content = contentOf(message, path, origins);
@@ -162,7 +164,7 @@ const hasRichContent = (message: JsonObject): boolean => isSet(message.content_b
 
 function decodeRich(message: JsonObject, path: BodyPlace, content: Part[], origins: Origins | undefined): Part[] {
   const [blockList, partList] = [BodyPlace.field(path, 'content_blocks'), BodyPlace.field(path, 'content_parts')];
-  // Calls come after what was said: decodeAssistant reads them.
+  // Calls follow the content: decodeAssistant reads them.
   const blocks = optionalParts(message.content_blocks, blockList)?.filter((item) => !isToolUse(item));
   const items = optionalParts(message.content_parts, partList) ?? [];
   const note = origins && noteItems(message, path, origins);
@@ -172,13 +174,13 @@ function decodeRich(message: JsonObject, path: BodyPlace, content: Part[], origi
   return rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
 }
 
-/** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
+/** `content_blocks` and `content_parts` are decoded as one list. The place of an item is that in its own list. */
 function noteItems(message: JsonObject, path: BodyPlace, origins: Origins): (part: Part, item: JsonObject) => void {
   const placeIn = (list: 'content_blocks' | 'content_parts', item: JsonObject): BodyPlace | undefined => {
     const at = readArray(message[list], path, list)?.indexOf(item) ?? -1;
     return at < 0 ? undefined : BodyPlace.item(BodyPlace.field(path, list), at);
   };
-  // What was put together of fragments is in no single one of them.
+  // A part assembled from fragments has no single place, so its place is the list.
   const whole = BodyPlace.field(path, 'content_blocks');
   return (part, item) =>
     origins.note(part, () => placeIn('content_blocks', item) ?? placeIn('content_parts', item) ?? whole);
@@ -188,7 +190,7 @@ function isToolUse(block: unknown): block is JsonObject {
   return isObject(block) && block.type === 'tool_use';
 }
 
-/** Thinking comes before the text, media after it. */
+/** Puts the text after the thinking and before the media. */
 function withContent(rich: readonly Part[], content: readonly Part[]): Part[] {
   const firstMedia = rich.findIndex((part) => part.type === 'media');
   const at = firstMedia < 0 ? rich.length : firstMedia;
@@ -213,7 +215,10 @@ function decodeCall(call: JsonObject, path: BodyPlace): ToolCallPart {
   return { ...part, ...(custom && { custom }), ...compact({ signature, cache }) };
 }
 
-/** The places where clients put a Gemini thought signature back (docs/protocols/replies.md#thought-signatures), in order. */
+/**
+ * Reads the fields in which clients return a Gemini thought signature (docs/protocols/replies.md#thought-signatures),
+ * in order of precedence.
+ */
 export function callSignature(call: JsonObject, body: JsonObject): string | undefined {
   const extra = isObject(call.extra_content) ? call.extra_content.google : undefined;
   return (
@@ -227,7 +232,10 @@ function signatureOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Calls that stand only in `content_blocks`: clients that replay Anthropic's blocks whole. `tool_calls` has the others. */
+/**
+ * Calls that are only in `content_blocks`, from clients that replay Anthropic's blocks whole. All other calls are in
+ * `tool_calls`.
+ */
 function blockCalls(
   message: JsonObject,
   path: BodyPlace,

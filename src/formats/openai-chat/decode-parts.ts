@@ -16,7 +16,7 @@ import { assembleBlocks } from './streamed-blocks.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 
-/** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
+/** Decodes the content of a message: a string, parts, or nothing. An empty string makes no part. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
   if (content === undefined || content === null || content === '') return [];
   if (typeof content === 'string') {
@@ -30,9 +30,12 @@ export function decodeContent(content: unknown, path: ParamPath, origins?: Origi
 }
 
 interface PartsReading {
-  /** The format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
+  /**
+   * The format of the part types that are unknown here. Targets of that format get them unchanged; all others report a
+   * loss.
+   */
   readonly owner: FormatName;
-  /** Is told of every part, the item it was read from, and the place of that in the list. */
+  /** Receives every part, its source item and the place of that item. */
   readonly note?: ((part: Part, item: JsonObject, place: BodyPlace) => void) | undefined;
 }
 
@@ -53,8 +56,8 @@ export function decodeParts(items: readonly unknown[], path: ParamPath, { owner,
 }
 
 /**
- * Claude's citations stand in their text block (docs/protocols/replies.md#claude-citations), in `content_blocks` or among the parts of
- * `content`.
+ * Claude's citations are a field of their text block (docs/protocols/replies.md#claude-citations), in `content_blocks`
+ * or among the parts of `content`.
  */
 export function citationsOf(citations: readonly unknown[]): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
@@ -86,7 +89,7 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
     case 'code':
     case 'code_result':
       return decodeCode(part, type, path);
-    // How this gateway shows what only Gemini has a part for.
+    // This gateway's form of a part that only Gemini has.
     case 'gemini_part':
       return { type: 'opaque', format: 'gemini', value: part };
     default:
@@ -102,7 +105,7 @@ function decodeText(part: JsonObject, path: BodyPlace): TextPart {
   return compact({ type: 'text' as const, text, signature, cache });
 }
 
-/** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
+/** Code that the provider executed, as a reply shows it to clients that are not strict (content-blocks.ts). */
 function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: BodyPlace): Part {
   const field = (name: string): string => required(readString(part[name], path, name), path, name);
   const shared = { id: readString(part.id, path, 'id'), signature: readString(part.signature, path, 'signature') };
@@ -112,8 +115,8 @@ function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: BodyPl
 }
 
 /**
- * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (docs/protocols/openai-chat.md#cache-markers), which has no
- * time to live of its own.
+ * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}`
+ * (docs/protocols/openai-chat.md#cache-markers), which has no time to live of its own.
  */
 export function decodeCache(holder: JsonObject, path: ParamPath): CacheMarker | undefined {
   const marker = readObject(holder.cache_control, path, 'cache_control');
@@ -122,18 +125,19 @@ export function decodeCache(holder: JsonObject, path: ParamPath): CacheMarker | 
   return breakpoint?.mode === 'explicit' ? { type: 'ephemeral' } : undefined;
 }
 
-/** What any media part may carry beside its source. */
+/** Fields that any media part may have beside its source. */
 function decorations(part: JsonObject, path: BodyPlace) {
   return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
 }
 
 /**
- * `image_url` carries images, video, sound and documents here (docs/protocols/openai-chat.md#media-addresses): the MIME type tells which.
+ * `image_url` holds images, video, audio and documents here (docs/protocols/openai-chat.md#media-addresses). The MIME
+ * type decides the kind.
  */
 function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: BodyPlace): MediaPart {
   const place = BodyPlace.field(path, type);
   const inner = part[type];
-  // The bare string is an old spelling that vLLM and LiteLLM clients still send.
+  // The bare string is an old form that vLLM and LiteLLM clients still send.
   const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
   const url = required(readString(holder.url, place, 'url'), place, 'url');
   const { source, mime, parameters } = locate(url, explicitMime(holder, place), BodyPlace.field(place, 'url'));
@@ -149,7 +153,10 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
   });
 }
 
-/** `mime_type`, or `format` as a type or as an extension. The first source of a MIME type (docs/protocols/requests.md#mime-types). */
+/**
+ * Reads `mime_type`, or `format` as a MIME type or a file extension. This source overrides all others
+ * (docs/protocols/requests.md#mime-types).
+ */
 function explicitMime(holder: JsonObject, path: BodyPlace): string | undefined {
   const mime = readString(holder.mime_type, path, 'mime_type');
   if (mime) return mime;
@@ -167,7 +174,7 @@ interface Located {
 function locate(url: string, explicit: string | undefined, path: BodyPlace): Located {
   const inline = parseDataUri(url);
   if (inline) return { source: { kind: 'data', data: inline.data }, ...typeOf(inline, explicit) };
-  // Any other string is no address: reading it as JPEG bytes would hide the caller's mistake
+  // Any other string is not a URL. Reading it as JPEG bytes would hide the caller's mistake
   // (docs/protocols/requests.md#url-without-scheme).
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw invalidValue(path, `\`${String(path)}\` must be a data URI, or an http, https or gs URL.`);
@@ -175,7 +182,7 @@ function locate(url: string, explicit: string | undefined, path: BodyPlace): Loc
   return { source: { kind: 'url', url }, mime: explicit ?? mimeOfUrl(url) };
 }
 
-/** What the caller says beside the data is said of them instead of what they say themselves. */
+/** An explicit MIME type replaces the type and the parameters of the data URI. */
 function typeOf(inline: DataUri, explicit: string | undefined): Pick<Located, 'mime' | 'parameters'> {
   return explicit === undefined ? { mime: inline.mime, parameters: inline.parameters } : { mime: explicit };
 }
@@ -231,24 +238,24 @@ function locateFile(file: JsonObject, name: string | undefined, path: BodyPlace)
     return { ...found, mime: found.mime ?? byName };
   }
   const id = required(readString(file.file_id, path, 'file_id'), path, 'file_data');
-  // A Google file id is an address (docs/protocols/requests.md#file-id).
+  // A Google file id is a URL (docs/protocols/requests.md#file-id).
   if (/^(?:gs|https?):\/\//.test(id))
     return { source: { kind: 'url', url: id }, mime: explicit ?? mimeOfUrl(id) ?? byName };
   return { source: { kind: 'file', id }, mime: explicit ?? byName };
 }
 
 /**
- * `content_blocks` and `content_parts` of a message that was not strict, as one list (docs/protocols/replies.md#replayed-extensions).
- * Blocks have thinking, its signatures and the texts; parts have texts and media. Each text stands in both: the block's is used (it may
- * be signed) and marks where between the blocks the media belongs. Parts collected from a stream have no texts to mark it: media comes
- * last.
+ * Merges `content_blocks` and `content_parts` of a message for a client that is not strict
+ * (docs/protocols/replies.md#replayed-extensions). Blocks hold thinking, its signatures and the texts; parts hold texts
+ * and media. Each text is in both lists: the block's text is used, as it may be signed, and it marks the position of
+ * the media between the blocks. Parts collected from a stream have no texts, so their media come last.
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
   if (!parts.some(isText)) return [...blocks, ...parts];
   const merged: unknown[] = [];
   let at = 0;
   for (const block of blocks) {
-    // A text that is nothing but a signature is no part.
+    // A text that holds only a signature is not among the parts.
     if (isText(block) && block.text !== '') {
       for (; at < parts.length && !isText(parts[at]); at += 1) merged.push(parts[at]);
       at += 1;

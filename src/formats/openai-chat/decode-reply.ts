@@ -7,7 +7,9 @@ import { decodeEnvelope } from './envelope.ts';
 import { usageEvent } from './usage.ts';
 import { isObject } from '../json/object.ts';
 
-/** A plain 2xx reply → events. A 200 that holds an error (OpenRouter, proxies; Google in an array) is that error. */
+/**
+ * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
+ */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
   const error = failureOfEvent(undefined, body);
   if (error) return [{ type: 'error', failure: error }];

@@ -76,7 +76,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('puts the results of one turn together, and keeps argument text as it was written', () => {
+  it('joins the results of one turn, and keeps argument text unchanged', () => {
     const args = '{"a": 1,  "b":';
     expect(
       turnsOf(
@@ -112,7 +112,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('rewrites the deprecated function messages, answers paired by name', () => {
+  it('converts the deprecated function messages, with answers paired by name', () => {
     const turns = turnsOf(
       { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
       { role: 'function', name: 'f', content: '1' },
@@ -144,7 +144,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('lets content_blocks win over content', () => {
+  it('reads content_blocks in place of content', () => {
     const content_blocks = [
       { type: 'thinking', thinking: 'hm', signature: 'S' },
       { type: 'redacted_thinking', data: 'R' },
@@ -159,7 +159,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('takes the text from content where the blocks have none', () => {
+  it('takes the text from content when the blocks have none', () => {
     expect(
       partsOf({ role: 'assistant', content: 'hi', content_blocks: [{ type: 'thinking', thinking: 'hm' }] }),
     ).toEqual([
@@ -168,7 +168,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('puts media of content_parts where its neighbours in content_blocks are', () => {
+  it('places media of content_parts between the matching content_blocks', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' }, signature: 'I' };
     const parts = partsOf({
       role: 'assistant',
@@ -195,7 +195,7 @@ describe('messages', () => {
     });
   });
 
-  it('keeps a call that stands in content_blocks only, once', () => {
+  it('keeps a call that is only in content_blocks, once', () => {
     const content_blocks = [
       { type: 'text', text: 'hi' },
       { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } },
@@ -236,7 +236,7 @@ describe('messages', () => {
     expect(partsOf({ role: 'assistant', content: 'hi', reasoning_content: 'why', ...fields })).toEqual(expected);
   });
 
-  it('keeps refusals and the reference to an answer in sound', () => {
+  it('keeps refusals and the reference to an audio answer', () => {
     expect(partsOf({ role: 'assistant', content: null, refusal: 'no', audio: { id: 'a' } })).toEqual([
       { type: 'refusal', text: 'no' },
       { type: 'opaque', format: 'openai-chat', value: { audio: { id: 'a' } } },
@@ -329,7 +329,7 @@ describe('parts', () => {
     ],
   ])('reads %s', (_title, part, expected) => expect(userPart(part)).toMatchObject(expected));
 
-  it('puts a marker of the message on its last part', () => {
+  it('moves a cache marker of the message to its last part', () => {
     expect(partsOf({ role: 'user', content: 'x', cache_control: { type: 'ephemeral' } })).toEqual([
       { type: 'text', text: 'x', cache: { type: 'ephemeral' } },
     ]);
@@ -339,7 +339,7 @@ describe('parts', () => {
 describe('tools', () => {
   const toolOf = (tool: JsonObject): Tool => decodeRequest(body({ tools: [tool] })).tools![0]!;
 
-  it('keeps a function of a special name whole: what it means is the target’s to say', () => {
+  it('keeps a function with a special name whole, because its meaning depends on the target', () => {
     const parameters = { environment: 'ENVIRONMENT_BROWSER' };
     expect(toolOf({ type: 'function', function: { name: 'computer_use', description: 'd', parameters } })).toEqual({
       type: 'function',
@@ -365,7 +365,7 @@ describe('tools', () => {
     });
   });
 
-  it('makes one turn of tool messages in a row, however many, and another after the next message', () => {
+  it('joins any number of adjacent tool messages into one turn, and begins another after the next message', () => {
     const tool = (id: number) => ({ role: 'tool', tool_call_id: `c${id}`, content: 'r' });
     const many = Array.from({ length: 5000 }, (_, at) => tool(at));
     const { turns } = decodeRequest(body({ messages: [...many, { role: 'user', content: 'q' }, tool(0)] }));
@@ -377,7 +377,7 @@ describe('tools', () => {
     expect(turns[0]?.parts.at(-1)).toMatchObject({ callId: 'c4999' });
   });
 
-  it('rewrites functions and function_call', () => {
+  it('converts functions and function_call', () => {
     const decoded = decodeRequest(body({ functions: [{ name: 'f' }], function_call: { name: 'f' } }));
     expect(decoded).toMatchObject({
       tools: [{ type: 'function', name: 'f' }],
@@ -406,7 +406,7 @@ describe('tools', () => {
     expect(decodeRequest(body({ tool_choice })).toolChoice).toEqual(expected),
   );
 
-  it('takes markers from the tool or its function', () => {
+  it('reads cache markers from the tool or its function', () => {
     const cache_control = { type: 'ephemeral' };
     expect(toolOf({ type: 'function', function: { name: 'f', cache_control } })).toMatchObject({
       cache: { type: 'ephemeral' },
@@ -445,7 +445,7 @@ describe('bodies that cannot be read', () => {
     expect(read).toThrow(expect.objectContaining({ param }));
   });
 
-  it('fault, or are read, and never break the decoder', () => {
+  it('are refused or read, and never crash the decoder', () => {
     const keys = [
       'model',
       'messages',

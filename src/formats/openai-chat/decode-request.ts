@@ -16,7 +16,7 @@ import {
 import { unreadFields } from './unread-fields.ts';
 import { compact } from '../json/compact.ts';
 
-/** Top-level fields with a place in the conversation, and `stream_options`, which is between client and gateway only. */
+/** Top-level fields that the conversation holds, and `stream_options`, which concerns only client and gateway. */
 const PLACED: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -54,14 +54,15 @@ const PLACED: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields) → conversation. */
+/** Decodes the body of POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const extras = unplaced(body);
   const unread = unreadFields(body);
   const decoded: Conversation = compact({
     model: required(readString(body.model, 'model'), 'model'),
     turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages'), origins),
-    // `max_tokens` is the deprecated alias; the newer name wins where a body has both (docs/protocols/openai-chat.md#max-tokens).
+    // `max_tokens` is the deprecated alias. The newer name wins in a body with both
+    // (docs/protocols/openai-chat.md#max-tokens).
     maxTokens:
       readNumber(body.max_completion_tokens, 'max_completion_tokens') ?? readNumber(body.max_tokens, 'max_tokens'),
     sampling: decodeSampling(body),
@@ -88,7 +89,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   return decoded;
 }
 
-/** Nulls are left out: upstreams refuse a null that they do not know (docs/protocols/requests.md#nulls). */
+/** Nulls are omitted: upstreams refuse a null that they do not know (docs/protocols/requests.md#nulls). */
 function unplaced(body: JsonObject): JsonObject | undefined {
   const entries = Object.entries(body).filter(
     ([key, value]) => !PLACED.has(key) && value !== null && value !== undefined,

@@ -30,8 +30,8 @@ export function decodeResponseFormat(format: JsonObject | undefined): ResponseFo
 }
 
 /**
- * Some clients put the schema where its wrapper belongs (docs/protocols/openai-chat.md#response-format). The wrapper has none of a
- * schema's own keywords.
+ * Some clients send the schema in place of its wrapper (docs/protocols/openai-chat.md#response-format). The wrapper has
+ * none of a schema's own keywords.
  */
 export function isBareSchema(wrapper: JsonObject): boolean {
   if (isObject(wrapper.schema)) return false;

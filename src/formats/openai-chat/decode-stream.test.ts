@@ -23,7 +23,7 @@ const chunk = (delta: JsonObject, rest: JsonObject = {}) =>
   line({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: null, ...rest }] });
 const finish = (reason = 'stop') => chunk({}, { finish_reason: reason });
 
-/** Events of a stream, the same whether it comes whole or byte by byte. */
+/** Events of a stream, checked to be the same for one piece and for single bytes. */
 function decode(text: string): readonly GenerationEvent[] {
   const bytes = Buffer.from(text);
   const events = decodeAll(open(), [bytes]);
@@ -37,8 +37,8 @@ function decode(text: string): readonly GenerationEvent[] {
   return events;
 }
 
-/** What a list of deltas says, between `start` and `end`. */
-const said = (...deltas: readonly JsonObject[]) =>
+/** The events of a list of deltas, between `start` and `end`. */
+const eventsOf = (...deltas: readonly JsonObject[]) =>
   decode(deltas.map((delta) => chunk(delta)).join('') + finish() + DONE).slice(1, -1);
 
 const place = { choice: 0, block: 0 };
@@ -187,7 +187,7 @@ describe('deltas', () => {
         stop,
       ],
     ],
-  ])('%s', (_title, deltas, expected) => expect(said(...deltas)).toEqual(expected));
+  ])('%s', (_title, deltas, expected) => expect(eventsOf(...deltas)).toEqual(expected));
 
   it.each([
     ['stop', 'stop', undefined],
@@ -205,7 +205,7 @@ describe('deltas', () => {
     });
   });
 
-  it('finish once, at the end, whatever comes after the reason', () => {
+  it('finish once, at the end, even when content follows the finish reason', () => {
     const events = decode(finish('length') + chunk({ content: 'late' }) + finish('stop') + DONE);
     expect(events.slice(1)).toEqual([
       { type: 'text', ...place, text: 'late' },
@@ -226,7 +226,7 @@ describe('deltas', () => {
 });
 
 describe('the stream', () => {
-  it('starts with id and model, which Azure’s first chunk has not', () => {
+  it('starts with id and model, which Azure’s first chunk lacks', () => {
     const filters = line({ id: '', model: '', choices: [], prompt_filter_results: [] });
     expect(decode(filters + chunk({ content: 'a' }) + finish() + DONE)[0]).toEqual({
       type: 'start',
@@ -235,7 +235,7 @@ describe('the stream', () => {
     });
   });
 
-  it('tells usage wherever it stands', () => {
+  it('reports usage from any chunk', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
     const seen = { input: 3, output: 2, total: 5 };
     for (const last of [
@@ -256,7 +256,7 @@ describe('the stream', () => {
     expect(decode(text.replaceAll('\n', '\r\n'))).toEqual(wanted);
   });
 
-  it('that just closes is whole when every choice has finished', () => {
+  it('that closes without [DONE] is complete when every choice has finished', () => {
     expect(decode(chunk({ content: 'a' }) + finish()).at(-1)).toEqual({ type: 'end' });
     expect(decode((chunk({ content: 'a' }) + finish()).trimEnd()).at(-1)).toEqual({ type: 'end' });
   });
@@ -272,7 +272,7 @@ describe('the stream', () => {
     ],
     ['half an event', chunk({ content: 'a' }) + finish().slice(0, 30)],
     ['[DONE] and no answer', DONE],
-  ])('that holds %s is cut short', (_title, text) => {
+  ])('that holds %s is interrupted', (_title, text) => {
     expect(decode(text).at(-1)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'stream_interrupted' } });
   });
 
@@ -311,7 +311,7 @@ describe('the stream', () => {
     );
   });
 
-  it('with a call that never got its name is unreadable', () => {
+  it('with a call that has no name is unreadable', () => {
     const nameless = chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
     expect(decode(nameless + finish() + DONE).at(-1)).toMatchObject({
       type: 'error',
@@ -319,7 +319,7 @@ describe('the stream', () => {
     });
   });
 
-  it('with an event larger than the bound fails', () => {
+  it('with an event larger than the limit fails', () => {
     const decoder = open();
     decoder.push(Buffer.from('data: '));
     expect(decoder.push(Buffer.alloc(MAX_EVENT_BYTES, 'x'))).toMatchObject([
@@ -328,7 +328,7 @@ describe('the stream', () => {
     expect(decoder.end()).toEqual([]);
   });
 
-  it('of any bytes whatever ends once and never throws', () => {
+  it('of arbitrary bytes ends once and never throws', () => {
     const payload = fc.oneof(
       fc.jsonValue(),
       fc.jsonValue().map((value) => ({ choices: value })),
@@ -357,7 +357,7 @@ describe('the stream', () => {
       fc.property(fc.array(record), seed, (records, cuts) => {
         const bytes = Buffer.from(records.join(''));
         expectOneTerminal(expectRechunkingKeepsEvents(open, bytes, cuts));
-        // The pass-through reads the same bytes as strictly.
+        // The pass-through applies the same rules to the same bytes.
         const reader = openaiChat.passThrough(
           { id: 'i', created: 1, strict: true, includeUsage: false, model: 'm' },
           true,
@@ -376,7 +376,7 @@ it.each([
   ['an error in a list, Google’s way', '[{\n"error":{"message":"Slow down.","code":429}}\n]\n', { status: 429 }],
   ['another document', '{"object":"list"}', { kind: 'stream_interrupted' }],
   ['half a document', '{"error":{"mess', { kind: 'stream_interrupted' }],
-])('plain JSON in place of a stream fails as what it is: %s', (_title, text, failure) => {
+])('plain JSON in place of a stream is its failure: %s', (_title, text, failure) => {
   expect(decode(text)).toEqual([{ type: 'error', failure: expect.objectContaining(failure) }]);
 });
 
@@ -388,7 +388,7 @@ describe('a plain reply', () => {
   });
   const read = (body: unknown) => openaiChat.decodeReply(deepFreeze(body), replyContext());
 
-  it('reads like a stream of one piece', () => {
+  it('decodes like a stream of one chunk', () => {
     const logprobs = {
       content: [
         { token: 'a', logprob: -1, bytes: [97], top_logprobs: [{ token: 'b', logprob: -2, bytes: null }] },
@@ -429,7 +429,7 @@ describe('a plain reply', () => {
     ]);
   });
 
-  it('keeps its time, and the fields of its own that have no place in a conversation', () => {
+  it('keeps its creation time, and its fields that the conversation lacks', () => {
     const events = read({
       ...reply({ content: 'a' }, { content_filter_results: { hate: { filtered: false } }, stop_reason: null }),
       created: 7,
@@ -454,7 +454,7 @@ describe('a plain reply', () => {
     });
   });
 
-  it('keeps content in parts, Mistral’s way', () => {
+  it('reads content in parts, as Mistral sends it', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'h' }] },
       { type: 'text', text: 'a' },
@@ -465,7 +465,7 @@ describe('a plain reply', () => {
     ]);
   });
 
-  it('that is an error in a 200 is that error', () => {
+  it('with an error in a 200 becomes that error', () => {
     expect(read({ error: { message: 'Busy.', code: 429 } })).toEqual([
       { type: 'error', failure: { status: 429, message: 'Busy.' } },
     ]);
@@ -480,7 +480,7 @@ describe('a plain reply', () => {
     ['a call without a name', reply({ tool_calls: [{ id: 'a', function: { arguments: '{}' } }] })],
   ])('that holds %s is refused', (_title, body) => expect(() => read(body)).toThrow(ReplyFault));
 
-  it('of any shape is read or refused, and never breaks the decoder', () => {
+  it('of any shape is read or refused, and never crashes the decoder', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (message, value) => {
         for (const body of [

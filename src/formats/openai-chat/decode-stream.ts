@@ -26,8 +26,9 @@ export function decodeStream(reply: ReplyContext): StreamDecoder {
 }
 
 /**
- * Chunks (docs/protocols/openai-chat.md#stream) → events. A stream is complete when every choice has a finish, whether `[DONE]` or just
- * the close follows: proxies put `[DONE]` behind a cut stream too. Any other stream was cut short.
+ * Decodes chunks (docs/protocols/openai-chat.md#stream). A stream is complete when every choice has a finish reason,
+ * whether `[DONE]` or only the end of the connection follows: proxies send `[DONE]` after an interrupted stream too.
+ * Any other stream was interrupted.
  */
 class ChatStreamDecoder implements StreamDecoder {
   readonly #reply: ReplyContext;
@@ -59,7 +60,7 @@ class ChatStreamDecoder implements StreamDecoder {
     const out: GenerationEvent[] = [];
     if (this.#ended) return out;
     this.#closed = true;
-    // The last event may lack its blank line; one that was cut does not parse.
+    // The last event may lack its blank line. A truncated event does not parse.
     const rest = this.#cutter.rest();
     this.#readAll(rest, out);
     if (this.#ended) return out;

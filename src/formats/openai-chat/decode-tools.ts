@@ -13,8 +13,8 @@ import { invalidValue, readArray, readBoolean, readObject, readString, required 
 import { compact } from '../json/compact.ts';
 
 /**
- * Tool types that name a tool which the provider runs (docs/protocols/requests.md#built-in-tools-by-name). A Map: a type may be called
- * `constructor`.
+ * Tool types of the tools that the provider runs (docs/protocols/requests.md#built-in-tools-by-name). A Map, because a
+ * type may be called `constructor`.
  */
 const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string, BuiltinTool['kind']>([
   ['web_search', 'web_search'],
@@ -35,7 +35,7 @@ const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string
   ['codeExecution', 'code_execution'],
 ]);
 
-/** `tools`, then the deprecated `functions`. An empty list means what no list means. */
+/** Decodes `tools`, then the deprecated `functions`. An empty list equals no list. */
 export function decodeTools(
   tools: readonly unknown[] | undefined,
   functions: readonly unknown[] | undefined,
@@ -54,9 +54,9 @@ export function decodeTools(
 }
 
 /**
- * A function of a special name (`web_search`, `computer_use`) stays a function: its meaning depends on the target. Gemini runs search for
- * it, to Claude it is an ordinary function with a description and a schema of its own
- * (docs/protocols/requests.md#built-in-tools-by-name), and neither may lose them here.
+ * A function with a special name (`web_search`, `computer_use`) stays a function, because its meaning depends on the
+ * target. Gemini runs a search for it. For Claude it is an ordinary function, whose description and schema must be kept
+ * (docs/protocols/requests.md#built-in-tools-by-name).
  */
 function decodeTool(tool: JsonObject, path: string): Tool {
   const type = required(readString(tool.type, path, 'type'), path, 'type');
@@ -87,9 +87,9 @@ function decodeCustom(custom: JsonObject, path: string): CustomTool {
 }
 
 /**
- * A tool whose `type` is the tool: `web_search`, or one of Anthropic's dated types (`web_search_20250305`,
- * docs/protocols/anthropic-messages.md#server-tools), which callers of Claude write into OpenAI bodies. `options` is the whole tool, so
- * that its `type` keeps its meaning.
+ * A tool whose `type` names it: `web_search`, or one of Anthropic's dated types (`web_search_20250305`,
+ * docs/protocols/anthropic-messages.md#server-tools), which callers of Claude put into OpenAI bodies. `options` is the
+ * whole tool, so that its `type` is kept.
  */
 function decodeTyped(tool: JsonObject, type: string): BuiltinTool {
   const dated = /^(.+)_20\d{6}$/.exec(type)?.[1];

@@ -4,8 +4,8 @@ import { isObject } from '../json/object.ts';
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 
 /**
- * Non-empty text, thinking or refusal, a tool's name, media. Until one of these arrives nothing has left, and another target can still be
- * tried.
+ * True for non-empty text, thinking or refusal, a tool's name, or media. Until one of these arrives, the client has
+ * received nothing, and another target can be tried.
  */
 export function hasContent(delta: JsonObject): boolean {
   if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;

@@ -6,7 +6,7 @@ import { BodyPlace } from '../losses/place.ts';
 import { compact } from '../json/compact.ts';
 
 /**
- * A media part in the spelling that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,
+ * Encodes a media part in the form that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,
  * docs/protocols/messages-route.md#results).
  */
 export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport): JsonObject {
@@ -18,14 +18,17 @@ export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport
   if (part.parameters && encoded.type === 'input_audio')
     report.dropped(
       BodyPlace.field(path, 'input_audio'),
-      `OpenAI names formats of sound without parameters: ${part.parameters}.`,
+      `OpenAI's audio formats have no parameters: ${part.parameters}.`,
     );
   if (part.mime !== undefined && !statesMime(part, part.mime))
-    report.dropped(BodyPlace.field(path, 'mime_type'), 'OpenAI tells the type of media by its name.');
+    report.dropped(BodyPlace.field(path, 'mime_type'), 'OpenAI chat reads the MIME type from the file extension.');
   return encoded;
 }
 
-/** A reader of the encoded part comes to the same type: it is in the data, or the name says it. */
+/**
+ * True when a reader of the encoded part finds the same MIME type: in the data, or by the extension of the URL or file
+ * name.
+ */
 function statesMime({ source, name }: MediaPart, mime: string): boolean {
   if (source.kind === 'url') return mimeOfUrl(source.url) === mime;
   if (source.kind === 'file') return name !== undefined && mimeOfName(name) === mime;
@@ -36,7 +39,7 @@ function encodeSource(part: MediaPart, path: BodyPlace): JsonObject {
   const { source, detail, name } = part;
   switch (source.kind) {
     case 'url':
-      // Any kind of media: this spelling holds all of them (docs/protocols/openai-chat.md#media-addresses).
+      // `image_url` holds every kind of media (docs/protocols/openai-chat.md#media-addresses).
       return { type: 'image_url', image_url: compact({ url: source.url, detail }) };
     case 'file':
       return { type: 'file', file: compact({ file_id: source.id, filename: name }) };

@@ -31,7 +31,10 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
   });
 }
 
-/** One plain text is a string, the form every server knows; the empty string stands for no parts. */
+/**
+ * A single plain text is sent as a string, the form that every server accepts. A message without parts is the empty
+ * string.
+ */
 function encodeContent(turn: Turn, place: MessageDestination): string | JsonObject[] {
   const parts: JsonObject[] = [];
   for (const [at, part] of turn.parts.entries()) {
@@ -42,7 +45,8 @@ function encodeContent(turn: Turn, place: MessageDestination): string | JsonObje
 }
 
 /**
- * Joins several texts of an answer or a result: many servers read only a string there (docs/protocols/messages-route.md#joined-texts).
+ * Joins the texts of an answer or a result: many servers read only a string there
+ * (docs/protocols/messages-route.md#joined-texts).
  */
 function joined(parts: readonly JsonObject[], between: string): string | undefined {
   const texts = parts.map(({ type, text, ...others }) =>
@@ -74,7 +78,7 @@ function encodeInput(
       return marked(encodeMedia(part, path, report), part, { path, role, place });
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
-      report.dropped(path, `A block only ${part.format} understands.`);
+      report.dropped(path, `Only ${part.format} has this part.`);
       return undefined;
     default:
       report.dropped(path, `OpenAI chat has no ${part.type} part in a ${role} message.`);
@@ -94,7 +98,7 @@ interface Marking {
 }
 
 /**
- * Cache markers exist on the parts of user messages only, without a time to live, and only at OpenAI
+ * Only OpenAI has cache markers, only on the parts of user messages, and without a time to live
  * (docs/protocols/openai-chat.md#cache-markers).
  */
 function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role, place }: Marking): JsonObject {
@@ -123,18 +127,18 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
     }
     const path = BodyPlace.itemOf(place.path, 'content', at);
     const partAudio = audioOf(part);
-    const said = partAudio === undefined ? encodeSpoken(part, path, place) : undefined;
-    // What is not sent has no order to lose.
-    if (calls.length > 0 && (said ?? partAudio))
-      place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
+    const encoded = partAudio === undefined ? encodeSpoken(part, path, place) : undefined;
+    // A part that is not sent loses no order.
+    if (calls.length > 0 && (encoded ?? partAudio))
+      place.report.downgraded(path, 'OpenAI chat puts tool calls after all content.');
     audio = partAudio ?? audio;
-    if (said) spoken.push(said);
+    if (encoded) spoken.push(encoded);
   }
   const { content, refusal } = splitRefusal(spoken);
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
   return compact({
     role: 'assistant',
-    // null only where calls or a refusal stand in place of text (docs/protocols/openai-chat.md#messages).
+    // `content` is null only when calls, a refusal or audio replace the text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
     refusal,
     audio,
@@ -143,7 +147,7 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
   });
 }
 
-/** An answer in sound, which OpenAI has by its id. */
+/** An audio answer, which OpenAI stores under its id. */
 function audioOf(part: Part): JsonObject | undefined {
   const audio = part.type === 'opaque' && part.format === 'openai-chat' ? part.value.audio : undefined;
   return isObject(audio) ? audio : undefined;
@@ -158,7 +162,7 @@ function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestinatio
       return { type: 'refusal', refusal: part.text };
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
-      report.dropped(path, `A block only ${part.format} understands.`);
+      report.dropped(path, `Only ${part.format} has this part.`);
       return undefined;
     default:
       report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
@@ -166,7 +170,10 @@ function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestinatio
   }
 }
 
-/** A refusal that ends the message has its own field, the form OpenAI's replies have; another stays among the parts. */
+/**
+ * A single refusal at the end of the message goes into its own field, as in OpenAI's replies. Any other refusal stays
+ * among the parts.
+ */
 function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonObject[]; refusal: unknown } {
   const last = spoken.at(-1);
   const single = spoken.filter((part) => part.type === 'refusal').length === 1;
@@ -177,20 +184,22 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
 function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: MessageDestination): JsonObject {
   const { id, name, signature } = part;
   if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool calls.');
-  // Google's OpenAI endpoint takes signatures here (docs/protocols/replies.md#thought-signatures); any other server would refuse the
-  // field, or the foreign signature.
+  // Google's OpenAI endpoint accepts signatures here (docs/protocols/replies.md#thought-signatures). Any other server
+  // would refuse the field or the foreign signature.
   const google = target.host === 'vertex';
   if (signature && !google)
     report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
   if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
-  // '' means no arguments; servers that parse them refuse the empty string (docs/protocols/openai-chat.md#tool-calls).
+  // '' means no arguments. Servers that parse the arguments refuse the empty string
+  // (docs/protocols/openai-chat.md#tool-calls).
   return { id, type: 'function', function: { name, arguments: part.arguments || '{}' }, ...extra };
 }
 
 /**
- * One message for each result. Only text may stand in a tool message: media follows as the user's
- * (docs/protocols/messages-route.md#results), and a failure is a prefix of the text (docs/protocols/messages-route.md#failed-results).
+ * Encodes one message per result. A tool message holds only text: media follow in a user message
+ * (docs/protocols/messages-route.md#results), and a failed result begins with a prefix
+ * (docs/protocols/messages-route.md#failed-results).
  */
 function encodeResults(turn: Turn, place: MessageDestination): JsonObject[] {
   const attached: JsonObject[] = [];
@@ -229,8 +238,8 @@ function encodeResult(
       'OpenAI chat has no failed results: the text begins with "Error: ".',
     );
     const [first] = texts;
-    const said = first?.type === 'text' && typeof first.text === 'string' ? first.text : undefined;
-    texts.splice(0, said === undefined ? 0 : 1, { type: 'text', text: `Error: ${said ?? ''}` });
+    const text = first?.type === 'text' && typeof first.text === 'string' ? first.text : undefined;
+    texts.splice(0, text === undefined ? 0 : 1, { type: 'text', text: `Error: ${text ?? ''}` });
   }
   return compact({
     role: 'tool',

@@ -12,7 +12,7 @@ interface Body {
   readonly usage?: JsonObject;
   readonly [key: string]: unknown;
 }
-/** As it leaves: a key whose value is undefined is none. */
+/** The body as it is sent: a key with an undefined value is omitted. */
 const write = (events: readonly GenerationEvent[], client = strict): Body =>
   JSON.parse(JSON.stringify(openaiChat.encodeReply(deepFreeze(events), client))) as Body;
 
@@ -57,11 +57,11 @@ describe('a plain reply', () => {
     });
   });
 
-  it('takes id and model from the request where the reply names none', () => {
+  it('takes id and model from the request when the reply has none', () => {
     expect(write([text('x'), stop, end])).toMatchObject({ id: 'chatcmpl-test', model: 'model-asked' });
   });
 
-  it('has a choice where nothing was said, and no usage where nothing was counted', () => {
+  it('has a choice without content, and no usage without counts', () => {
     const body = write([start, end]);
     expect(body.choices).toMatchObject([{ index: 0, finish_reason: 'stop', message: { content: '' } }]);
     expect(body).not.toHaveProperty('usage');
@@ -98,7 +98,7 @@ describe('a plain reply', () => {
     expect(write([start, ...events, end]).choices[0]?.message).toMatchObject(message);
   });
 
-  it('writes calls whole, arguments never empty', () => {
+  it('writes calls whole, with arguments that are never empty', () => {
     const events: GenerationEvent[] = [
       start,
       call(0, 'a'),
@@ -144,7 +144,7 @@ describe('a plain reply', () => {
   });
 });
 
-describe('what only some providers have', () => {
+describe('content that only some providers have', () => {
   const events: readonly GenerationEvent[] = [
     start,
     { type: 'thinking', choice: 0, block: 0, text: 'Hm' },
@@ -168,7 +168,7 @@ describe('what only some providers have', () => {
     end,
   ];
 
-  it('is kept from a strict client', () => {
+  it('is hidden from a strict client', () => {
     const body = write(events);
     expect(body.choices).toEqual([
       {
@@ -193,7 +193,7 @@ describe('what only some providers have', () => {
     ]);
   });
 
-  it('is shown to one that is not strict', () => {
+  it('is shown to a client that is not strict', () => {
     const body = write(events, lax);
     expect(body.choices).toEqual([
       {

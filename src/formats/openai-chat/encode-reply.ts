@@ -12,9 +12,9 @@ import { encodeAudio } from './audio.ts';
 import { encodeUsage } from './usage.ts';
 import { compact } from '../json/compact.ts';
 
-const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
+const EMPTY_ANSWER: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 
-/** Events → the body of a plain reply (docs/protocols/openai-chat.md#reply). */
+/** Encodes events as the body of a plain reply (docs/protocols/openai-chat.md#reply). */
 export function encodeReply(
   events: readonly GenerationEvent[],
   client: ClientContext,
@@ -22,8 +22,8 @@ export function encodeReply(
 ): JsonObject {
   const generation = fold(events);
   if (client.strict) loseUnshown(generation.choices, notes);
-  // Clients read the first choice without asking whether there is one; the stream has it too.
-  const choices = generation.choices.length > 0 ? generation.choices : fold(NOTHING_SAID).choices;
+  // Clients read the first choice without checking that it exists. The stream has one too.
+  const choices = generation.choices.length > 0 ? generation.choices : fold(EMPTY_ANSWER).choices;
   return compact({
     ...encodeEnvelope(generation, 'chat.completion', client),
     choices: choices.map((choice) => encodeChoice(choice, client)),
@@ -40,7 +40,7 @@ function encodeChoice(choice: FoldedChoice, client: ClientContext): JsonObject {
     index: choice.index,
     message: encodeMessage(choice, client),
     logprobs: encodeLogprobs(choice.logprobs, choice.refusalLogprobs),
-    // No reason at the end is a stop (docs/protocols/replies.md#missing-finish-reason).
+    // A missing finish reason is `stop` (docs/protocols/replies.md#missing-finish-reason).
     ...encodeFinish({ reason, native: choice.native, legacy: hasLegacy(calls, client) }, strict),
   });
 }
@@ -65,7 +65,10 @@ function encodeMessage(choice: FoldedChoice, client: ClientContext): JsonObject 
   });
 }
 
-/** A provider's explanation of a filtered answer stands where OpenAI explains a refusal (docs/protocols/replies.md#refusal-text). */
+/**
+ * A provider's explanation of a filtered answer goes into `refusal`, where OpenAI explains its refusals
+ * (docs/protocols/replies.md#refusal-text).
+ */
 function refusalOf(choice: FoldedChoice): string | undefined {
   return choice.refusal ?? (choice.finish === 'content_filter' ? choice.message : undefined);
 }

@@ -28,7 +28,7 @@ const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString('base64'));
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-/** Leaves out what is undefined, as a decoder does. */
+/** Omits undefined values, as a decoder does. */
 function clean<T extends object>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -103,7 +103,7 @@ const turn: fc.Arbitrary<Turn> = fc.oneof(
       })),
     })),
 );
-/** Tool turns in a row are one turn on this wire. */
+/** Adjacent tool turns are one turn on this wire. */
 const turns = fc
   .array(turn, { maxLength: 5 })
   .map((list) => list.filter((one, at) => one.role !== 'tool' || list[at - 1]?.role !== 'tool'));
@@ -179,7 +179,7 @@ const conversation: fc.Arbitrary<Conversation> = fc
   })
   .map((draft) => clean({ ...draft, ...(draft.extras && { extrasFormat: 'openai-chat' as const }) }) as Conversation);
 
-it('says all that OpenAI can say, without loss, and reads it back the same', () => {
+it('encodes every conversation that OpenAI can express without loss, and decodes it to the same one', () => {
   fc.assert(
     fc.property(conversation, (asked) => {
       const { body, losses } = encodeRequest(deepFreeze(asked), requestTarget(), replyContext());
@@ -193,7 +193,7 @@ it('says all that OpenAI can say, without loss, and reads it back the same', () 
 // ---------------------------------------------------------------- what differs by target, and what is lost
 
 describe('fields', () => {
-  it('asks for usage on a stream, unless the server refuses to be asked', () => {
+  it('requests usage on a stream, unless the server refuses the option', () => {
     expect(encode({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
     const refusing = requestTarget({ streamUsage: false });
     expect(encodeRequest(talk({ stream: true }), refusing, replyContext()).body).toEqual({
@@ -204,7 +204,7 @@ describe('fields', () => {
     expect(encode({}).body).toEqual({ model: 'model-asked', messages: [] });
   });
 
-  it('names the token limit and top_k as the host knows them', () => {
+  it('names the token limit and top_k as the host does', () => {
     const asked = { maxTokens: 5, sampling: { topK: 3 } };
     expect(encode(asked)).toMatchObject({
       body: { max_completion_tokens: 5 },
@@ -251,10 +251,10 @@ describe('fields', () => {
     expect(Object.keys(body)).toEqual(['model', 'messages']);
   });
 
-  it('reads Anthropic’s word for the default tier', () =>
+  it('converts Anthropic’s name of the default tier', () =>
     expect(encode({ serviceTier: 'standard_only' }).body.service_tier).toBe('default'));
 
-  it('names a schema that came without a name', () => {
+  it('names a schema that has no name', () => {
     expect(encode({ responseFormat: { type: 'json_schema', schema: {} } }).body.response_format).toEqual({
       type: 'json_schema',
       json_schema: { name: 'output', schema: {} },
@@ -279,7 +279,7 @@ describe('tools', () => {
     expect(losses).toMatchObject([{ param: 'tools[0].max_uses', action: 'dropped' }]);
   });
 
-  it('reports tools and markers it cannot say', () => {
+  it('reports tools and markers that OpenAI lacks', () => {
     const { body, losses } = encode({
       tools: [
         { type: 'builtin', kind: 'url_context' },
@@ -291,7 +291,7 @@ describe('tools', () => {
     expect(losses.map(({ param }) => param)).toEqual(['tools[0]', 'tools[1].cache_control', 'tools[2]']);
   });
 
-  it('says nothing of the choice of tools where none can be sent', () => {
+  it('drops the tool choice when no tool can be sent', () => {
     const { body, losses } = encode({
       tools: [{ type: 'builtin', kind: 'url_context' }],
       toolChoice: { mode: 'required' },
@@ -301,14 +301,14 @@ describe('tools', () => {
     expect(losses.map(({ param }) => param)).toEqual(['tools[0]', 'tool_choice', 'parallel_tool_calls']);
   });
 
-  it('forces a free-text tool by its own kind', () => {
+  it('forces a free-text tool with the type custom', () => {
     const { body } = encode({ tools: [{ type: 'custom', name: 'g' }], toolChoice: { mode: 'required', names: ['g'] } });
     expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'g' } });
   });
 });
 
 describe('messages', () => {
-  it('drops thinking and signatures, by name', () => {
+  it('drops thinking and signatures, and reports each', () => {
     expect(
       messageOf({
         role: 'assistant',
@@ -334,7 +334,7 @@ describe('messages', () => {
     });
   });
 
-  it('sends a call’s signature where Google’s OpenAI layer reads it', () => {
+  it('sends a call’s signature in the field that Google’s OpenAI layer reads', () => {
     const { messages, losses } = messageOf(
       { role: 'assistant', parts: [{ type: 'tool_call', id: 'c', name: 'f', arguments: '{}', signature: 'U' }] },
       'vertex',
@@ -345,7 +345,7 @@ describe('messages', () => {
     expect(losses).toEqual([]);
   });
 
-  it('sends media of a result after it, and says failure in words', () => {
+  it('sends media of a result after it, and a failure as text', () => {
     const image: Part = { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'AA==' } };
     const { messages, losses } = messageOf({
       role: 'tool',
@@ -385,7 +385,7 @@ describe('messages', () => {
     expect(messageOf({ role: 'assistant', parts: [call, fields] }).losses).toEqual(['dropped messages[0].content[1]']);
   });
 
-  it('keeps what a failed result holds beside text', () => {
+  it('keeps the parts of a failed result that are not text', () => {
     const value = { type: 'hologram' };
     const { messages } = messageOf({
       role: 'tool',
@@ -403,7 +403,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('sends null for content only where something stands in its place', () => {
+  it('sends null for content only when another field replaces it', () => {
     const call: Part = { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' };
     const audio: Part = { type: 'opaque', format: 'openai-chat', value: { audio: { id: 'a' } } };
     const contentOf = (...parts: Part[]) => messageOf({ role: 'assistant', parts }).messages;
@@ -427,7 +427,7 @@ describe('messages', () => {
     expect(messageOf({ role: 'user', parts: [part] }).losses).toEqual(losses);
   });
 
-  it('marks user parts for OpenAI only, and says that the time to live is lost', () => {
+  it('marks user parts for OpenAI only, and reports the lost time to live', () => {
     const marked: Turn = {
       role: 'user',
       parts: [{ type: 'text', text: 'x', cache: { type: 'ephemeral', ttl: '1h' } }],
@@ -445,7 +445,7 @@ describe('messages', () => {
     expect(messageOf({ ...marked, role: 'system' }).losses).toEqual(['dropped messages[0].content[0].cache_control']);
   });
 
-  it('reports what was said after a call', () => {
+  it('reports content after a call', () => {
     expect(
       messageOf({
         role: 'assistant',
@@ -471,7 +471,7 @@ describe('messages', () => {
   it.each<Part>([
     { type: 'media', media: 'image', source: { kind: 'data', data: 'AA==' } },
     { type: 'media', media: 'audio', mime: 'audio/unheard-of', source: { kind: 'data', data: 'AA==' } },
-  ])('refuses media that nothing describes: %j', (part) => {
+  ])('refuses media without a type: %j', (part) => {
     expect(() => encode({ turns: [{ role: 'user', parts: [part] }] })).toThrow(RequestFault);
   });
 });

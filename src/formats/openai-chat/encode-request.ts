@@ -9,9 +9,9 @@ import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 
 /**
- * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does; `host:
- * 'vertex'` is one of the open-model servers behind Vertex AI's OpenAI endpoint, which know the older and the extended fields
- * (docs/protocols/vertex-ai.md#open-models).
+ * Encodes the body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does.
+ * `host: 'vertex'` is one of the open-model servers behind Vertex AI's OpenAI endpoint, which know the older and the
+ * extended fields (docs/protocols/vertex-ai.md#open-models).
  */
 export function* encodeInSteps(
   conversation: Conversation,
@@ -48,8 +48,8 @@ export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): Encod
   finish(encodeInSteps(...input));
 
 /**
- * Usage is requested wherever it can be: cost is counted from it, whether or not the client wants to see it
- * (docs/protocols/messages-route.md#requested-usage).
+ * Usage is requested wherever the target accepts it: the gateway computes cost from it, whether or not the client
+ * requested it (docs/protocols/messages-route.md#requested-usage).
  */
 function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {
   if (!stream) return {};
@@ -84,7 +84,7 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
 }
 
 /**
- * Explicit thinking wins over effort; OpenAI knows only effort, so a budget becomes the nearest effort
+ * Explicit thinking overrides effort. OpenAI knows only effort, so a budget becomes the nearest effort
  * (docs/protocols/requests.md#explicit-thinking, docs/protocols/requests.md#budget-thresholds).
  */
 function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): ReasoningEffort | undefined {
@@ -100,7 +100,7 @@ function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): Rea
   return sent;
 }
 
-/** Undefined where it does not say how much. */
+/** Undefined when the setting has no amount. */
 function explicitEffort({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): ReasoningEffort | undefined {
   if (type === 'disabled') return 'none';
   return budgetTokens === undefined ? undefined : effortOf(budgetTokens);
@@ -123,7 +123,7 @@ function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): s
   return undefined;
 }
 
-/** Fields written for this API go on as they are; those of another API mean nothing here. */
+/** Extra fields of this API are sent unchanged. Those of another API are reported as lost. */
 function encodeExtras({ extras = {}, extrasFormat, tools }: Conversation, report: LossReport): JsonObject {
   if (extrasFormat === 'openai-chat') return extras;
   reportToolExtras(tools, report, 'OpenAI chat has no such field of a tool.');

@@ -16,7 +16,7 @@ const end: GenerationEvent = { type: 'end' };
 const stop: GenerationEvent = { type: 'finish', choice: 0, reason: 'stop' };
 const text = (text: string, block = 0, choice = 0): GenerationEvent => ({ type: 'text', choice, block, text });
 
-/** The chunks of a golden: each is what stands in `choices`, as JSON text; anything else is a whole payload. */
+/** The chunks of a golden: each is the JSON text of `choices`; anything else is a whole payload. */
 const golden = (...choices: readonly string[]) =>
   choices.map((choice) => `data: ${HEAD},"choices":[${choice}]}\n\n`).join('') + 'data: [DONE]\n\n';
 const delta = (json: string, index = 0) => `{"index":${index},"delta":${json},"finish_reason":null}`;
@@ -193,28 +193,28 @@ describe('chunks', () => {
         finish('function_call'),
       ),
     ],
-  ])('tell %s', (_title, events, expected) => expect(write(events)).toBe(expected));
+  ])('hold %s', (_title, events, expected) => expect(write(events)).toBe(expected));
 
-  it('take id and model from the request where the reply names none', () => {
+  it('take id and model from the request when the reply has none', () => {
     expect(write([text('x'), stop, end])).toContain(
       'data: {"id":"chatcmpl-test","object":"chat.completion.chunk","created":1795132800,"model":"model-asked","choices"',
     );
   });
 
-  it('send the role with the first sign of life', () => {
+  it('send the role with the first event', () => {
     const encoder = openaiChat.encodeStream(strict);
     expect(encoder.push([{ type: 'ping' }])).toBe('');
     expect(encoder.push([start])).toBe(`data: ${HEAD},"choices":[${ROLE}]}\n\n`);
     expect(encoder.push([{ type: 'usage', usage: { input: 1, output: 1, total: 2 } }])).toBe('');
   });
 
-  it('finish calls where the upstream gave no reason', () => {
+  it('finish with tool_calls when the upstream sent no reason', () => {
     const call: GenerationEvent = { type: 'tool_call', choice: 0, block: 0, call: 0, id: 'c', name: 'f' };
     expect(write([start, call, end])).toContain('"finish_reason":"tool_calls"');
     expect(write([start, text('x'), end])).toContain('"finish_reason":"stop"');
   });
 
-  it('stay few however far apart the upstream numbers its choices', () => {
+  it('stay few when the upstream’s choice indexes are far apart', () => {
     const written = write([text('x', 0, 4_294_967_294), end]);
     expect(written.match(/^data: \{/gm)).toHaveLength(3);
     expect(write([text('x', 0, -1), end])).toContain('{"index":-1,"delta":{},"finish_reason":"stop"}');
@@ -227,7 +227,7 @@ describe('usage', () => {
     usage: { input: 9, output: 3, total: 12, cacheRead: 4, cacheWrite: 2, reasoning: 1 },
   };
 
-  it('leaves in one last chunk, with null on all before it, when it was asked for', () => {
+  it('is in one last chunk, with null on all before it, when the client requested it', () => {
     const asked = clientContext({ includeUsage: true });
     const written = write([start, usage, text('x'), stop, usage, end], asked);
     const tail = '],"usage":null}\n\n';
@@ -241,12 +241,12 @@ describe('usage', () => {
     );
   });
 
-  it('is never seen when it was not', () => {
+  it('is never sent when the client did not request it', () => {
     expect(write([start, usage, text('x'), usage, stop, end])).not.toContain('usage');
     expect(write([start, usage, text('x'), usage, stop, end], lax)).not.toContain('usage');
   });
 
-  it('is not made up where the upstream counted nothing', () => {
+  it('is not invented when the upstream counted nothing', () => {
     const written = write([start, text('x'), stop, end], clientContext({ includeUsage: true }));
     expect(written).not.toContain('"choices":[]');
     expect(written.endsWith('data: [DONE]\n\n')).toBe(true);
@@ -261,7 +261,7 @@ describe('usage', () => {
 describe('an error', () => {
   const failure = { status: 529, message: 'Busy.' };
 
-  it('ends the stream without a finish, without [DONE], and nothing follows', () => {
+  it('ends the stream without a finish reason, without [DONE], and nothing follows', () => {
     const encoder = openaiChat.encodeStream(clientContext());
     const before = encoder.push([start, text('Hel')]);
     expect(before).not.toContain('finish_reason":"');
@@ -269,7 +269,7 @@ describe('an error', () => {
     expect(encoder.push([text('lo'), stop, end])).toBe('');
   });
 
-  it('as the first event leaves nothing at all', () => expect(write([{ type: 'error', failure }, end])).toBe(''));
+  it('as the first event sends nothing', () => expect(write([{ type: 'error', failure }, end])).toBe(''));
 
   it('nothing follows the end either', () => {
     const encoder = openaiChat.encodeStream(strict);
@@ -278,7 +278,7 @@ describe('an error', () => {
   });
 });
 
-describe('what only some providers have', () => {
+describe('content that only some providers have', () => {
   const thought: readonly GenerationEvent[] = [
     start,
     { type: 'thinking', choice: 0, block: 0, text: 'Hm' },
@@ -302,11 +302,11 @@ describe('what only some providers have', () => {
     );
   const args = delta('{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}');
 
-  it('is kept from a strict client', () => {
+  it('is hidden from a strict client', () => {
     expect(write(thought)).toBe(golden(ROLE, delta('{"content":"Yes"}'), call(''), args, finish('tool_calls')));
   });
 
-  it('is shown to one that is not strict', () => {
+  it('is shown to a client that is not strict', () => {
     const block = (index: number, json: string) => delta(`{"content_blocks":[{"index":${index},"delta":${json}}]}`);
     expect(write(thought, lax)).toBe(
       golden(
@@ -334,7 +334,7 @@ describe('what only some providers have', () => {
     expect(write(plain, lax)).toBe(write(plain));
   });
 
-  it('tells apart texts that stand in a row, which content cannot', () => {
+  it('separates adjacent texts, which content cannot', () => {
     expect(write([start, text('a'), text('b', 1), stop, end], lax)).toBe(
       golden(
         ROLE,
@@ -345,7 +345,7 @@ describe('what only some providers have', () => {
     );
   });
 
-  it('announces empty thinking, so that its signature is not read as that of a text', () => {
+  it('sends empty thinking, so that its signature is not read as that of a text', () => {
     const hidden: readonly GenerationEvent[] = [
       start,
       { type: 'thinking', choice: 0, block: 0, text: '' },
@@ -387,7 +387,7 @@ describe('what only some providers have', () => {
     }
   });
 
-  it('brings the texts that had left already when the first block comes late', () => {
+  it('repeats the texts already sent as content when the first block comes late', () => {
     const late: readonly GenerationEvent[] = [
       start,
       text('a'),
@@ -414,7 +414,7 @@ describe('a chain of thought that its model writes as text', () => {
   const thought = (text: string): GenerationEvent => ({ type: 'thinking', choice: 0, block: 0, text, inline: true });
   const events = [start, thought('Let '), thought('me see.'), text('It is '), text('4.'), stop, end];
 
-  it('stands in front of the answer, two line ends apart, for a client that is not strict', () => {
+  it('precedes the answer, two line ends apart, for a client that is not strict', () => {
     expect(write(events, lax)).toBe(
       golden(
         ROLE,
@@ -432,21 +432,21 @@ describe('a chain of thought that its model writes as text', () => {
     expect(JSON.stringify(openaiChat.encodeReply(events, lax))).not.toContain('content_blocks');
   });
 
-  it('is kept from a strict one', () => {
+  it('is hidden from a strict client', () => {
     expect(write(events)).toBe(golden(ROLE, delta('{"content":"It is "}'), delta('{"content":"4."}'), finish('stop')));
     expect(openaiChat.encodeReply(events, clientContext())).toMatchObject({
       choices: [{ message: { content: 'It is 4.' } }],
     });
   });
 
-  it('is all there is where no answer followed', () => {
+  it('is the whole content when no answer follows', () => {
     expect(openaiChat.encodeReply([start, thought('Hm'), stop, end], lax)).toMatchObject({
       choices: [{ message: { content: 'Hm' } }],
     });
   });
 });
 
-describe('a client that asked with the deprecated functions', () => {
+describe('a client that sent the deprecated functions', () => {
   const client = clientContext({ functionCalls: true, includeUsage: false });
   const call = (call: number, name: string): readonly GenerationEvent[] => [
     { type: 'tool_call', choice: 0, block: call, call, id: `call_${call}`, name },
@@ -454,7 +454,7 @@ describe('a client that asked with the deprecated functions', () => {
   ];
   const called: GenerationEvent = { type: 'finish', choice: 0, reason: 'tool_calls', native: 'tool_use' };
 
-  it('gets its call where it looks for it', () => {
+  it('gets its call as function_call', () => {
     const events = [start, ...call(0, 'f'), called, end];
     expect(write(events, client)).toBe(
       golden(
@@ -471,7 +471,7 @@ describe('a client that asked with the deprecated functions', () => {
     expect(JSON.stringify(body)).not.toContain('tool_calls');
   });
 
-  it('loses no further call, which only the newer field can say', () => {
+  it('gets further calls in tool_calls, so that none is lost', () => {
     const body = openaiChat.encodeReply([start, ...call(0, 'f'), ...call(1, 'g'), called, end], client);
     expect(body).toMatchObject({
       choices: [{ message: { function_call: { name: 'f' }, tool_calls: [{ id: 'call_1', function: { name: 'g' } }] } }],

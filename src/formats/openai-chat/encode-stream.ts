@@ -13,18 +13,21 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
   return new ChatStreamEncoder(client, notes);
 }
 
-/** Fields that are longer stand in a first chunk alone: in each of them they would make a multiple of what was received. */
+/**
+ * Longest repeated head of a chunk. Longer fields are sent in the first chunk only: in every chunk they would multiply
+ * the size of the reply.
+ */
 const MAX_HEAD = 4096;
 
 /**
- * Events → chunks (docs/protocols/openai-chat.md#stream). The constant part of a chunk is built once; a piece of text costs one
- * JSON.stringify and three concatenations. Finish reasons are held until the end, so that nothing can follow them; an error ends the
- * stream without finish and without `[DONE]`: the caller adds the error line.
+ * Encodes events as chunks (docs/protocols/openai-chat.md#stream). The constant part of a chunk is built once; a piece
+ * of text costs one JSON.stringify and three concatenations. Finish reasons are held until the end, so that nothing can
+ * follow them. An error ends the stream without a finish reason and without `[DONE]`: the caller adds the error line.
  */
 class ChatStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
-  /** A map: the index is the upstream's, and a list would be as long as the largest. */
+  /** A Map, because the upstream chooses the indexes: an array would be as long as the largest. */
   readonly #choices = new Map<number, ChoiceWriter>();
   readonly #out = new WrittenText();
   #frame: ChunkFrame | undefined;
@@ -70,7 +73,10 @@ class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** The role chunk leaves with the first sign of life (docs/protocols/messages-route.md#claude-streams-to-openai-chunks). */
+  /**
+   * The role chunk is sent with the first event of the reply
+   * (docs/protocols/messages-route.md#claude-streams-to-openai-chunks).
+   */
   #start(envelope: ReplyEnvelope): string {
     if (this.#frame) return '';
     this.#envelope = { ...envelope, id: repeatable(envelope.id), model: repeatable(envelope.model) };
@@ -95,7 +101,7 @@ class ChatStreamEncoder implements StreamEncoder {
     }
     return {
       head,
-      // Every chunk but the usage chunk has `usage: null`, and only for clients that asked for usage
+      // Clients that requested usage get `usage: null` in every chunk but the usage chunk
       // (docs/protocols/openai-chat.md#stream-usage).
       tail: this.#client.includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
     };

@@ -33,7 +33,7 @@ export function encodeTools(conversation: Conversation, report: LossReport): Enc
   };
 }
 
-/** Where no tool of the request is left, what was said of them must not go: OpenAI refuses both fields without tools. */
+/** When no tool can be sent, the tool settings are dropped: OpenAI refuses both fields without tools. */
 function withoutTools({ toolChoice, parallelToolCalls }: Conversation, report: LossReport) {
   const reason = 'None of the tools can be sent.';
   if (toolChoice) report.dropped('tool_choice', reason);
@@ -53,7 +53,7 @@ function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | 
       return { type: 'custom', custom: compact({ name, description, format }) };
     }
     case 'builtin':
-      // A tool type of this API that nobody else knows.
+      // A tool type that only this API has.
       if (tool.kind === 'opaque' && tool.format === 'openai-chat' && tool.options) return tool.options;
       report.dropped(
         path,
@@ -71,7 +71,7 @@ function encodeWebSearch(tool: BuiltinTool, path: string, report: LossReport): J
     if (!carried.has(key)) report.dropped(`${path}.${key}`, 'web_search_options has no such setting.');
   }
   if (!isObject(location)) return {};
-  // Anthropic writes the place flat (docs/protocols/anthropic-messages.md#web-search), OpenAI one level down
+  // Anthropic's location is flat (docs/protocols/anthropic-messages.md#web-search); OpenAI's is one level down
   // (docs/protocols/openai-chat.md#web-search-options).
   const { type: _, ...approximate } = location;
   return { user_location: { type: 'approximate', approximate } };

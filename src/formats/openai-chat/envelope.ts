@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { stringOf } from '../json/read.ts';
 
-/** What stands around the choices of a reply, the same in a body and in every chunk. */
+/** Fields around the choices of a reply, the same in a plain body and in every chunk. */
 export interface ReplyEnvelope {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
@@ -12,7 +12,7 @@ export interface ReplyEnvelope {
   readonly extrasFormat?: FormatName | undefined;
 }
 
-/** Fields with a place in the events. `obfuscation` is padding of one chunk, and a falsy `error` says that there is none. */
+/** Fields that the events hold. `obfuscation` pads one chunk, and a falsy `error` means that there is none. */
 const PLACED: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -24,7 +24,10 @@ const PLACED: ReadonlySet<string> = new Set([
   'error',
 ]);
 
-/** The optional fields of a reply that OpenAI documents (docs/protocols/openai-chat.md#reply); a strict client gets no others. */
+/**
+ * Optional fields of a reply that OpenAI documents (docs/protocols/openai-chat.md#reply). A strict client gets no
+ * others.
+ */
 const STANDARD: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint', 'moderation']);
 
 export function decodeEnvelope(body: JsonObject): GenerationEvent {
@@ -41,7 +44,7 @@ export function decodeEnvelope(body: JsonObject): GenerationEvent {
   };
 }
 
-/** The fields before `choices`. What the reply does not say of itself, the client's context does. */
+/** The fields before `choices`. The client's context supplies those that the reply lacks. */
 export function encodeEnvelope(envelope: ReplyEnvelope, object: string, client: ClientContext): JsonObject {
   const { id, model, created, extras, extrasFormat } = envelope;
   const known = extrasFormat === 'openai-chat' ? Object.entries(extras ?? {}) : [];

@@ -61,19 +61,19 @@ describe('decodeError', () => {
     expect(decodeError(status, text)).toEqual({ status, ...expected });
   });
 
-  it('bounds what it shows of a page, at a whole character', () => {
+  it('limits the shown part of a page, at a whole character', () => {
     const { message } = decodeError(500, '🙂'.repeat(10_000));
     expect(message.length).toBeLessThanOrEqual(1024);
     expect(message.isWellFormed()).toBe(true);
     expect(decodeError(500, `x${'🙂'.repeat(10_000)}`).message.isWellFormed()).toBe(true);
   });
 
-  it('survives lists in lists that are deeper than the stack', () => {
+  it('reads nested lists that are deeper than the stack', () => {
     const depth = 200_000;
     expect(decodeError(500, '['.repeat(depth) + ']'.repeat(depth)).message).toMatch(/^\[+$/);
   });
 
-  it('always has a message and the status, whatever the body', () => {
+  it('always has a message and the status, for any body', () => {
     const body = fc.oneof(
       fc.string(),
       fc.json(),

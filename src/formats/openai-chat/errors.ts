@@ -14,8 +14,8 @@ import { stringOf } from '../json/read.ts';
 const RAW_LIMIT = 1024;
 
 /**
- * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's own status: 503
- * here (docs/protocols/errors.md#overload).
+ * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's
+ * own status and becomes 503 (docs/protocols/errors.md#overload).
  */
 export function encodeError({ status, message, type, param, code }: ClientError): ErrorReply {
   return { status: status === 529 ? 503 : status, body: { error: { message, type, param, code } } };
@@ -29,7 +29,7 @@ export function encodeStreamError(error: ClientError): string {
   return `data: ${JSON.stringify(encodeError(error).body)}\n\n`;
 }
 
-/** A reply that is not 2xx, whatever its body is. The message is the upstream's own, unchanged, and never empty. */
+/** Decodes a reply that is not 2xx, with any body. The message is the upstream's own, unchanged, and never empty. */
 export function decodeError(status: number, text: string): UpstreamFailure {
   const failure = failureIn(parse(text), status);
   return failure ?? { status, message: rawMessage(text) || `The upstream answered ${status} without a message.` };
@@ -43,7 +43,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A proxy's HTML page, plain text, unknown JSON: shown as it is, up to a bound, never cut inside a character. */
+/** A proxy's HTML page, plain text or unknown JSON is shown unchanged, up to a limit, never cut inside a character. */
 function rawMessage(text: string): string {
   return text
     .trim()
@@ -52,11 +52,12 @@ function rawMessage(text: string): string {
 }
 
 /**
- * Reads the error shapes of OpenAI-compatible servers: `{error:{…}}`, `{error:"text"}`, `{message}`, `{detail}`, and Google's array of
- * one (docs/protocols/errors.md#array-of-one). `status` undefined: the error came inside a 200, and its words decide the status.
+ * Reads the error shapes of OpenAI-compatible servers: `{error:{…}}`, `{error:"text"}`, `{message}`, `{detail}`, and
+ * Google's array of one (docs/protocols/errors.md#array-of-one). Without a `status`, the error came inside a 200, and
+ * its code or type decides the status.
  */
 export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
-  // One level only: what an upstream nests deeper is no error shape, and following it could exhaust the stack.
+  // One level only: deeper nesting is not an error shape, and following it could exhaust the stack.
   const shape: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(shape)) return undefined;
   const { error } = shape;
@@ -66,7 +67,7 @@ export function failureIn(body: unknown, status?: number): UpstreamFailure | und
 }
 
 function fromObject(error: JsonObject, given: number | undefined): UpstreamFailure {
-  // Google's own word is in `status`, OpenAI's in `type`.
+  // Google puts the error kind into `status`, OpenAI into `type`.
   const kind = stringOf(error.type) || stringOf(error.status);
   const code = codeOf(error);
   const status = given ?? httpStatus(error.code) ?? statusOf(kind, code);
@@ -80,7 +81,7 @@ function fromObject(error: JsonObject, given: number | undefined): UpstreamFailu
   });
 }
 
-/** Azure says what a filter found in an inner error, whose own code is the one that names it. */
+/** Azure identifies a filtered request by the code of an inner error. */
 function codeOf(error: JsonObject): string | undefined {
   const inner = error.innererror ?? error.inner_error;
   const code = stringOf(error.code);
@@ -94,8 +95,8 @@ function httpStatus(code: unknown): number | undefined {
 }
 
 /**
- * The status that an error inside a stream stands for (docs/protocols/errors.md#status-for-the-client); an unknown word is a failure of
- * the upstream: 502.
+ * The status of an error inside a stream, by its code or type (docs/protocols/errors.md#status-for-the-client). An
+ * unknown word is a failure of the upstream: 502.
  */
 const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
@@ -141,8 +142,9 @@ function retryDelay(details: unknown): number | undefined {
 }
 
 /**
- * The failure in an event of a stream. SDKs read any truthy top-level `error` as one, whatever it holds
- * (docs/protocols/openai-chat.md#stream-errors); Google wraps it into an array, and some servers name the event instead.
+ * Returns the failure in an event of a stream. SDKs read any truthy top-level `error` as one, whatever its value
+ * (docs/protocols/openai-chat.md#stream-errors). Google wraps it into an array, and some servers name the event `error`
+ * instead.
  */
 export function failureOfEvent(event: string | undefined, payload: unknown): UpstreamFailure | undefined {
   const body: unknown = Array.isArray(payload) ? payload[0] : payload;
@@ -152,7 +154,8 @@ export function failureOfEvent(event: string | undefined, payload: unknown): Ups
 }
 
 /**
- * An error as plain JSON in place of a stream: Google's OpenAI endpoint wraps it into an array (docs/protocols/errors.md#array-of-one).
+ * Decodes an error in plain JSON in place of a stream. Google's OpenAI endpoint wraps it into an array
+ * (docs/protocols/errors.md#array-of-one).
  */
 export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
   const body = parse(textOf(bytes));

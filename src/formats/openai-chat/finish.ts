@@ -4,8 +4,9 @@ import type { FinishReason } from '../events.ts';
 const WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
 
 /**
- * OpenAI itself ends a forced function call with `stop`, which a client of another API reads as a finished answer: with calls the reason
- * is `tool_calls`. Absent or unknown words are `stop` (docs/protocols/replies.md#missing-finish-reason).
+ * OpenAI itself ends a forced function call with `stop`, which a client of another API reads as a finished answer, so
+ * with calls the reason is `tool_calls`. A missing or unknown word is `stop`
+ * (docs/protocols/replies.md#missing-finish-reason).
  */
 export function mapFinish(word: string | undefined, calls: boolean): FinishReason {
   switch (word) {
@@ -22,13 +23,15 @@ export function mapFinish(word: string | undefined, calls: boolean): FinishReaso
 
 interface DecodedFinish {
   readonly reason: FinishReason;
-  /** The provider's own word. */
+  /** The provider's own finish reason. */
   readonly native: string | undefined;
-  /** The call was told as the deprecated `function_call`. */
+  /** The call was sent as the deprecated `function_call`. */
   readonly legacy: boolean;
 }
 
-/** Where the provider's own word is one of OpenAI's, it is the answer as it was given; any other stands beside. */
+/**
+ * A native reason that OpenAI defines becomes `finish_reason` unchanged. Any other goes into `native_finish_reason`.
+ */
 export function encodeFinish({ reason: mapped, native, legacy }: DecodedFinish, strict: boolean): JsonObject {
   if (native !== undefined && WORDS.has(native)) return { finish_reason: native };
   const reason = legacy && mapped === 'tool_calls' ? 'function_call' : mapped;

@@ -13,7 +13,10 @@ import { remoteMedia } from './remote-media.ts';
 import { clientPaths } from './client-paths.ts';
 import { unshown } from './unshown.ts';
 
-/** OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields): clients and any OpenAI-compatible upstream speak it. */
+/**
+ * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any
+ * OpenAI-compatible upstream.
+ */
 export const openaiChat: Format = {
   name: 'openai-chat',
   contentType: { body: 'application/json', stream: 'text/event-stream' },

@@ -1,7 +1,7 @@
 import type { Conversation, Part, Turn } from '../conversation.ts';
 
 /**
- * The conversation as OpenAI gets it: several texts of an answer, or of a result, are one
+ * The conversation as OpenAI receives it: the texts of an answer, or of a result, are joined
  * (docs/protocols/messages-route.md#joined-texts).
  */
 export function withJoinedTexts(conversation: Conversation): Conversation {
@@ -18,7 +18,7 @@ function joinTurn(turn: Turn): Turn {
   };
 }
 
-/** A refusal at the end, sound and calls have fields of their own. */
+/** A single refusal, audio and calls have their own fields. */
 function joinSpoken(parts: readonly Part[]): readonly Part[] {
   const isAudio = (part: Part): boolean => part.type === 'opaque' && 'audio' in part.value;
   const refusals = parts.filter(({ type }) => type === 'refusal').length;

@@ -35,7 +35,7 @@ describe('topLevelMember', () => {
     ['as the beginning of another key', '{"usage\\"x":1}'],
   ])('is not found %s', (_title, text) => expect(without(text, 'usage')).toBe(text));
 
-  it('takes one member from any object and changes nothing else', () => {
+  it('removes one member from any object and changes nothing else', () => {
     const key = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 6 }),
       fc.constantFrom('x"usage', 'usage"', '\\usage'),
@@ -54,7 +54,7 @@ describe('topLevelMember', () => {
   });
 });
 
-it('finds keys at any depth, and no text that looks like one', () => {
+it('finds keys at any depth, and no text that looks like a key', () => {
   expect(valueOf('{"a":{"error" : null}}', '"error"')).toBe(16);
   expect(valueOf('{"a":"\\"error\\": 1"}', '"error"')).toBe(-1);
   expect(valueOf('{"a":"error","b":1}', '"error"')).toBe(-1);

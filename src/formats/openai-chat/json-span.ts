@@ -1,11 +1,10 @@
 import { QUOTE, BACKSLASH, COMMA, COLON, isSpace, afterSpace, depthStep, afterString } from '../json/scan.ts';
 
 /**
- * Finds members of JSON text without parsing it. Works on latin1 views of UTF-8: all of JSON's own characters are ASCII, and bytes of
- * other characters are never one of them, so an index here is an index in the bytes.
- *
- * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so an unescaped `"key"` followed by a colon
- * can be no part of one, and a string value is never followed by a colon.
+ * Finds members of JSON text without parsing it. Works on latin1 views of UTF-8: JSON's own characters are all ASCII,
+ * and the bytes of other characters never are, so an index here is an index in the bytes.
+ * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so an unescaped `"key"` followed by
+ * a colon cannot be part of one, and a string value is never followed by a colon.
  */
 export interface JsonSpan {
   readonly from: number;
@@ -15,7 +14,7 @@ export interface JsonSpan {
 /** Index of the value of the next member named `key` (with its quotes), at any depth; -1 when there is none. */
 export function valueOf(text: string, key: string, from = 0): number {
   for (let at = text.indexOf(key, from); at >= 0; at = text.indexOf(key, at + key.length)) {
-    // The end of a longer key: `"x\"usage":`.
+    // This is the end of a longer key: `"x\"usage":`.
     if (text.charCodeAt(at - 1) === BACKSLASH) continue;
     const colon = afterSpace(text, at + key.length);
     if (text.charCodeAt(colon) === COLON) return afterSpace(text, colon + 1);
@@ -24,22 +23,23 @@ export function valueOf(text: string, key: string, from = 0): number {
 }
 
 /**
- * The member named `key` of the outermost object, with the comma that goes with it. Depth is counted from the end for the last one:
- * it stands at the end of a chunk, after its long part. Where that is no member of the outermost object, all of the text is read once:
- * a text may hold thousands of such names, and measuring the depth of each would cost the square of its length.
+ * Finds the member named `key` of the outermost object, with its comma. The depth of the first match is counted from
+ * the end of the text, because the member is near the end of a chunk, after its long part. When that match is nested,
+ * all of the text is read once: a text may hold thousands of such names, and measuring the depth of each would take
+ * quadratic time.
  */
 export function topLevelMember(text: string, key: string): JsonSpan | undefined {
   const value = valueOf(text, key);
   if (value < 0) return undefined;
   const end = valueEnd(text, value);
-  // Before the value, which may be the same text as the key.
+  // The search ends before the value, which may be the same text as the key.
   const from = text.lastIndexOf(key, value - 1);
   if (depthFromEnd(text, end) === 1) return withComma(text, { from, to: end });
   const member = memberFrom(text, key, end);
   return member && withComma(text, member);
 }
 
-/** Reads on from `at`, which is outside of strings, for a member of the outermost object. */
+/** Searches for a member of the outermost object from `at`, which is outside of strings. */
 function memberFrom(text: string, key: string, at: number): JsonSpan | undefined {
   let depth = depthFromEnd(text, at);
   while (at < text.length) {
@@ -73,7 +73,7 @@ function valueEnd(text: string, from: number): number {
     if (code === QUOTE) at = afterString(text, at);
     else {
       const change = depthStep(code);
-      // A bare number or word ends where its parent goes on or closes.
+      // A bare number or literal ends where its parent continues or closes.
       if (depth === 0 && (change < 0 || code === COMMA || isSpace(code))) return at;
       depth += change;
       at += 1;

@@ -25,7 +25,7 @@ import {
 } from '../laws.testkit.ts';
 import { openaiChat } from './index.ts';
 
-/** What OpenAI's own fields can say, and what the extensions add. */
+/** Events that OpenAI's own fields can express, and those that need the extensions. */
 const STANDARD: Abilities = { choices: 2, refusal: true, cacheUsage: true };
 const EXTENDED: Abilities = {
   choices: 2,
@@ -49,8 +49,8 @@ const plainOf = (events: readonly GenerationEvent[], client = strict) =>
   openaiChat.decodeReply(JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))), replyContext());
 
 /**
- * What a reader of this format can tell: all text comes before all calls, and a plain body has media and thinking in two lists
- * (docs/protocols/replies.md#reply-extensions), so that their order among each other is lost.
+ * The conversation as a reader of this format gets it: all text comes before all calls, and a plain body has media and
+ * thinking in two lists (docs/protocols/replies.md#reply-extensions), so that their order among each other is lost.
  */
 function seen(generation: Generation): unknown {
   const parts = joinedParts(generation).map((list) => ({
@@ -97,7 +97,7 @@ describe.each([
     );
   });
 
-  it('says the same as a stream and as a plain body', () => {
+  it('has the same content as a stream and as a plain body', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {
         const stream = readBack(streamOf(toEvents(reply, cuts), client));
@@ -127,7 +127,7 @@ describe.each([
     );
   });
 
-  it('loses nothing it can say', () => {
+  it('loses nothing that the format can express', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {
         const events = toEvents(reply, cuts);
@@ -154,7 +154,7 @@ describe.each([
     );
   });
 
-  it('leaves the events it is made of alone', () => {
+  it('does not change its events', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {
         const events = deepFreeze(toEvents(reply, cuts));
@@ -175,7 +175,7 @@ describe.each([
   });
 });
 
-/** The same events with those of the choices dealt out in turn, each choice in its own order: as servers stream several answers. */
+/** Interleaves the events of the choices, each choice in its own order, as servers stream several answers. */
 function interleaved(events: readonly GenerationEvent[], cuts: number): GenerationEvent[] {
   const next = random(cuts);
   const hands = new Map<number, GenerationEvent[]>();
@@ -191,7 +191,7 @@ function interleaved(events: readonly GenerationEvent[], cuts: number): Generati
   return [rest[0]!, ...dealt, ...rest.slice(1)];
 }
 
-it('keeps several answers apart however their pieces are mixed', () => {
+it('keeps several answers apart when their pieces are interleaved', () => {
   fc.assert(
     fc.property(generation({ ...EXTENDED, choices: 4 }), seed, fc.boolean(), (reply, cuts, strict) => {
       const client = clientContext({ strict });
@@ -204,7 +204,7 @@ it('keeps several answers apart however their pieces are mixed', () => {
   );
 });
 
-/** Checks the rules of a stream (docs/protocols/openai-chat.md#stream) as its client gets it. */
+/** Checks the rules of a stream (docs/protocols/openai-chat.md#stream) from the client's side. */
 function expectProperStream(text: string, includeUsage: boolean): void {
   const records = text.split('\n\n').slice(0, -1);
   expect(records.at(-1)).toBe('data: [DONE]');
@@ -245,10 +245,10 @@ it('keeps the order of chunks that clients rely on, with and without usage', () 
   );
 });
 
-it('shows a strict client no trace of thinking, signatures or made images', () => {
+it('shows a strict client no trace of thinking, signatures or generated images', () => {
   fc.assert(
     fc.property(generation(EXTENDED), seed, (reply, cuts) => {
-      // Marked, so that a trace can be found wherever it is.
+      // The mark makes a trace recognizable in any field.
       const marked = reply.choices.map((choice) => ({
         ...choice,
         blocks: choice.blocks.map((block) => {
@@ -296,7 +296,7 @@ it('gives a client that is not strict every block back that it sends as a messag
   );
 });
 
-it('joins neighbours in the kit only where nothing tells them apart', () => {
+it('joins adjacent parts in the test kit only when nothing separates them', () => {
   expect(
     joinNeighbours([
       { type: 'text', text: 'a' },

@@ -33,13 +33,13 @@ describe('passThroughEdits', () => {
       [],
     ],
     ['both', { model: 'm', stream: true }, [model, options({ include_usage: true })]],
-  ])('puts in %s', (_title, body, expected) => {
+  ])('sets %s', (_title, body, expected) => {
     const before = JSON.stringify(body);
     expect(edits(body)).toEqual(expected);
     expect(JSON.stringify(body)).toBe(before);
   });
 
-  it('asks for no usage where the server refuses to be asked, and leaves what the client says itself', () => {
+  it('requests no usage when the server refuses the option, and leaves the client’s own option unchanged', () => {
     const target = requestTarget({ model: 'gpt-x', streamUsage: false });
     const ask = (body: JsonObject) => openaiChat.passThroughEdits(view(body), target);
     expect(ask({ model: 'm', stream: true })).toEqual([model]);

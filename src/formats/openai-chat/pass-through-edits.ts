@@ -3,8 +3,8 @@ import type { BodyEdit, BodyView, RequestTarget } from '../format.ts';
 const source = 'gateway';
 
 /**
- * The target's own model name, and a usage chunk on every stream: without it the gateway could not count what it passes on. Where the
- * server refuses `stream_options`, those of the caller are the caller's matter.
+ * Sets the target's own model name and requests usage on every stream: without it the gateway could not count the usage
+ * of the reply. The caller's `stream_options` stay unchanged when the server refuses that field.
  */
 export function passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[] {
   const edits: BodyEdit[] = [];

@@ -29,15 +29,15 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 
-/** What becomes of an event: it leaves, it does not, or the reply ends before it. */
+/** The outcome for an event: it is sent, it is not sent, or the reply ends before it. */
 type Fate = 'keep' | 'drop' | 'stop';
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Chunks that travel as the bytes they came in. Most are only searched for a few keys; parsed are the first ones (until content
- * was seen), and those with a finish, usage or an error.
+ * Passes chunks on as the received bytes. Most chunks are only searched for a few keys. The first ones (until content
+ * was seen) and those with a finish reason, usage or an error are parsed.
  */
 export class StreamPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
@@ -47,7 +47,7 @@ export class StreamPassThrough implements PassThrough {
   readonly #finished = new Set<number>();
   #stopped = false;
   #keepAlives = 0;
-  /** The upstream has closed: what is still held is inspected, however it looks. */
+  /** The upstream has closed: the held rest is inspected in any case. */
   #closed = false;
 
   constructor(client: ClientContext) {
@@ -77,13 +77,13 @@ export class StreamPassThrough implements PassThrough {
       this.#fail(streamInterrupted(CUT_SHORT));
       return last;
     }
-    // Complete, but servers that just close leave out the mark that tells clients so.
+    // The reply is complete, but servers that only close the connection omit `[DONE]`, which clients expect.
     this.#end();
     const done = Buffer.from('data: [DONE]\n\n');
     return last ? Buffer.concat([last, done]) : done;
   }
 
-  /** A server that does not stream answers with a plain body, or with an error as one: told as the stream that was asked for. */
+  /** A plain reply or error of a server that does not stream is sent as the requested stream. */
   #passWhole(rest: Buffer): Buffer | undefined {
     this.#stopped = true;
     const asStream = ({ events }: WholeReply): Buffer =>
@@ -93,7 +93,7 @@ export class StreamPassThrough implements PassThrough {
     return reader.end();
   }
 
-  /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */
+  /** The last event may lack its blank line, which clients wait for. A truncated event does not parse. */
   #passRest(rest: Buffer): Buffer | undefined {
     return isData(rest.toString('latin1')) ? this.#pass(Buffer.concat([rest, Buffer.from('\n\n')])) : undefined;
   }
@@ -127,18 +127,18 @@ export class StreamPassThrough implements PassThrough {
     return left.length > 0 ? left : undefined;
   }
 
-  /** The part of the event that does not leave, and what leaves in its place. */
+  /** The span of the event that is removed, and the bytes that replace it. */
   #editOf(event: string, fate: Fate, bytes: Buffer): Edit | undefined {
     if (fate !== 'keep') return { from: 0, to: event.length };
     if (this.#client.strict && EXTENSIONS.test(event)) {
       const by = this.#withoutExtensions(bytes);
       if (by) return { from: 0, to: event.length, by };
     }
-    // The gateway asks every upstream for usage; a client that did not ask sees none of it, not even the null.
+    // The gateway requests usage from every upstream. A client that did not request it gets no `usage`, not even null.
     return this.#client.includeUsage ? undefined : usageMember(event);
   }
 
-  /** The event written anew, nothing where nothing is left to say; undefined where it says nothing extra after all. */
+  /** Returns the event without extensions, empty when nothing else is left, or undefined when it has no extensions. */
   #withoutExtensions(bytes: Buffer): Buffer | undefined {
     const chunk = readSse(bytes).map(({ data }) => parseChunk(data))[0];
     if (!chunk || !removeExtensions(chunk, this.signals)) return undefined;
@@ -156,7 +156,7 @@ export class StreamPassThrough implements PassThrough {
       if (data.startsWith('[DONE]')) return this.#done();
       if (data === '') {
         this.#keepAlives += 1;
-        // Cut just after `data:`.
+        // The event was cut just after `data:`.
         return this.#closed ? 'drop' : 'keep';
       }
       let chunk: unknown;
@@ -174,7 +174,7 @@ export class StreamPassThrough implements PassThrough {
 
   #done(): Fate {
     if (this.#seen.size === 0) return this.#fail(streamInterrupted(NO_ANSWER));
-    // Proxies put `[DONE]` behind a stream that was cut, too.
+    // Proxies send `[DONE]` after an interrupted stream too.
     if (!this.#allFinished()) return this.#fail(streamInterrupted(UNFINISHED));
     this.#end();
     this.#stopped = true;
@@ -218,7 +218,7 @@ export class StreamPassThrough implements PassThrough {
     if (!word) return;
     this.#finished.add(index);
     noteFinish(signals, mapFinish(word, false));
-    // A filter's stop is no content yet: another choice may still answer.
+    // A choice that a filter stopped is not content: another choice may still answer.
     if (!signals.blocked) signals.content = true;
   }
 }
@@ -227,7 +227,7 @@ interface Edit extends JsonSpan {
   readonly by?: Buffer;
 }
 
-/** A plain body; a stream of events never begins so. */
+/** True for a plain JSON body. An event stream never begins this way. */
 function isJson(bytes: Buffer): boolean {
   return /^\s*[{[]/.test(textOf(bytes.subarray(0, 64)));
 }
@@ -249,8 +249,8 @@ function isData(event: string): boolean {
 }
 
 /**
- * The top-level `usage` of an event. JSON over several `data:` lines is left as it is: a cut there would have to join the
- * lines, and no known server writes chunks so.
+ * Finds the top-level `usage` of an event. JSON over several `data:` lines stays unchanged: the removal would have to
+ * join the lines, and no known server writes such chunks.
  */
 function usageMember(event: string): JsonSpan | undefined {
   if (valueOf(event, '"usage"') < 0) return undefined;
@@ -262,14 +262,20 @@ function usageMember(event: string): JsonSpan | undefined {
   return member && { from: from + member.from, to: from + member.to };
 }
 
-/** Matches a member of one of the keys whose value does not begin with `usual`. A key has no backslash before it (json-span.ts says why). */
+/**
+ * Matches a member of one of the keys whose value does not begin with `usual`. A backslash before the quote rules a key
+ * out (json-span.ts says why).
+ */
 const memberPattern = (keys: string, usual: string): string =>
   `(?<!\\\\)"(?:${keys})"[ \\t\\r\\n]*:[ \\t\\r\\n]*(?:[^${usual} \\t\\r\\n]|$)`;
 
-/** How a JSON object begins: with its first member. */
+/** Matches the beginning of a JSON object, up to its first value. */
 const OBJECT = /^data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/;
 
-/** One line that begins and ends as a JSON object. What else a server writes is read, for no client could (a page, half a chunk). */
+/**
+ * True for one line that begins and ends as a JSON object. Any other event is parsed, because no client could read it
+ * (an HTML page, half a chunk).
+ */
 function isChunk(event: string): boolean {
   let last = event.length - 1;
   while (event.charCodeAt(last) === LF || event.charCodeAt(last) === CR) last -= 1;
@@ -277,9 +283,9 @@ function isChunk(event: string): boolean {
 }
 
 /**
- * One search for all that makes an event rare, since every event pays for it (0.3 µs; a search for each cost 1 µs, measured): no object
- * (`[DONE]`), a named event, a finish, usage or error that is not null, another choice than the first (or another tool call,
- * which is as rare), or no choice at all.
+ * One search for all features of a rare event, because every event pays for it (measured: 0.3 µs; a search for each
+ * feature cost 1 µs). The features are: no object (`[DONE]`), a named event, a finish reason, usage or error that is
+ * not null, another choice than the first (or another tool call, which is as rare), or no choice at all.
  */
 const RARE = new RegExp(
   [

@@ -27,7 +27,7 @@ function pass(reader: PassThrough, pieces: readonly Buffer[]): string {
   return Buffer.concat(out.filter((piece) => piece !== undefined)).toString('utf8');
 }
 
-/** The bytes that leave and what was seen; checked to be the same for every single cut of the bytes in two. */
+/** The bytes that are sent and the signals, checked to be the same for every cut of the bytes in two. */
 function passed(text: string, client = notAsking) {
   const bytes = Buffer.from(text);
   const whole = openaiChat.passThrough(client, true);
@@ -51,7 +51,7 @@ function passed(text: string, client = notAsking) {
 describe('a stream that is whole', () => {
   const body = role + hello + event({ content: ', wörld 🙂' }) + finish('stop');
 
-  it('leaves as it came, usage and all, for a client that asked for usage', () => {
+  it('is sent unchanged, with its usage, to a client that requested usage', () => {
     const { left, signals } = passed(body + usageChunk + DONE, asking);
     expect(left).toBe(body + usageChunk + DONE);
     expect(signals).toEqual({
@@ -67,7 +67,7 @@ describe('a stream that is whole', () => {
     });
   });
 
-  it('leaves without the usage chunk for a client that did not ask, but the gateway has counted', () => {
+  it('is sent without the usage chunk to a client that did not request it, and the gateway still counts it', () => {
     const { left, signals } = passed(body + usageChunk + DONE);
     expect(left).toBe(body + DONE);
     expect(signals).toMatchObject({ usage: { input: 3, output: 2, total: 5 }, ended: true });
@@ -77,7 +77,7 @@ describe('a stream that is whole', () => {
     ['at the end', `,"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"usage":null}`],
     ['before the choices', `,"usage":null,"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}`],
     ['with spaces', `, "choices":[{"index":0,"delta":{"content":"x"}}] , "usage" : null }`],
-  ])('loses "usage":null %s, and nothing else, for a client that did not ask', (_title, rest) => {
+  ])('loses "usage":null %s, and nothing else, for a client that did not request usage', (_title, rest) => {
     const chunk = `data: {"id":"c","model":"m"${rest}\n\n`;
     const { left } = passed(chunk + finish('stop') + DONE);
     const [first, ...others] = left.split('\n\n');
@@ -87,7 +87,7 @@ describe('a stream that is whole', () => {
     expect(passed(chunk + finish('stop') + DONE, asking).left).toBe(chunk + finish('stop') + DONE);
   });
 
-  it('loses usage that stands beside the finish, but not the finish', () => {
+  it('loses usage beside a finish reason, but not the finish reason', () => {
     const last = line({ ...frame, choices: [{ index: 0, delta: {}, finish_reason: 'length' }], usage });
     const { left, signals } = passed(hello + last + DONE);
     expect(left).toBe(hello + finish('length') + DONE);
@@ -102,7 +102,7 @@ describe('a stream that is whole', () => {
     expect(signals.usage).toEqual({ input: 3, output: 2, total: 5 });
   });
 
-  it('takes the usage chunk out even where it counts nothing', () => {
+  it('removes the usage chunk even when it has no counts', () => {
     expect(passed(hello + finish('stop') + line({ ...frame, choices: [], usage: {} }) + DONE).left).toBe(
       hello + finish('stop') + DONE,
     );
@@ -115,7 +115,7 @@ describe('a stream that is whole', () => {
     expect(signals.model).toBe('gpt-ran');
   });
 
-  it('keeps comments, CRLF and fields it does not know', () => {
+  it('keeps comments, CRLF and unknown fields', () => {
     const text = `: ping\r\n\r\n${role}: keep-alive\n\nid: 7\nretry: 5\n${hello}${finish('stop')}${DONE}`.replaceAll(
       '\n\n',
       '\r\n\r\n',
@@ -125,14 +125,14 @@ describe('a stream that is whole', () => {
     expect(signals).toMatchObject({ content: true, ended: true, progress: 4 });
   });
 
-  it('takes off a byte order mark, which hides the first event from clients that do not know it', () => {
+  it('removes a byte order mark, which hides the first event from some clients', () => {
     const text = `\uFEFF${event({ content: 'x' }, { usage: null })}${finish('stop')}${DONE}`;
     const { left, signals } = passed(text);
     expect(left).toBe(`${event({ content: 'x' })}${finish('stop')}${DONE}`);
     expect(signals).toMatchObject({ content: true, ended: true, progress: 3 });
   });
 
-  it('ends at [DONE] under any field before it, and lets nothing follow', () => {
+  it('ends at [DONE] after any field, and nothing follows', () => {
     for (const done of [DONE, 'data:[DONE]\n\n', 'event: end\ndata: [DONE]\n\n', 'id: 9\ndata: [DONE]\n\n']) {
       const { left, signals } = passed(`${body}${done}${hello}: late\n\n`);
       expect(left).toBe(body + done);
@@ -140,7 +140,7 @@ describe('a stream that is whole', () => {
     }
   });
 
-  it('leaves JSON over several data lines as it is', () => {
+  it('leaves JSON over several data lines unchanged', () => {
     const lines =
       'data: {"model":"m",\ndata: "choices":[{"index":0,"delta":{"content":"x"}}],\ndata: "usage": null\ndata: }\n\n';
     const { left, signals } = passed(lines + finish('stop') + DONE);
@@ -192,8 +192,8 @@ describe('a stream that fails', () => {
     ['the name after the data', 'data: {"message":"Busy."}\nevent: error\n\n', 502, 'Busy.'],
     ['beside choices', line({ ...frame, choices: [], error: { message: 'Busy.', code: 500 } }), 500, 'Busy.'],
     ['no JSON', 'data: <html>\n\n', 502, 'The upstream sent an event that is not JSON.'],
-  ])('tells of the error (%s) and gives it no bytes, nor what follows', (name, error, status, message) => {
-    // Without content yet, and with: only the rare events are parsed then.
+  ])('reports the error (%s) and sends neither it nor anything after it', (name, error, status, message) => {
+    // Before content and after it, when only the rare events are parsed.
     for (const before of [role, role + hello]) {
       if (name === 'no JSON' && before !== role) continue;
       const { left, signals } = passed(before + error + hello + finish('stop') + DONE);
@@ -211,13 +211,13 @@ describe('a stream that fails', () => {
     ['before anything', ''],
     ['after a comment', ': ping\n\n'],
     ['without a choice', usageChunk],
-  ])('is cut short when it closes %s', (_title, text) => {
+  ])('is interrupted when it closes %s', (_title, text) => {
     const { left, signals } = passed(text, asking);
     expect(left).toBe(text);
     expect(signals).toMatchObject({ ended: false, failure: { status: 502, kind: 'stream_interrupted' } });
   });
 
-  it('never lets the half of an event out', () => {
+  it('never sends half an event', () => {
     const whole = role + hello + event({ content: 'more' });
     for (let at = (role + hello).length; at < whole.length - 2; at += 1) {
       const reader = openaiChat.passThrough(asking, true);
@@ -241,7 +241,7 @@ describe('a stream that fails', () => {
     expect(signals).toMatchObject({ ended: false, failure: { kind: 'stream_interrupted' } });
   });
 
-  it('fails on an event larger than the bound', () => {
+  it('fails on an event larger than the limit', () => {
     const reader = openaiChat.passThrough(asking, true);
     expect(reader.push(Buffer.from(hello))?.toString()).toBe(hello);
     reader.push(Buffer.from('data: '));
@@ -252,14 +252,14 @@ describe('a stream that fails', () => {
   });
 });
 
-describe('a stream that just closes', () => {
+describe('a stream that closes without [DONE]', () => {
   it('is complete when every choice has finished, and gets the [DONE] its client waits for', () => {
     const { left, signals } = passed(role + hello + finish('stop'));
     expect(left).toBe(role + hello + finish('stop') + DONE);
     expect(signals).toMatchObject({ ended: true, failure: undefined });
   });
 
-  it('gives its last event the blank line it lacks', () => {
+  it('gives its last event the missing blank line', () => {
     for (const missing of [1, 2]) {
       const { left, signals } = passed((role + hello + finish('stop')).slice(0, -missing), asking);
       expect(left.replaceAll(/\n{2,}/g, '\n\n')).toBe(role + hello + finish('stop') + DONE);
@@ -306,13 +306,13 @@ describe('content', () => {
     ['a call without a name', { tool_calls: [{ index: 0, function: { arguments: '{' } }] }, false],
   ])('begins with %s', (_title, delta, expected) => expect(first(delta)).toBe(expected));
 
-  it('begins with a finish', () => {
+  it('begins with a finish reason', () => {
     const reader = openaiChat.passThrough(asking, true);
     reader.push(Buffer.from(finish('length')));
     expect(reader.signals).toMatchObject({ content: true, answered: false, finish: 'length' });
   });
 
-  it('does not begin with a filter’s stop before it is the end, since another choice may still answer', () => {
+  it('does not begin when a filter stops one choice, since another choice may still answer', () => {
     const reader = openaiChat.passThrough(asking, true);
     reader.push(Buffer.from(finish('content_filter')));
     expect(reader.signals).toMatchObject({ content: false, blocked: true, finish: 'content_filter' });
@@ -321,7 +321,7 @@ describe('content', () => {
   });
 });
 
-it('sees what decoding sees and keeps every byte, whatever is said', () => {
+it('has the signals of the decoder and keeps every byte, for any conversation', () => {
   const replies = generation({ choices: 2, refusal: true, cacheUsage: true });
   fc.assert(
     fc.property(replies, seed, fc.boolean(), (reply, cuts, includeUsage) => {
@@ -330,7 +330,7 @@ it('sees what decoding sees and keeps every byte, whatever is said', () => {
       const client = clientContext({ includeUsage });
       const reader = openaiChat.passThrough(client, true);
       const left = pass(reader, rechunk(bytes, cuts));
-      // A client that does not ask gets what the encoder would have written for it.
+      // A client that did not request usage gets the same bytes as from the encoder.
       expect(left).toBe(openaiChat.encodeStream(client).push(events));
       const { usage, model } = fold(decodeAll(openaiChat.decodeStream(replyContext()), [bytes]));
       expect(reader.signals).toMatchObject({ usage, model, content: true, ended: true, failure: undefined });
@@ -352,7 +352,7 @@ describe('a plain reply', () => {
     service_tier: 'flex',
   };
 
-  it('leaves as it came, and tells what it holds', () => {
+  it('is sent unchanged, with its signals', () => {
     const text = JSON.stringify(reply, undefined, 2);
     const { left, signals } = plain(text);
     expect(left).toBe(text);
@@ -376,7 +376,7 @@ describe('a plain reply', () => {
       { status: 502, message: expect.stringContaining('The reply is not a chat completion') },
     ],
     ['is an error in a 200', '{"error":{"message":"Busy.","code":429}}', { status: 429, message: 'Busy.' }],
-  ])('does not leave when it %s', (_title, text, failure) => {
+  ])('is not sent when it %s', (_title, text, failure) => {
     const { left, signals } = plain(text);
     expect(left).toBe('');
     expect(signals).toMatchObject({ ended: false, failure });
@@ -396,7 +396,7 @@ describe('an upstream that answers a request for a stream with plain JSON', () =
     ['in one line', JSON.stringify(body)],
     ['with an end of line', ` ${JSON.stringify(body)}\n`],
     ['over many lines', JSON.stringify(body, undefined, 2)],
-  ])('is told as the stream that was asked for (%s)', (_title, text) => {
+  ])('is sent as the requested stream (%s)', (_title, text) => {
     const { left, signals } = passed(text, asking);
     expect(left).toContain('"created":7,"model":"gpt-ran","choices":[{"index":0,"delta":{"content":"Hello"}');
     expect(left).toContain('"choices":[],"usage":{"prompt_tokens":3,');
@@ -411,14 +411,14 @@ describe('an upstream that answers a request for a stream with plain JSON', () =
     ['something else', '{"object":"list"}', { status: 502, kind: 'unreadable_reply' }],
     ['a list of nothing', '[]', { status: 502, kind: 'unreadable_reply' }],
     ['half of it', '{"choices":[', { status: 502, kind: 'unreadable_reply' }],
-  ])('fails as it says where it is %s', (_title, text, failure) => {
+  ])('fails with its own error when it is %s', (_title, text, failure) => {
     const { left, signals } = passed(text);
     expect(left).toBe('');
     expect(signals).toMatchObject({ ended: false, content: false, failure });
   });
 });
 
-it('reads an error in a list where a plain reply was asked for', () => {
+it('reads an error in a list in place of a plain reply', () => {
   const reader = openaiChat.passThrough(notAsking, false);
   expect(pass(reader, [Buffer.from('[{"error":{"message":"No.","code":403,"status":"PERMISSION_DENIED"}}]')])).toBe('');
   expect(reader.signals.failure).toMatchObject({ status: 403, message: 'No.', kind: 'PERMISSION_DENIED' });

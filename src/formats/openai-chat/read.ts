@@ -4,13 +4,14 @@ import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has
- * not (scanned pass-through bodies, overrides). `null` is what OpenAI's SDKs send for "not set", so it reads as absent.
+ * Typed readers of a caller's body. The schema has normally validated the body. The readers also check bodies that it
+ * has not seen (scanned pass-through bodies, overrides). OpenAI's SDKs send `null` for "not set", so it reads as
+ * absent.
  */
 
 /**
- * `field` of what stands at `path`. Readers take the two apart: a body has tens of thousands of fields, and only a fault needs the
- * place of one.
+ * Returns the place of `field` in the object at `path`. Readers take the two separately: a body has tens of thousands
+ * of fields, and only a fault needs the place of one.
  */
 function placeOf(path: ParamPath, field: string | undefined): ParamPath {
   return field === undefined ? path : BodyPlace.field(path, field);
@@ -67,7 +68,10 @@ export function invalidValue(path: ParamPath, message: string): RequestFault {
   return new RequestFault('invalid_value', message, path);
 }
 
-/** Some servers fill a silence with chunks of no choice; Azure's filter results before the answer look the same. */
+/**
+ * Some servers keep the connection alive with chunks that have no choice. Azure's filter results before the answer look
+ * the same.
+ */
 export function isKeepAlive(chunk: JsonObject): boolean {
   return (!Array.isArray(chunk.choices) || chunk.choices.length === 0) && !isObject(chunk.usage);
 }

@@ -12,7 +12,7 @@ const PDF_URI = 'data:application/pdf;base64,UERG';
 
 const body = (part: unknown, role = 'user'): JsonObject => ({ model: 'm', messages: [{ role, content: [part] }] });
 
-describe('media by address in a chat request', () => {
+describe('media URLs in a chat request', () => {
   it.each([
     [
       'an image',
@@ -71,9 +71,9 @@ describe('media by address in a chat request', () => {
     ['an address in a text', { type: 'text', text: 'https://h.example/a.png' }],
     ['a part that is none', 'https://h.example/a.png'],
     ['an image without an address', { type: 'image_url', image_url: null }],
-  ])('%s is none', (_, part) => expect(remoteMedia(body(part))).toEqual([]));
+  ])('%s is not media by URL', (_, part) => expect(remoteMedia(body(part))).toEqual([]));
 
-  it('is looked for in what users and tools say, as the target is given it', () => {
+  it('are found in user and tool messages, as the target gets them', () => {
     const part = { type: 'image_url', image_url: { url: 'https://h.example/a.png' } };
     const roles = ['system', 'developer', 'user', 'assistant', 'tool'];
     const messages = roles.map((role) => ({ role, content: [{ type: 'text', text: 'x' }, part] }));
@@ -83,7 +83,7 @@ describe('media by address in a chat request', () => {
     ]);
   });
 
-  it('is what the decoder reads as a URL, part for part', () => {
+  it('are those that the decoder reads as URLs, part for part', () => {
     const url = fc.constantFrom('https://h.example/a.png', 'gs://b/a.pdf', PNG_URI, 'HTTPS://h.example/x');
     const part = fc.oneof(
       fc
@@ -104,7 +104,7 @@ describe('media by address in a chat request', () => {
     );
   });
 
-  it('of a body that is not one is none, whatever it holds', () => {
+  it('are none in an arbitrary body', () => {
     fc.assert(fc.property(fc.jsonValue(), (messages) => void remoteMedia({ messages })));
   });
 });

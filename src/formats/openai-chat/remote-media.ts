@@ -3,7 +3,10 @@ import { bareMime, mediaKind, mimeOfName, mimeOfUrl, toDataUri } from '../media/
 import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 
-/** Media by address in what users and tools say; models are given none of their own. What is malformed is the decoder's to refuse. */
+/**
+ * Finds media URLs in user and tool messages. Models get no media of their own, so assistant messages are skipped. The
+ * decoder refuses malformed parts.
+ */
 export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, turn) => {
@@ -39,7 +42,7 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefine
   const holder = part[key];
   const { url, ...others } = isObject(holder) ? holder : { url: holder };
   if (!isAddress(url)) return undefined;
-  const mime = saidMime(others) ?? mimeOfUrl(url);
+  const mime = explicitMime(others) ?? mimeOfUrl(url);
   return {
     key,
     url,
@@ -52,11 +55,11 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefine
 function ofFile(file: unknown): FoundMedia | undefined {
   if (!isObject(file) || file.file_data !== undefined) return undefined;
   const { file_url: address, file_id: id, ...others } = file;
-  // A Google file id is an address (docs/protocols/requests.md#file-id).
+  // A Google file id is a URL (docs/protocols/requests.md#file-id).
   const url = address ?? id;
   if (!isAddress(url)) return undefined;
   const name = typeof file.filename === 'string' ? mimeOfName(file.filename) : undefined;
-  const mime = saidMime(others) ?? mimeOfUrl(url) ?? name;
+  const mime = explicitMime(others) ?? mimeOfUrl(url) ?? name;
   return {
     key: 'file',
     url,
@@ -66,13 +69,13 @@ function ofFile(file: unknown): FoundMedia | undefined {
   };
 }
 
-function saidMime({ mime_type: mime, format }: JsonObject): string | undefined {
+function explicitMime({ mime_type: mime, format }: JsonObject): string | undefined {
   if (typeof mime === 'string' && mime !== '') return bareMime(mime);
   if (typeof format !== 'string' || format === '') return undefined;
   return format.includes('/') ? bareMime(format) : mimeOfName(`.${format}`);
 }
 
-/** What the bytes are is known now, and what the caller took them for would win over it. */
+/** Removes the caller's type: the type of the fetched bytes is known, and an explicit type would override it. */
 function withoutType({ mime_type: _, format: __, ...others }: JsonObject): JsonObject {
   return others;
 }

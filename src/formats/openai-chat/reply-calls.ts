@@ -4,16 +4,16 @@ import type { ClientContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 
 /**
- * Tool calls of a reply (docs/protocols/openai-chat.md#tool-calls, docs/protocols/openai-chat.md#stream), whole and in pieces. A call
- * that came as the deprecated `function_call` leaves as one: a client that asked with `functions` reads nothing else. Only the name and
- * the place of its arguments differ.
+ * Tool calls of a reply (docs/protocols/openai-chat.md#tool-calls, docs/protocols/openai-chat.md#stream), whole and in
+ * fragments. A call that arrives as the deprecated `function_call` is sent as one: a client that sent `functions` reads
+ * no other form. The forms differ only in the field name and the position of the arguments.
  */
 type Start = Extract<GenerationEvent, { type: 'tool_call' }>;
 type Form = 'function' | 'custom' | 'legacy';
 
 type Client = Pick<ClientContext, 'strict' | 'functionCalls'>;
 
-/** There is one deprecated call in a message; those behind it are told in the newer form rather than lost. */
+/** A message has at most one deprecated call. Further calls are sent in the newer form, so that they are not lost. */
 function formOf({ custom, legacy }: { custom?: boolean; legacy?: boolean }, first: boolean, client: Client): Form {
   if (custom) return 'custom';
   return first && (legacy || client.functionCalls) ? 'legacy' : 'function';
@@ -38,13 +38,13 @@ function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
   const { id, name, custom } = part;
   const { inside, beside } = signatureFields(strict ? undefined : part.signature);
   if (custom) return { id, type: 'custom', custom: { name, input: part.arguments, ...inside }, ...beside };
-  // Clients parse the arguments: none is the empty object.
+  // Clients parse the arguments, so missing arguments become the empty object.
   return { id, type: 'function', function: { name, arguments: part.arguments || '{}', ...inside }, ...beside };
 }
 
 /**
- * In this gateway's spelling and in that of Google's OpenAI endpoint (docs/protocols/replies.md#thought-signatures): some clients
- * (@ai-sdk/openai-compatible) return only the latter.
+ * Writes the signature in this gateway's field and in that of Google's OpenAI endpoint
+ * (docs/protocols/replies.md#thought-signatures): some clients (@ai-sdk/openai-compatible) return only the latter.
  */
 function signatureFields(thought_signature: string | undefined): { inside?: JsonObject; beside?: JsonObject } {
   if (thought_signature === undefined) return {};
@@ -57,7 +57,10 @@ interface CallState {
   empty: boolean;
 }
 
-/** Gives the deltas of one choice's calls as JSON text. Indexes count its calls, whatever the provider's blocks were. */
+/**
+ * Writes the deltas of one choice's calls as JSON text. Indexes count the calls of the choice, independent of the
+ * provider's blocks.
+ */
 export class CallWriter {
   readonly #client: Client;
   readonly #calls = new Map<number, CallState>();
@@ -87,7 +90,7 @@ export class CallWriter {
     return JSON.stringify({ tool_calls: [{ index, id, type: form, [form]: body, ...beside }] });
   }
 
-  /** The hot path of calls. Undefined where there is nothing to say. */
+  /** The hot path of calls. Returns undefined when there is nothing to send. */
   arguments(call: number, text: string): string | undefined {
     const state = this.#calls.get(call);
     if (!state || text === '') return undefined;

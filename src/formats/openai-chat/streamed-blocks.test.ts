@@ -28,7 +28,7 @@ it.each([
   ['a block that came whole', { type: 'code', language: 'x', code: 'y' }, { type: 'code', language: 'x', code: 'y' }],
 ])('makes a block of %s', (_title, delta, block) => expect(assemble(piece(0, delta))).toEqual([block]));
 
-it('leaves whole blocks what and where they are, among pieces too', () => {
+it('leaves whole blocks unchanged and in place, among fragments too', () => {
   const whole = { type: 'thinking', thinking: 'x', delta: {} };
   const items = [whole, { type: 'text', text: 'y' }, 7];
   expect(assemble(...items)).toEqual(items);

@@ -4,14 +4,14 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
- * `content_blocks` of a stream are pieces, `{index, delta}` (docs/protocols/replies.md#streamed-content-blocks), and a client that only
- * collects them sends the pieces back. This function assembles them into the blocks of the plain reply; whole blocks stay unchanged and
- * in their place.
+ * Assembles the fragments of streamed `content_blocks`, `{index, delta}`
+ * (docs/protocols/replies.md#streamed-content-blocks), into the blocks of the plain reply: a client that only collects
+ * them sends the fragments back. Whole blocks stay unchanged and in their place.
  */
 export function assembleBlocks(items: readonly unknown[]): readonly unknown[] {
   if (!items.some(isFragment)) return items;
   const byIndex = new Map<unknown, JsonObject>();
-  /** Lists of citations that are this function's own and not the caller's. */
+  /** Citation lists that this function created and may extend in place. */
   const own = new Set<unknown>();
   const blocks: unknown[] = [];
   for (const item of items) {
@@ -39,7 +39,7 @@ function isFragment(item: unknown): item is Fragment {
   return isObject(item) && item.type === undefined && isObject(item.delta);
 }
 
-/** A block that never comes in pieces has its own type. A signature alone sits on an empty text, as everywhere. */
+/** A fragment with a `type` is a whole block. A signature alone is that of an empty text, as in fold.ts. */
 function begin(delta: JsonObject): JsonObject {
   if (typeof delta.type === 'string') return { ...delta };
   if (typeof delta.data === 'string') return { type: 'redacted_thinking', data: delta.data };

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 
 /**
- * `content_parts` of a stream. The pieces, one after the other, are the list a plain reply has: texts and media in their order, so that
- * who keeps them can send them back as they were made. A text is one item: it is held until the next medium, or the end;
- * nobody waits for it, for it has left as `content`.
+ * Builds `content_parts` of a stream. Joined in order, the pieces are the list of a plain reply: texts and media in
+ * order, so that a client can send them back unchanged. A text is one item, held until the next medium or the end. The
+ * client already has it as `content`, so the delay costs nothing.
  */
 export class StreamedParts {
   #held: { readonly block: number; text: string }[] = [];
@@ -15,13 +15,13 @@ export class StreamedParts {
     else this.#held.push({ block, text });
   }
 
-  /** The medium, and the texts before it. */
+  /** Returns the held texts, then the medium. */
   media(item: JsonObject): readonly JsonObject[] {
     this.#shown = true;
     return [...this.#texts(), item];
   }
 
-  /** The texts behind the last medium; none in an answer without media, which has no such list. */
+  /** Returns the texts after the last medium. An answer without media has no such list. */
   rest(): readonly JsonObject[] {
     return this.#shown ? this.#texts() : [];
   }

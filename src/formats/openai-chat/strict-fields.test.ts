@@ -30,7 +30,7 @@ const EXTENSIONS: readonly (readonly [string, JsonObject])[] = [
 ];
 
 describe('a strict client of an upstream that adds to OpenAI’s fields', () => {
-  it.each(EXTENSIONS)('gets no %s of a stream, and all the rest', (_key, extra) => {
+  it.each(EXTENSIONS)('gets no %s of a stream, and all other fields', (_key, extra) => {
     const begun = chunk({ role: 'assistant', content: '' });
     const mixed = chunk({ content: 'Yes', ...extra }, { logprobs: null });
     const { left, signals } = passed(
@@ -63,7 +63,7 @@ describe('a strict client of an upstream that adds to OpenAI’s fields', () => 
     );
   });
 
-  it('does not see usage that a rewritten chunk carries unless it asked', () => {
+  it('gets no usage of a rewritten chunk without a request for usage', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     const text = line({ ...chunk({ content: 'a', reasoning: 'b' }), usage }) + finish + DONE;
     expect(passed(text, clientContext({ includeUsage: false })).left).toBe(
@@ -80,13 +80,13 @@ describe('a strict client of an upstream that adds to OpenAI’s fields', () => 
       line(chunk({ tool_calls: [{ index: 0, function: { arguments: '{"reasoning":1}' } }] })),
     ],
     ['has them elsewhere', line(chunk({ content: 'a' }, { details: { reasoning: 'of the filter' } }))],
-  ])('gets the very bytes of a chunk that %s', (_title, text) => {
+  ])('gets the same bytes of a chunk that %s', (_title, text) => {
     const whole = line(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f' } }] })) + text + finish + DONE;
     expect(passed(whole).left).toBe(whole);
   });
 });
 
-it('leaves them to a client that is not strict', () => {
+it('keeps the extensions for a client that is not strict', () => {
   const text = line(chunk({ reasoning_content: 'Hm' })) + line(chunk({ content: 'Yes' })) + finish + DONE;
   expect(passed(text, lax).left).toBe(text);
 });

@@ -6,17 +6,21 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
- * Thinking and signatures as OpenAI-compatible servers add them to a reply (DeepSeek, vLLM, OpenRouter, Google's OpenAI endpoint, a
- * gateway like this one). A strict client gets the answer alone (docs/protocols/replies.md#strict-replies), also where the reply is
- * passed through; other fields of a server stay, since nothing of the conversation is in them.
+ * Fields in which OpenAI-compatible servers add thinking and signatures to a reply (DeepSeek, vLLM, OpenRouter,
+ * Google's OpenAI endpoint, a gateway like this one). A strict client gets only the answer
+ * (docs/protocols/replies.md#strict-replies), also when the reply is passed through. Other fields of a server stay,
+ * because they hold no part of the conversation.
  */
 const OF_MESSAGE = ['reasoning_content', 'reasoning', 'reasoning_details', 'content_blocks', 'content_parts'] as const;
 const OF_CALL = ['extra_content', 'thought_signature'] as const;
 
-/** Keys to look for in the text of a reply before anything is parsed. A null there says nothing and may stay. */
+/** Keys to search for in the text of a reply before it is parsed. A null value holds nothing and may stay. */
 export const EXTENSION_KEYS = [...OF_MESSAGE, ...OF_CALL].join('|');
 
-/** Takes them out of a parsed reply or chunk, and names what of the answer went with them. True when there was one. */
+/**
+ * Removes the extensions from a parsed reply or chunk and reports the content lost with them. Returns true when there
+ * was one.
+ */
 export function removeExtensions(reply: JsonObject, notes: LossNotes): boolean {
   const choices: readonly unknown[] = Array.isArray(reply.choices) ? reply.choices : [];
   let found = false;
@@ -43,7 +47,7 @@ function removeFrom(message: JsonObject, notes: LossNotes): boolean {
   return found;
 }
 
-/** Of a fragment, only those with a type of their own are more than words and thoughts. */
+/** Only fragments with their own `type` hold more than text and thoughts. */
 function loseItem(item: unknown, notes: LossNotes): void {
   const block = isObject(item) && isObject(item.delta) ? item.delta : item;
   if (!isObject(block) || typeof block.type !== 'string') return;
@@ -67,12 +71,12 @@ function remove(holder: JsonObject, keys: readonly string[]): boolean {
   return found;
 }
 
-/** A chunk that only held them: nothing is left to tell. */
+/** True for a chunk that held only extensions: nothing is left to send. */
 export function isEmptyChunk(chunk: JsonObject): boolean {
   if (isObject(chunk.usage) || !Array.isArray(chunk.choices)) return false;
   return chunk.choices.every((choice: unknown) => {
     if (!isObject(choice) || choice.finish_reason || choice.logprobs) return false;
-    const said = isObject(choice.delta) ? Object.values(choice.delta) : [];
-    return said.every((value) => value === null || value === '');
+    const values = isObject(choice.delta) ? Object.values(choice.delta) : [];
+    return values.every((value) => value === null || value === '');
   });
 }

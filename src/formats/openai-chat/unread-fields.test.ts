@@ -65,7 +65,7 @@ it.each([
     ['response_format.json_schema'],
   ],
   ['a name every object has', message({ role: 'user', constructor: 'x' }), ['messages[1].constructor']],
-])('names the field nobody reads of %s', (_of, body, paths) => expect(unread(body)).toEqual(paths));
+])('names the unread field of %s', (_of, body, paths) => expect(unread(body)).toEqual(paths));
 
 const OF_THE_ASSISTANT = {
   tool_calls: [{ id: 'a', mood: 1 }],
@@ -85,13 +85,13 @@ it.each([
   ['tool', OF_THE_ASSISTANT],
   ['function', { ...OF_THE_ASSISTANT, tool_call_id: 'a' }],
   ['assistant', { tool_call_id: 'a' }],
-])('names the fields that are read of other roles on a message of the %s', (role, fields) =>
+])('names the fields of other roles on a message of the role %s', (role, fields) =>
   expect(unread(message({ role, content: 'x', ...fields }))).toEqual(
     Object.keys(fields).map((field) => `messages[1].${field}`),
   ),
 );
 
-it('has nothing to say of what each role is read for', () => {
+it('reports no field that the decoder reads for a role', () => {
   const cache_control = { type: 'ephemeral' };
   const roles = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
   const messages: object[] = roles.map((role) => ({ role, content: 'x', name: 'n', cache_control }));
@@ -112,4 +112,4 @@ it.each([
   ['options that are words', { tool_choice: 'auto', function_call: 'none', response_format: null }],
   ['an option that is kept whole', { audio: { voice: 'v', mood: 1 }, metadata: { a: 'b' } }],
   ['a body that is no list', { messages: 'x', tools: {} }],
-])('has nothing to say of %s', (_of, body) => expect(unread(body)).toEqual([]));
+])('reports no field of %s', (_of, body) => expect(unread(body)).toEqual([]));

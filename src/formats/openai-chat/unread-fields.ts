@@ -5,9 +5,9 @@ import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
- * Fields inside messages, parts, calls, tools and options that decode-request.ts has no place for. Top-level ones are `extras`;
- * these have no object to travel in, so a target of another format reports them. `true`: read, or whatever it holds is kept
- * whole.
+ * Fields of messages, parts, calls, tools and options that the decoder reads. The conversation has no place for other
+ * fields there, so a target of another format reports them; unknown top-level fields are `extras`. `true`: the field is
+ * read, or its value is kept whole.
  */
 type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
 
@@ -16,9 +16,9 @@ const TYPED: Shape = { mime_type: true, format: true };
 const LOCATED: Shape = { type: true, signature: true, ...MARKERS };
 const URL_SHAPE: Shape = { url: true, detail: true, ...TYPED };
 
-/** Part types that are not here are opaque: they go on whole, or are reported whole. */
+/** Other part types are opaque: they are sent whole, or reported whole. */
 const PARTS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
-  // `annotations` and `index` are of replies: they come back with what a client kept, and say nothing to a model.
+  // `annotations` and `index` are reply fields that clients send back. They mean nothing to a model.
   ['text', { ...LOCATED, text: true, citations: true, annotations: true, index: true }],
   ['image_url', { ...LOCATED, image_url: URL_SHAPE }],
   ['video_url', { ...LOCATED, video_url: URL_SHAPE }],
@@ -42,9 +42,9 @@ const CALL: Shape = {
   thought_signature: true,
   ...MARKERS,
 };
-const SAID: Shape = { role: true, content: true, name: true, ...MARKERS };
+const COMMON: Shape = { role: true, content: true, name: true, ...MARKERS };
 const ASSISTANT: Shape = {
-  ...SAID,
+  ...COMMON,
   tool_calls: [CALL],
   function_call: { name: true, arguments: true },
   refusal: true,
@@ -54,14 +54,14 @@ const ASSISTANT: Shape = {
   content_parts: true,
   reasoning_content: true,
 };
-/** decode-messages.ts reads other fields for each role, and refuses roles that are not here. */
+/** decode-messages.ts reads different fields for each role, and refuses roles that are not here. */
 const MESSAGES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
-  ['developer', SAID],
-  ['system', SAID],
-  ['user', SAID],
+  ['developer', COMMON],
+  ['system', COMMON],
+  ['user', COMMON],
   ['assistant', ASSISTANT],
-  ['tool', { ...SAID, tool_call_id: true }],
-  ['function', SAID],
+  ['tool', { ...COMMON, tool_call_id: true }],
+  ['function', COMMON],
 ]);
 const TOOLS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['function', { type: true, function: FUNCTION, ...MARKERS }],
@@ -79,7 +79,7 @@ const TOOL_CHOICES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
 ]);
 const SCHEMA_WRAPPER: Shape = { name: true, description: true, schema: true, strict: true };
 
-/** Options of the whole request, read field by field. Those that go on whole (`audio`, `metadata`) are not here. */
+/** Request options that are read field by field. Options that are sent whole (`audio`, `metadata`) are not here. */
 const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) => Shape | undefined])[] = [
   ['tool_choice', ({ type }) => TOOL_CHOICES.get(type)],
   ['function_call', () => NAMED],
@@ -88,7 +88,7 @@ const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) 
   ['stream_options', streamOptions],
 ];
 
-/** The gateway pads no chunks: who asks for none gets what was asked for. */
+/** The gateway pads no chunks, so `include_obfuscation: false` is honoured without a loss. */
 function streamOptions({ include_obfuscation: padding }: JsonObject): Shape {
   return padding === false ? { include_usage: true, include_obfuscation: true } : { include_usage: true };
 }
@@ -98,7 +98,7 @@ function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
 }
 
-/** Places in the caller's body, as OpenAI writes `param`. */
+/** Returns the losses. Their places are paths in the caller's body, as OpenAI writes `param`. */
 export function unreadFields(body: JsonObject): readonly Loss[] {
   const found = new LossReport();
   each(body.messages, 'messages', (message, path) => {

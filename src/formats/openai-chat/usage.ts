@@ -7,7 +7,7 @@ function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** OpenAI's usage → neutral (docs/protocols/openai-chat.md#reply-usage). Undefined where it counts nothing. */
+/** Decodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage). Returns undefined when it has no counts. */
 export function decodeUsage(raw: JsonObject): Usage | undefined {
   const input = count(raw.prompt_tokens);
   const output = count(raw.completion_tokens);
@@ -34,8 +34,9 @@ export function usageEvent(raw: unknown): GenerationEvent | undefined {
 }
 
 /**
- * Neutral → OpenAI's usage (docs/protocols/openai-chat.md#reply-usage, docs/protocols/replies.md#usage). The two details that cost
- * dashboards read are always there, as OpenAI sends them; the others where the provider counts them.
+ * Encodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage, docs/protocols/replies.md#usage). The two details
+ * that cost dashboards read are always present, as OpenAI sends them; the others are present when the provider counts
+ * them.
  */
 export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
   const { cacheRead, cacheWrite } = usage;
