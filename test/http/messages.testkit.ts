@@ -1,6 +1,6 @@
 /**
  * Bodies of `/v1/messages` as clients of Claude write them (docs/protocols/anthropic-messages.md#request-fields,
- * docs/protocols/anthropic-messages.md#content-blocks, docs/protocols/anthropic-messages.md#tools), and with fields that nobody has
+ * docs/protocols/anthropic-messages.md#content-blocks, docs/protocols/anthropic-messages.md#tools), and with fields that no API has
  * documented yet.
  */
 const hi = { role: 'user', content: 'hi' };

@@ -1,11 +1,11 @@
-import type { SlicedWork } from '../explanation/field-sources/steps.ts';
+import type { Steps } from '../../formats/steps.ts';
 import type { Clock } from '../../plugin/index.ts';
 
 /** Maximum delay of served requests by a question, apart from the longest single step. */
 const SLICE_MS = 10;
 
 /** Runs work in short slices and lets the process serve requests in between. */
-export async function inSlices<T>(steps: SlicedWork<T>, clock: Pick<Clock, 'now'>): Promise<T> {
+export async function inSlices<T>(steps: Steps<T>, clock: Pick<Clock, 'now'>): Promise<T> {
   for (;;) {
     const from = clock.now();
     do {

@@ -28,7 +28,7 @@ export interface Observation {
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
   /** How the caller was determined without a key in the headers. */
-  readonly supposedCaller: 'named' | 'nobody' | undefined;
+  readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */
   readonly steps: readonly PluginStep[];
   /** All plugins of the chains, in listed order; the attempt chain once. */

@@ -28,7 +28,7 @@ export interface Supposed {
   /** A random key that no caller has. */
   readonly key: string;
   readonly caller: Caller;
-  readonly how: 'named' | 'nobody';
+  readonly how: 'named' | 'unknown';
 }
 
 interface KnownSettings {
@@ -45,7 +45,7 @@ export function suppose({ as, headers }: ExplainQuestion, { settings, snapshot }
     return { key, caller: callerOf(entry), how: 'named' };
   }
   const given = snapshot.headerNames.read(headers, 'api-key') ?? headers['authorization'] ?? headers['x-api-key'];
-  return given === undefined ? { key, caller: ANYBODY, how: 'nobody' } : undefined;
+  return given === undefined ? { key, caller: ANYBODY, how: 'unknown' } : undefined;
 }
 
 /**

@@ -27,7 +27,7 @@ describe('A place in a body', () => {
     ['the smallest field around it', ['messages[0].content[0].cache_control.ttl'], 'messages[0].content[0]'],
     ['its first step where the body has none of it', ['tools[0].name'], 'tools'],
     ['itself where it has one step', ['seed'], 'seed'],
-  ])('is told as %s', (_, spellings, place) => {
+  ])('has the name %s', (_, spellings, place) => {
     expect(new PlaceFinder(body).nearest(spellings)).toBe(place);
   });
 

@@ -48,6 +48,7 @@ export interface InlineConfigsSetup {
  */
 export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
+  readonly #credentials: ReadonlyMap<string, string>;
   /** Results by text, mistakes included: clients send the same text with every request, so it is checked and compiled once. */
   readonly #known = new LRUCache<string, Outcome>({
     max: KEPT.configs,
@@ -57,6 +58,8 @@ export class InlineConfigs {
 
   constructor(setup: InlineConfigsSetup) {
     this.#setup = setup;
+    // The owner is not named: the caller may have no access to it.
+    this.#credentials = new Map(setup.secretHeaders.map((name) => [name, 'the gateway']));
   }
 
   /** @param header name of the request header. Throws GatewayError `invalid_config` with each mistake and its position. */
@@ -77,7 +80,7 @@ export class InlineConfigs {
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);
     if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
-    const { diagnostics, config, isCut } = readConfig(file, this.#setup);
+    const { diagnostics, config, isCut } = readConfig(file, this.#setup.server, this.#credentials);
     const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
     if (mistakes.length > 0 || !config) return { mistakes, isCut };
     if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
@@ -115,7 +118,8 @@ const NO_REFERENCES: ReferenceLookup = {
 
 function readConfig(
   file: YamlFile,
-  { server, secretHeaders }: InlineConfigsSetup,
+  server: ServerFile,
+  credentials: ReadonlyMap<string, string>,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -149,8 +153,6 @@ function readConfig(
     report({ path: ['reply_headers', explainId], message });
   }
   // Catalog entries are not checked here: target resolution reports unknown ones, within what the key may use.
-  // The owner is not named: the caller may have no access to it.
-  const credentials = new Map(secretHeaders.map((name) => [name, 'the gateway']));
   const known = { entries: undefined, configIds: [], server, now: 0, fromCaller: true, credentials };
   checkGatewayConfig(config, known, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };

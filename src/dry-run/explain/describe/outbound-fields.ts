@@ -3,7 +3,7 @@ import type { ChangeExplanation, FieldExplanation, FieldSource } from '../../exp
 import { fieldSourcesInSteps, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
 import { changed, keyOf, leavesOf, type LeafChange, type LeafPath } from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
-import { toTheEnd, type SlicedWork } from '../../explanation/field-sources/steps.ts';
+import { finish, type Steps } from '../../../formats/steps.ts';
 import { TASKS } from '../../../operations/tasks.ts';
 import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { describeChanges } from './changes.ts';
@@ -12,17 +12,17 @@ import { parsed, writeAgain } from './write-again.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
 export const originsOf = (seen: Observation, one: SeenAttempt): OutboundOrigins =>
-  (one.origins ??= toTheEnd(origins(seen, one)));
+  (one.origins ??= finish(origins(seen, one)));
 
 /**
  * Computes the origins of all attempts in advance, with pauses, because this is nearly all the time that explaining
  * takes.
  */
-export function* findOrigins(seen: Observation): SlicedWork<void> {
+export function* findOrigins(seen: Observation): Steps<void> {
   for (const one of seen.attempts) if (one.outbound) one.origins ??= yield* origins(seen, one);
 }
 
-function* origins(seen: Observation, one: SeenAttempt): SlicedWork<OutboundOrigins> {
+function* origins(seen: Observation, one: SeenAttempt): Steps<OutboundOrigins> {
   const changes = describeChanges(seen, one);
   const reported = (paths: readonly LeafPath[]) =>
     unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
@@ -53,7 +53,7 @@ interface Dependences {
 
 const NOT_FOUND: Dependences = { from: new Map(), upTo: undefined };
 
-function* dependences(seen: Observation, one: SeenAttempt): SlicedWork<Dependences> {
+function* dependences(seen: Observation, one: SeenAttempt): Steps<Dependences> {
   const whole = writeAgain(seen, one);
   if (!whole) return NOT_FOUND;
   const first = ofFirst(whole);

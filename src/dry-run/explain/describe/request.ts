@@ -32,7 +32,7 @@ export function describeCaller(seen: Observation): CallerExplanation | undefined
   return {
     key: keyId,
     found: howFound(seen, keyId),
-    at: seen.supposedCaller === 'nobody' ? undefined : placeOf(keySource(seen, keyId, [])),
+    at: seen.supposedCaller === 'unknown' ? undefined : placeOf(keySource(seen, keyId, [])),
     providers,
     models,
     configs,
@@ -45,7 +45,7 @@ export function describeCaller(seen: Observation): CallerExplanation | undefined
 
 function howFound(seen: Observation, keyId: string): string {
   if (seen.supposedCaller === 'named') return 'named';
-  if (seen.supposedCaller === 'nobody') return 'no key given: explained for a key without limits';
+  if (seen.supposedCaller === 'unknown') return 'no key given: explained for a key without limits';
   return headerOfKey(seen, keyId) ?? 'found by a plugin';
 }
 

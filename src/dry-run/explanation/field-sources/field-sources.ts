@@ -3,7 +3,7 @@ import { groupsOf, halves, isEnumeration, patternOf, type LeafGroup } from './gr
 import { leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
 import { alternativesTo, markedAll, marksIn, carriesItsKind } from './marks.ts';
 import { Probes, type ProbeResult, type Writing } from './probes.ts';
-import { toTheEnd, type SlicedWork } from './steps.ts';
+import { finish, type Steps } from '../../../formats/steps.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
 export interface FieldSources {
@@ -25,11 +25,11 @@ export const MAX_PROBES = 600;
  * that the writer would reject when marked is changed alone, to another word of its kind.
  */
 export function fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): FieldSources {
-  return toTheEnd(fieldSourcesInSteps(writing, maxProbes));
+  return finish(fieldSourcesInSteps(writing, maxProbes));
 }
 
 /** `fieldSources` with a pause before each encoding, for a process that has other work. */
-export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): SlicedWork<FieldSources> {
+export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): Steps<FieldSources> {
   let probes: Probes;
   try {
     probes = new Probes(writing, maxProbes);
@@ -56,7 +56,7 @@ class Search {
     this.#findings = new Findings(probes.before);
   }
 
-  *run(maxProbes: number): SlicedWork<FieldSources> {
+  *run(maxProbes: number): Steps<FieldSources> {
     const leaves = [...leavesOf(this.#input).values()].filter(({ path }) => path.length > 0);
     const places = [...Map.groupBy(leaves, ({ value }) => value)];
     this.#ids = new Map(places.filter(([value, { length }]) => length > 1 && isId(value)));
@@ -74,7 +74,7 @@ class Search {
     };
   }
 
-  *#mark(group: LeafGroup): SlicedWork<void> {
+  *#mark(group: LeafGroup): Steps<void> {
     const { leaves } = group;
     const marks = markedAll(leaves.map(({ value }) => value));
     if (!marks) {
@@ -90,7 +90,7 @@ class Search {
   }
 
   /** An id's occurrences must agree, or the writer rejects the request, so all of them are marked at once. */
-  *#markTogether(): SlicedWork<void> {
+  *#markTogether(): Steps<void> {
     const refused = new Set(this.#alone.map(({ value }) => value));
     const ids = [...this.#ids].filter(([value]) => refused.has(value));
     const marks = markedAll(ids.map(([id]) => id)) ?? [];
@@ -107,7 +107,7 @@ class Search {
   }
 
   /** A word in a few places may also have to agree: a tool's name and the tool choice. */
-  *#markSame(): SlicedWork<void> {
+  *#markSame(): Steps<void> {
     for (const [value, same] of Map.groupBy(this.#alone, (leaf) => leaf.value)) {
       if (typeof value !== 'string' || same.length < 2 || same.length > MOST_SAME) continue;
       const [mark] = markedAll([value]) ?? [];
@@ -153,7 +153,7 @@ class Search {
   }
 
   /** Changes one leaf to its alternatives in turn, until the output changes. */
-  *#change(leaf: Leaf): SlicedWork<void> {
+  *#change(leaf: Leaf): Steps<void> {
     const { path } = leaf;
     const key = `${patternOf(leaf)} ${String(leaf.value).slice(0, 64)}`;
     const experience = this.#experience.get(key) ?? { vain: 0, loose: 0, worked: undefined };
@@ -193,7 +193,7 @@ class Search {
   /**
    * A field that no leaf accounts for may depend on a whole object or list: tools, the tool choice, a level of effort.
    */
-  *#removeWholes(): SlicedWork<void> {
+  *#removeWholes(): Steps<void> {
     for (const path of wholesOf(this.#input)) {
       if (this.#findings.allSettled()) return;
       yield;
