@@ -1,4 +1,3 @@
-import { ConfigNames } from './config-names.ts';
 import {
   definePlugin,
   GatewayError,
@@ -6,6 +5,10 @@ import {
   type ConfigDirectory,
   type Exchange,
   type GatewayConfig,
+  namesOf,
+  pathsOf,
+  type FieldNames,
+  type Operation,
 } from '../../src/plugin/index.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -108,4 +111,22 @@ function readFlag({ request }: Exchange, name: string): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === 'true' || value === 'false') return value === 'true';
   throw new GatewayError('invalid_header', `${request.headerName(name)} must be true or false.`);
+}
+
+/**
+ * The fields that configs set, delete or read in conditions. They are checked before any target is tried, so that the
+ * result does not depend on the target.
+ */
+export class ConfigNames {
+  readonly #known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
+
+  /** Throws GatewayError `ambiguous_parameter`. */
+  check(config: GatewayConfig, { operation, request: { body } }: Exchange): void {
+    if (!operation || !body) return;
+    let ofConfig = this.#known.get(config);
+    if (!ofConfig) this.#known.set(config, (ofConfig = new Map<Operation['fields'], FieldNames>()));
+    let names = ofConfig.get(operation.fields);
+    if (!names) ofConfig.set(operation.fields, (names = namesOf(pathsOf(config), operation.fields)));
+    if (!names.empty) names.check(body);
+  }
 }

@@ -10,7 +10,7 @@ import {
   type Route,
   type Target,
 } from '../../src/plugin/index.ts';
-import { drawOrder } from './draw.ts';
+import { drawOrder } from './order.ts';
 import { condition, failureOf, nameOf, treeOf, walk } from './target-selector.testkit.ts';
 
 /**

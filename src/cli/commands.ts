@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { readMoment } from '../plugin/moment.ts';
+import { readMoment } from '../plugin/units.ts';
 import { nearest } from '../plugin/nearest.ts';
 import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import type { Output, Terminal } from './output.ts';

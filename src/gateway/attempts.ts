@@ -21,10 +21,9 @@ import {
   type TimeoutSettings,
   type TryRecord,
 } from '../plugin/index.ts';
-import { answerByStatus } from './koa-reply.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
-import { ResponseCapture } from './response-capture.ts';
+import { ResponseCapture, answerByStatus } from './koa-reply.ts';
 
 type Timeouts = Required<TimeoutSettings>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldCase } from './case-folding.ts';
+import { foldCase } from './field-names.ts';
 
 describe('simple case folding', () => {
   it.each([

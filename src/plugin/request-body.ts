@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { applyEdits, type Edit } from './edits.ts';
 import { repeatedKey } from '../formats/json/repeats.ts';
 import { scanTopLevel, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
-import { spliceTexts, type Texts } from './splice.ts';
+import { spliceTexts, type Texts, applyEdits, type Edit } from './edits.ts';
 import { GatewayError } from './errors.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { imagesFields } from '../formats/fields/images.ts';
 import { messagesFields } from '../formats/fields/messages.ts';
-import { namesOf } from './named-paths.ts';
+import { namesOf, spellingsOf } from './spellings.ts';
 import { RequestBody } from './request-body.ts';
-import { spellingsOf } from './spellings.ts';
 
 const images = spellingsOf(imagesFields);
 /** In both case conventions such a path has 2 ** 60 spellings. */

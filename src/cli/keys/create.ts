@@ -1,4 +1,4 @@
-import { readMoment } from '../../plugin/moment.ts';
+import { readMoment } from '../../plugin/units.ts';
 import { generateKey, type NewKey } from '../../settings/compile/api-keys.ts';
 import type { Output } from '../output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
-import { readMoment } from '../../plugin/moment.ts';
+import { readMoment } from '../../plugin/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { ExplainQuestion } from './question.ts';

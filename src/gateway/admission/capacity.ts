@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { systemClock, type Clock, type Exchange, type GatewayError } from '../../plugin/index.ts';
 import type { LoadLimit } from '../../record/error-types.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
-import { Uploads } from './uploads.ts';
 
 /** The part of the shared capacity that one request takes. */
 export interface Admission {
@@ -193,4 +192,41 @@ export class Room {
 function add(to: Amount, { bytes }: Admission): void {
   to.requests += 1;
   to.bytes += bytes;
+}
+
+/** A request whose body is being read. */
+interface Upload {
+  readonly exchange: Pick<Exchange, 'startedAt'>;
+  readonly res: ServerResponse;
+}
+
+/**
+ * An upload older than this is slow. A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary
+ * uploads whenever the gateway is full, and each of their retries too.
+ */
+const SLOW_MS = 1000;
+
+/** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
+class Uploads<T extends Upload> {
+  readonly #reading = new Set<T>();
+
+  add(upload: T): void {
+    this.#reading.add(upload);
+  }
+
+  delete(upload: T): void {
+    this.#reading.delete(upload);
+  }
+
+  /**
+   * Uploads older than `SLOW_MS`. This is also where completed bodies are removed: most complete before anything looks
+   * for slow ones.
+   */
+  *slow(now: number): Generator<T> {
+    for (const upload of this.#reading) {
+      if (upload.res.req.complete) this.#reading.delete(upload);
+      else if (now - upload.exchange.startedAt < SLOW_MS) return;
+      else yield upload;
+    }
+  }
 }

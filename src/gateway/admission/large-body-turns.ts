@@ -1,6 +1,5 @@
 import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from '../../plugin/index.ts';
-import { OwedTime, timesOf } from './owed-time.ts';
-import { RecentUse } from './recent-use.ts';
+import { RecentUse, OwedTime, timesOf } from './shares.ts';
 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
 export const HEAVY_BYTES = 1_000_000;

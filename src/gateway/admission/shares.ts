@@ -16,7 +16,7 @@ export interface InFlightLimits {
  * Up to this part of a limit every caller is admitted, so that one key alone may use an idle gateway. The rest is for
  * keys that hold less than their share: no key can keep the others out.
  */
-export const OPEN_PART = 0.75;
+const OPEN_PART = 0.75;
 
 /** The requests and bytes of one caller. All callers without a key are one caller. */
 export interface Share {
@@ -93,3 +93,75 @@ export const tooSlow = (limit: LoadLimit, ms: number): GatewayError =>
     `The body was still arriving after ${(ms / 1000).toFixed(1)} s, and other requests needed its room (limits.${limit}).`,
     { retryAfterMs: RETRY_AFTER_MS },
   );
+
+/**
+ * Time that may be owed before further work waits. It covers bodies of a few megabytes, which then wait only for turns
+ * of the event loop.
+ */
+const CREDIT_MS = 300;
+
+/** Time that work on large bodies owes to all other work. */
+export class OwedTime {
+  #evenAt = 0;
+
+  /** The earliest time, in clock milliseconds, at which further work may start. */
+  get startAt(): number {
+    return this.#evenAt - CREDIT_MS;
+  }
+
+  /** @param times the multiple of `tookMs` that other work gets */
+  add(from: number, tookMs: number, times: number): void {
+    this.#evenAt = Math.max(this.#evenAt, from) + tookMs * (1 + times);
+  }
+}
+
+/** A request that meets a step waits for half of it on average. Up to this length, steps take half of the process. */
+const SHORT_MS = 25;
+const MOST_TIMES = 16;
+
+/**
+ * The multiple of its own time that a step owes. It grows with the step's length, because both the number of requests
+ * that meet a step and their wait do. The limit keeps one body from holding up all others for minutes.
+ */
+export const timesOf = (tookMs: number): number => Math.min(MOST_TIMES, Math.max(1, tookMs / SHORT_MS));
+
+const HALF_LIFE_MS = 10_000;
+/** A key whose remaining use is below this is forgotten. */
+const LEAST_MS = 1;
+
+interface Use {
+  ms: number;
+  at: number;
+}
+
+const left = ({ ms, at }: Use, when: number): number => ms * 2 ** ((at - when) / HALF_LIFE_MS);
+
+/** The time that each key has used recently, with a half-life of 10 s. */
+export class RecentUse {
+  readonly #keys = new Map<string, Use>();
+  readonly #all: Use = { ms: 0, at: 0 };
+  #forgotAt = 0;
+
+  add(key: string, ms: number, at: number): void {
+    const use = this.#keys.get(key) ?? { ms: 0, at };
+    this.#keys.set(key, use);
+    for (const one of [use, this.#all]) {
+      one.ms = left(one, at) + ms;
+      one.at = at;
+    }
+    if (at - this.#forgotAt >= HALF_LIFE_MS) this.#forget(at);
+  }
+
+  /** True if the key has used less than half of an equal share. */
+  isSmall(key: string, at: number): boolean {
+    const use = this.#keys.get(key);
+    const keys = this.#keys.size + (use ? 0 : 1);
+    return (use ? left(use, at) : 0) * keys * 2 < left(this.#all, at);
+  }
+
+  /** A key without recent use no longer counts in the equal shares. */
+  #forget(at: number): void {
+    this.#forgotAt = at;
+    for (const [key, use] of this.#keys) if (left(use, at) < LEAST_MS) this.#keys.delete(key);
+  }
+}

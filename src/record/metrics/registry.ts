@@ -11,7 +11,7 @@ import { DROP_REASONS } from '../log/line-writer.ts';
 import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import { METRICS } from './metrics.ts';
 import { UNMATCHED_ROUTE } from './metric-spec.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './record-metrics.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */

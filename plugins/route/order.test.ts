@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Group, Target } from '../../src/plugin/index.ts';
 import { createTarget } from '../../src/plugin/testing/index.ts';
-import { drawOrder } from './draw.ts';
+import { drawOrder } from './order.ts';
 
 const balance = (weights: readonly number[]): Group => ({
   kind: 'group',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentUse } from './recent-use.ts';
+import { RecentUse } from './shares.ts';
 
 describe('the use of a key', () => {
   it('is small while it is less than half of an equal share', () => {

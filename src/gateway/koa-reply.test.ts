@@ -3,8 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError, Reply } from '../plugin/index.ts';
-import { answerByStatus, bindReplies } from './koa-reply.ts';
-import { ResponseCapture } from './response-capture.ts';
+import { ResponseCapture, answerByStatus, bindReplies } from './koa-reply.ts';
 
 /** A Koa context whose response is a capture, as in an attempt. */
 function context() {

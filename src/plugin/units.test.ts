@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMoment } from './moment.ts';
+import { readMoment } from './units.ts';
 
 it.each([
   ['2027-01-01', '2027-01-01T00:00:00.000Z'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { leavesTime } from './time-left.ts';
+import { leavesTime } from './timeouts.ts';
 
 describe('a wait', () => {
   it.each([
