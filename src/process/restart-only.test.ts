@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ServerFile } from '../../schemas/types.generated.ts';
 import { Secret, type Problem } from '../plugin/index.ts';
-import { reportRestartOnly } from './restart-only.ts';
+import { reportRestartOnly, RESTART_ONLY } from './restart-only.ts';
 
 function problems(running: ServerFile, next: ServerFile): Problem[] {
   const found: Problem[] = [];
@@ -67,4 +68,14 @@ describe('settings that need a restart', () => {
     );
     expect(problem!.message).not.toContain('password');
   });
+});
+
+it('the keys that need a restart are the keys that configs/README.md lists', () => {
+  const readme = readFileSync(new URL('../../configs/README.md', import.meta.url), 'utf8');
+  const list = readme.split('### What takes a restart\n')[1]!.split('. A reload')[0]!;
+  const listed = [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+  const keys = RESTART_ONLY.map(({ path }) => path.join('.'));
+  const isBelow = (key: string, name: string) => key === name || key.startsWith(`${name}.`);
+  expect(keys.filter((key) => !listed.some((name) => isBelow(key, name)))).toEqual([]);
+  expect(listed.filter((name) => !keys.some((key) => isBelow(key, name)))).toEqual([]);
 });

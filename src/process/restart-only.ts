@@ -10,7 +10,7 @@ interface RestartOnly {
 }
 
 /** Keys of server.yaml that are read only at the start: listeners and the tracing SDK. */
-const RESTART_ONLY: readonly RestartOnly[] = [
+export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
   { path: ['status', 'host'], read: ({ status }) => status.host },

@@ -3,7 +3,7 @@ import type { Clock } from '../plugin/index.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
 import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
-import { createDataServer, setTimeouts } from '../compose/listener/data-server.ts';
+import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
 import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
 import { DrainSteps } from './drain-steps.ts';
 import { createExplainService } from '../dry-run/explain/explain-service.ts';
@@ -45,7 +45,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, workers }, ({ server }) => {
     processState.apply(server);
-    setTimeouts(servers.data, server);
+    applyLimits(servers.data, server);
   });
   const release = (): Promise<void> => releaseAll(parts, reloader, live);
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {

@@ -17,3 +17,6 @@ export const HOSTILE_NAMES: readonly string[] = [
   '\ud800',
   'x'.repeat(257),
 ];
+
+/** Those that may not stand in a body either. The others have characters that only a path gives a meaning. */
+export const HOSTILE_IN_BODY = HOSTILE_NAMES.filter((name) => name !== 'a/b' && name !== 'a#b');

@@ -6,7 +6,7 @@ import type { ProviderName } from './provider.ts';
 import { simulator } from './simulator/index.ts';
 import { vertexAi } from './vertex-ai/index.ts';
 
-/** Every provider. To add one: a folder, a line here, an entry in schemas/catalog.json, a name in ProviderName. */
+/** Every provider. CONTRIBUTING.md has the steps to add one. */
 export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   'vertex-ai': vertexAi,
   anthropic,

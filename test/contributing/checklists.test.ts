@@ -106,6 +106,11 @@ console.log(JSON.stringify({
 }));
 `;
 
+const REPLIES: Readonly<Record<string, object>> = {
+  '/base/v1/moderations': { results: [{ flagged: false }] },
+  '/base/v2/embeddings': { object: 'list', model: 'demo', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] },
+};
+
 describe('its gateway', () => {
   let folder: string;
   let upstream: ScriptedUpstream;
@@ -113,7 +118,7 @@ describe('its gateway', () => {
   beforeAll(async () => {
     upstream = await startUpstream(({ url }, res) => {
       res.setHeader('content-type', 'application/json');
-      res.end(JSON.stringify(url.endsWith('/moderations') ? { results: [{ flagged: false }] } : CHAT));
+      res.end(JSON.stringify(REPLIES[url] ?? CHAT));
     });
     folder = mkdtempSync(join(tmpdir(), 'gatehouse-contributing-settings-'));
     writeFiles(folder, settings(upstream.url, { keep_alive_time: '7s' }));
@@ -153,6 +158,14 @@ describe('its gateway', () => {
     // The key and the plugin.
     expect(response.headers.get('keep-alive')).toBe('timeout=7');
     expect(response.headers.get('x-note')).toBe('tested');
+  });
+
+  it('asks the new provider for embeddings, and refuses images', async () => {
+    const answered = await ask('/v1/embeddings', { model: '@echo/demo', input: 'x' });
+    expect([answered.status, await answered.json()]).toMatchObject([200, { data: [{ embedding: [0.5] }] }]);
+    expect(upstream.seen.at(-1)!.url).toBe('/base/v2/embeddings');
+    const refused = await ask('/v1/images/generations', { model: '@echo/demo', prompt: 'x' });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'unsupported_task' } }]);
   });
 
   it('answers the new operation, with the model of its path', async () => {

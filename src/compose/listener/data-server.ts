@@ -51,11 +51,7 @@ export function createDataServer(
   };
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const server = createServer(
-    {
-      maxHeaderSize: settings.limits.header,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: SLOW_CHECK_MS,
-    },
+    { maxHeaderSize: settings.limits.header, connectionsCheckingInterval: SLOW_CHECK_MS },
     (req, res) => pipelines.take(req, res),
   );
   answerRefusals(server, {
@@ -67,7 +63,8 @@ export function createDataServer(
   // No go-ahead here: the body plugin sends it once the request is admitted, so that a refused client sends no body in
   // vain.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res));
-  setTimeouts(server, settings);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  applyLimits(server, settings);
   // No socket timeout, which would cut long streams: the request path has its own timeouts.
   server.timeout = 0;
   // No header count limit, beyond which Node drops headers silently: `limits.header` bounds them.
@@ -75,8 +72,8 @@ export function createDataServer(
   return { server, pipelines };
 }
 
-/** node:http reads these fields at each check, so a reload can change them. */
-export function setTimeouts(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
+/** Runs at the start and at each reload: node:http reads these fields when it uses them. */
+export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
   server.requestTimeout = limits.bodyMs;
   server.headersTimeout = Math.min(limits.headerMs, limits.bodyMs);
 }

@@ -12,7 +12,7 @@ export interface OpenAiOperation {
   readonly codec?: Codec;
 }
 
-/** The tasks of the API. To serve another task, add a line here. */
+/** The tasks of OpenAI and Azure OpenAI. */
 export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
   generate: { path: '/chat/completions' },
   embeddings: { path: '/embeddings', codec: openAiEmbeddings },
