@@ -220,6 +220,14 @@ describe('the metrics of a request', () => {
     expect(series.filter((line) => line.includes('overhead'))).toEqual([]);
   });
 
+  it('record no body size of a client that left while it sent its body', async () => {
+    const bench = createBench();
+    bench.record(exchangeOf(), endOf({ state: 'aborted', bytes: 0 }), 400);
+    const series = await bench.series();
+    expect(series).toContain('gatehouse_client_disconnects_total{route="/v1/chat/completions",stage="queued"} 1');
+    expect(series.filter((line) => line.includes('request_body_bytes'))).toEqual([]);
+  });
+
   it('count a request in flight from its arrival until its reply has ended, and end it once', async () => {
     const clock = createStillClock();
     const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
