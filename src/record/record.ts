@@ -145,10 +145,13 @@ export interface RequestRecord {
   readonly errorType: ErrorTypeLabel | '';
   /** The external plugin at fault. */
   readonly plugin: string | undefined;
+  /** Set only when the client left before its reply had ended: no upstream tried yet, nothing sent yet, bytes sent. */
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
   readonly stream: boolean;
+  /** Bytes of the request's body; 0 without a body, or when it was not read whole. */
   readonly bytesIn: number;
+  /** Bytes of the reply's body that were written to the connection. */
   readonly bytesOut: number;
   /** Of the attempt that answered. */
   readonly cache: CacheStatus | undefined;

@@ -1,5 +1,5 @@
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
-import { OTHER, type AttemptLabels, type MetricSpec, type Note } from './metric-spec.ts';
+import { each, OTHER, type AttemptLabels, type MetricSpec, type Note } from './metric-spec.ts';
 
 /**
  * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
@@ -98,8 +98,19 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     return retired;
   }
 
+  /** Creates the series of `zero` in the metric's row. */
+  declareZero(routes: readonly string[]): void {
+    const { zero = [], labels } = this.spec;
+    const perRoute = labels.includes('route') ? each('route', routes) : [{}];
+    for (const route of perRoute) for (const others of zero) this.#keep({ ...route, ...others });
+  }
+
   /** Creates the series before its first value and keeps it, so that a rate exists before the first event. */
   declare(labels: Labels<L>): void {
+    this.#keep(labels);
+  }
+
+  #keep(labels: Readonly<Record<string, string>>): void {
     const cell = this.find(labels);
     if (cell) cell.kept = true;
   }
@@ -119,14 +130,14 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     this.cells.clear();
   }
 
-  protected find(labels: Labels<L>): Cell | undefined {
+  protected find(labels: Readonly<Record<string, string>>): Cell | undefined {
     const key = this.#key(labels);
     const cell = this.cells.get(key) ?? this.#open(key, labels);
     if (cell) cell.used = true;
     return cell;
   }
 
-  #open(key: string, labels: Labels<L>): Cell | undefined {
+  #open(key: string, labels: Readonly<Record<string, string>>): Cell | undefined {
     const room = MAX_LABEL_SETS - this.cells.size;
     // The last place is reserved for `__other__`, which gauges do not have.
     if (room > (this.type === 'gauge' ? 0 : 1)) return this.#put(key, labels);
@@ -137,8 +148,8 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     return this.cells.get(otherKey) ?? this.#put(otherKey, others);
   }
 
-  #put(key: string, labels: Labels<L>): Cell {
-    const own = this.#labels((name) => labels[name as L]);
+  #put(key: string, labels: Readonly<Record<string, string>>): Cell {
+    const own = this.#labels((name) => labels[name] ?? '');
     const cell = this.create({ labels: own, used: true, usedAt: 0, kept: false });
     this.cells.set(key, cell);
     return cell;

@@ -1,7 +1,9 @@
+import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import type { RequestRecord } from '../record.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
+  each,
   OVERHEAD_BUCKETS,
   perRequest,
   UNMATCHED_ROUTE,
@@ -15,6 +17,11 @@ const outcomeOf = (record: RequestRecord) => ({
   status_class: `${Math.trunc(record.outcomeStatus / 100)}xx`,
   stream: String(record.stream),
 });
+
+/** The outcomes of requests without a cache. */
+const OUTCOMES = each('status_class', ['2xx', '4xx', '5xx']).flatMap((status) =>
+  each('stream', ['false', 'true']).map((stream) => ({ ...status, ...stream, cache: '' })),
+);
 
 /** Metrics of the process, its settings and the requests it serves. */
 export const GATEWAY_METRICS = {
@@ -51,6 +58,7 @@ export const GATEWAY_METRICS = {
     name: 'gatehouse_config_reloads_total',
     help: 'Loads of the settings, including the one at start, by result: success, failure.',
     labels: ['result'],
+    zero: each('result', ['success', 'failure']),
     aggregator: 'primary',
   },
   workers: {
@@ -100,6 +108,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_requests_total',
       help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
       labels: ['route', 'status_class', 'stream', 'cache'],
+      zero: OUTCOMES,
     },
     (record, note) => note({ ...outcomeOf(record), cache: record.cache ?? '' }),
   ),
@@ -118,12 +127,14 @@ export const GATEWAY_METRICS = {
     name: 'gatehouse_requests_in_flight',
     help: 'Requests whose reply has not ended.',
     labels: ['route'],
+    zero: [{}],
   },
   draining: {
     type: 'gauge',
     name: 'gatehouse_draining',
     help: '1 from SIGTERM on: /readyz fails, and requests in flight have time to end.',
     labels: [],
+    zero: [{}],
     aggregator: 'max',
   },
   requestOverhead: perRequest(
@@ -132,6 +143,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_request_overhead_seconds',
       help: 'Duration of a request without the time spent waiting for upstreams, which includes backoff between tries. Not recorded for clients that disconnected.',
       labels: ['route'],
+      zero: [{}],
       buckets: OVERHEAD_BUCKETS,
     },
     (record, note) => {
@@ -166,6 +178,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_requests_rejected_total',
       help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
       labels: ['route', 'reason'],
+      zero: each('reason', REJECTION_REASONS),
     },
     (record, note) => {
       if (record.rejection) note({ route: routeOf(record), reason: record.rejection });
@@ -176,18 +189,21 @@ export const GATEWAY_METRICS = {
     name: 'gatehouse_limit_refusals_total',
     help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
+    zero: LIMIT_REFUSALS,
   },
   largeBodiesWaiting: {
     type: 'gauge',
     name: 'gatehouse_large_bodies_waiting',
     help: 'Steps (reading, checking, translation) of bodies over 1 MB that currently wait for their turn. limits.large_bodies bounds them.',
     labels: [],
+    zero: [{}],
   },
   largeBodyWait: {
     type: 'histogram',
     name: 'gatehouse_large_body_wait_seconds',
     help: 'Waiting time of steps (reading, checking, translation) of bodies over 1 MB, whatever their outcome. Steps that began at once are not counted.',
     labels: [],
+    zero: [{}],
     buckets: DURATION_BUCKETS,
   },
   clientDisconnects: perRequest(
@@ -196,6 +212,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_client_disconnects_total',
       help: 'Clients that disconnected before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing sent yet), streaming.',
       labels: ['route', 'stage'],
+      zero: each('stage', ['queued', 'waiting', 'streaming']),
     },
     (record, note) => {
       if (record.disconnectStage) note({ route: routeOf(record), stage: record.disconnectStage });

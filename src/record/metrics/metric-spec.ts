@@ -12,6 +12,11 @@ export interface MetricSpec {
    * worker has the same.
    */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
+  /**
+   * Series that exist from the start, at 0: an alert on a rate needs a value before the first event. `route` is left
+   * out: each route has these series.
+   */
+  readonly zero?: readonly Readonly<Record<string, string>>[];
   /** Called with the record of every request. */
   readonly ofRequest?: (record: RequestRecord, note: Note<string>) => void;
   /** Called with every attempt at a target that was found. */
@@ -48,6 +53,10 @@ export const OTHER = '__other__';
 
 /** Route label of unknown paths: client input never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
+
+/** The label sets of one label with these values. */
+export const each = <L extends string>(label: L, values: readonly string[]): Readonly<Record<L, string>>[] =>
+  values.map((value) => ({ [label]: value }) as Record<L, string>);
 
 /** Rounds fractions to the exact decimal (0.01 · 2 ** 3 is 0.08); integers are exact. */
 const powers = (count: number, base: number, first: number): readonly number[] =>

@@ -24,7 +24,7 @@ const seriesOf = (text: string, name: string): string[] =>
 const promtool = 'promtool';
 
 describe('the metric table', () => {
-  it.each(specs)('%s follows the naming rules', (name, { type, help, labels, buckets }) => {
+  it.each(specs)('%s follows the naming rules', (name, { type, help, labels, buckets, zero = [] }) => {
     expect(name).toMatch(/^gatehouse_[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(help.length).toBeGreaterThan(10);
     expect(name.endsWith('_total'), '_total is for counters only').toBe(type === 'counter');
@@ -36,6 +36,10 @@ describe('the metric table', () => {
     if (/duration|latency|overhead|time(stamp)?_/.test(name)) expect(name).toMatch(/_seconds$/);
     for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(labels).not.toContain('le');
+    const ofZero = new Set(
+      zero.flatMap((set) => [...Object.keys(set), ...labels.filter((label) => label === 'route')]),
+    );
+    if (zero.length > 0) expect([...ofZero].toSorted(), 'a series at zero has all labels').toEqual(labels.toSorted());
     // A value that a client can choose freely, or that is unique per request, is not a label.
     expect(labels.filter((label) => /(^|_)(id|key|path|user|agent|ip|message|metadata)(_|$)/.test(label))).toEqual([]);
   });

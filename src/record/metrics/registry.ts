@@ -5,10 +5,8 @@ import {
   type OpenMetricsContentType,
   type PrometheusContentType,
 } from 'prom-client';
-import type { CacheStatus, Clock, TargetHealth } from '../../plugin/index.ts';
+import type { Clock, TargetHealth } from '../../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
-import { DROP_REASONS } from '../log/line-writer.ts';
-import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import { METRICS } from './metrics.ts';
 import { UNMATCHED_ROUTE } from './metric-spec.ts';
 import { openFamilies, type Families } from './record-metrics.ts';
@@ -66,8 +64,6 @@ interface TargetLabels {
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
-const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
-
 /**
  * Gauges that prom-client names `_total`, which promtool rejects. The sum of resources contains the handles and
  * requests anyway.
@@ -99,30 +95,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** Known outcomes start at zero: an alert on a rate needs a first value before the first failure. */
 function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
+  for (const family of Object.values(families)) family.declareZero([...routes, UNMATCHED_ROUTE]);
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
-  for (const result of ['success', 'failure']) families.configReloads.declare({ result });
-  for (const reason of DROP_REASONS) families.logLinesDropped.declare({ reason });
-  for (const result of CACHE_RESULTS) families.cacheRequests.declare({ mode: 'exact', result });
-  for (const refusal of LIMIT_REFUSALS) families.limitRefusals.declare(refusal);
-  families.draining.set({}, 0);
-  families.poolWaiting.set({}, 0);
-  families.largeBodiesWaiting.set({}, 0);
-  families.largeBodyWait.declare({});
-  families.cacheEntries.set({}, 0);
-  families.cacheSize.set({}, 0);
-  families.cacheEvictions.declare({});
   for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
-  for (const route of [...routes, UNMATCHED_ROUTE]) {
-    families.requestsInFlight.set({ route }, 0);
-    families.requestOverhead.declare({ route });
-    for (const stage of ['queued', 'waiting', 'streaming']) families.clientDisconnects.declare({ route, stage });
-    for (const reason of REJECTION_REASONS) families.requestsRejected.declare({ route, reason });
-    for (const status_class of ['2xx', '4xx', '5xx']) {
-      for (const stream of ['false', 'true']) families.requests.declare({ route, status_class, stream, cache: '' });
-    }
-  }
 }
 
 function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'scrape' | 'snapshot'> {

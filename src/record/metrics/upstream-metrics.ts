@@ -1,8 +1,11 @@
 import type { Usage } from '../../formats/events.ts';
+import type { CacheStatus } from '../../plugin/index.ts';
+import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
 import {
   DURATION_BUCKETS,
+  each,
   MODEL_LABELS,
   OTHER,
   PER_TOKEN_BUCKETS,
@@ -11,6 +14,8 @@ import {
   TOKEN_BUCKETS,
   type MetricSpec,
 } from './metric-spec.ts';
+
+const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
 /** From the start of the last try until the first content of a stream that was the answer. */
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
@@ -90,6 +95,7 @@ export const UPSTREAM_METRICS = {
     name: 'gatehouse_upstream_pool_waiting',
     help: 'Requests that currently wait because all `connections` to their upstream are in use.',
     labels: [],
+    zero: [{}],
   },
   upstreamRetries: perAttempt(
     {
@@ -192,6 +198,7 @@ export const UPSTREAM_METRICS = {
       name: 'gatehouse_cache_requests_total',
       help: 'Attempts at targets with a cache, by result: hit, shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
       labels: ['mode', 'result'],
+      zero: each('result', CACHE_RESULTS).map((labels) => ({ mode: 'exact', ...labels })),
     },
     ({ attempts }, note) => {
       for (const { cache } of attempts) if (cache) note({ mode: 'exact', result: cache });
@@ -202,18 +209,21 @@ export const UPSTREAM_METRICS = {
     name: 'gatehouse_cache_entries',
     help: 'Replies in the cache, including expired ones that were not looked up since.',
     labels: [],
+    zero: [{}],
   },
   cacheSize: {
     type: 'gauge',
     name: 'gatehouse_cache_size_bytes',
     help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
     labels: [],
+    zero: [{}],
   },
   cacheEvictions: {
     type: 'counter',
     name: 'gatehouse_cache_evictions_total',
     help: 'Unexpired replies that were evicted to make room for others.',
     labels: [],
+    zero: [{}],
   },
   tokenRefreshes: {
     type: 'counter',
@@ -226,6 +236,7 @@ export const UPSTREAM_METRICS = {
     name: 'gatehouse_log_lines_dropped_total',
     help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
+    zero: each('reason', DROP_REASONS),
   },
   labelOverflow: {
     type: 'counter',
