@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../plugin/index.ts';
-import { isLoopback } from '../settings/compile/loopback.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback } from '../settings/compile/loopback.ts';
-import type { NetworkTest } from '../settings/compile/networks.ts';
+import { isLoopback, type NetworkTest } from '../settings/compile/networks.ts';
 import { readForwarded, readXForwardedFor, type Hop } from './forwarded-for.ts';
 
 /** RFC 7239, section 6.2. No network contains it, so a request whose key is restricted to networks is refused. */

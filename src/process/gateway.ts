@@ -20,7 +20,7 @@ import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { serve } from './serving.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import { SettingsRefused } from '../settings/problems/refused.ts';
+import { SettingsRefused } from '../settings/problems/diagnostic.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */

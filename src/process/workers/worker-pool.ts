@@ -5,14 +5,13 @@ import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../process-role.ts';
 import type { InForce } from '../reload.ts';
-import { pauseBefore } from './backoff.ts';
+import { pauseBefore, CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
 import { PoolLabels } from './pool-labels.ts';
-import { PoolListener } from './pool-listener.ts';
+import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { PoolMetrics } from './pool-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
-import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
 import {
   Channel,
   type Load,
@@ -21,10 +20,7 @@ import {
   type SentSettings,
   type ToPrimary,
 } from './ipc.ts';
-import { takeLastConnections } from './last-connections.ts';
-import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './pool-member.ts';
-import { Silence, TICK_MS } from './silence.ts';
-import { stopMember, type StopTools } from './stop-member.ts';
+import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member, Silence, TICK_MS, stopMember, type StopTools } from './pool-member.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;

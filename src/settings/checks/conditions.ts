@@ -1,7 +1,6 @@
 import type { Strategy, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { showValue } from '../problems/show.ts';
-import { shortList } from '../problems/words.ts';
+import { showValue, shortList } from '../problems/show.ts';
 import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
 import { within, type Check } from './check.ts';

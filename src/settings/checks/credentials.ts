@@ -1,6 +1,6 @@
 import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../compile/key-digest.ts';
+import { digestOf, keyDigest } from '../compile/api-keys.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import type { Check } from './check.ts';
 import { mayHoldCredential } from './forward-headers.ts';

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
-import { headerPrefixes } from '../compile/header-prefixes.ts';
+import { headerPrefixes } from '../compile/server-settings.ts';
 import { within, type Check } from './check.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { checkBreaker } from './breaker.ts';
+import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
@@ -15,7 +15,6 @@ import { checkOrigin } from './origin.ts';
 import { checkParams } from './params.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
-import { checkTargets } from './targets.ts';
 import { checkTimes } from './times.ts';
 import { walkConfig, walkSettings } from './walk.ts';
 

@@ -1,8 +1,7 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
-import { isWellFormedKey } from '../compile/api-keys.ts';
-import { keyDigest } from '../compile/key-digest.ts';
+import { isWellFormedKey, keyDigest } from '../compile/api-keys.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { isLoopback } from '../compile/loopback.ts';
+import { isLoopback } from '../compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { within, type Check } from './check.ts';
 import { checkConfigId } from './names.ts';

@@ -1,7 +1,8 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import type { Report, Route } from '../../plugin/index.ts';
+import { type Report, type Route, parseDuration } from '../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
-import type { Check, CheckedConfig, ConfigNode } from './check.ts';
+import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';
+import { checkUnit } from './times.ts';
 
 /** Checks the keys of targets and groups: weights, retries, statuses, how many targets there are. */
 export const checkTargets: Check = () => ({
@@ -108,3 +109,30 @@ function checkTwins(route: Route, report: Report): void {
     return;
   }
 }
+
+/** Statuses that reject one request. A breaker that counts them lets one caller open it for all callers. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 422, 431]);
+
+export const checkBreaker: Check = () => ({
+  node({ file: { circuit_breaker: breaker } }, atNode, { nodes }) {
+    if (!breaker) return;
+    const report = within(atNode, 'circuit_breaker');
+    for (const key of ['window', 'cooldown'] as const) {
+      const value = breaker[key];
+      checkUnit(key, value, report);
+      if (value === undefined || parseDuration(value) > 0) continue;
+      const effect = key === 'window' ? 'counts no failures' : 'never skips a target';
+      report({ path: [key], message: `\`${key}: ${value}\` ${effect}; leave it out for the default` });
+    }
+    for (const [index, code] of (breaker.on_status_codes ?? []).entries()) {
+      if (!OF_THE_REQUEST.has(code)) continue;
+      const message = `a ${code} rejects one request: a caller that sends many such requests would open the breaker for all callers`;
+      report({ path: ['on_status_codes', index], severity: 'warning', message });
+    }
+    // Requests can fall through in a group with more than one member.
+    if (nodes.some(({ route }) => route.kind === 'group' && route.members.length > 1)) return;
+    const message =
+      'there is no other target to fall through to, so this one is always called: the breaker only reports its health';
+    report({ path: [], on: 'key', severity: 'warning', message });
+  },
+});

@@ -4,7 +4,7 @@ import { GatewayError, type GatewayConfig, type Report } from '../../plugin/inde
 import { checkInlineConfig } from '../checks/index.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../problems/diagnostic.ts';
 import { compileGatewayConfig } from './gateway-config.ts';
-import type { ReferenceLookup } from '../read/resolve-references.ts';
+import type { ReferenceLookup } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { packageSchemas } from '../read/schemas.ts';
 import { asWritten, inOurSpelling } from '../read/spellings.ts';

@@ -1,3 +1,4 @@
+
 /** A position in a settings file. Lines and columns count from 1. */
 export interface FilePlace {
   /** The path that opens the file: the settings folder as the user named it, then the file. */
@@ -54,4 +55,14 @@ function githubCommand(diagnostic: Diagnostic): string {
   const message = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string) => message(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity} file=${property(file)},line=${line},col=${column}::${message(sentence(diagnostic))}`;
+}
+
+/** The settings cannot be used; `diagnostics` holds the reasons and their positions. */
+export class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('The settings have errors.');
+    this.diagnostics = diagnostics;
+  }
 }

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { toPointer, type JsonPath } from './pointer.ts';
-import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
+import { offsetOf, resolveText, type ReferenceLookup } from './references.ts';
 import type { Schema } from './schema-files.ts';
 import type { SchemaTree } from './schema-tree.ts';
 import type { Fakes } from './fakes.ts';

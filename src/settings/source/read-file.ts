@@ -4,7 +4,7 @@ import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
 import type { FoundFile } from './find-files.ts';
 import { toPointer, type JsonPath } from '../read/pointer.ts';
-import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/resolve-references.ts';
+import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../read/schemas.ts';
 import { Fakes } from '../read/fakes.ts';
