@@ -15,7 +15,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface StatusServerOptions {
+interface StatusServerOptions {
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly isReady: () => Readiness;
   /** The health of the targets, one line each, for `/readyz?verbose`. For people; readiness does not depend on it. */

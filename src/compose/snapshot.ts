@@ -8,7 +8,15 @@ import type { Chain } from '../chain/instance.ts';
 import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import { NO_TURNS, type Clock, type Recorder, type RequestLimits, type Turns, type GatewayContext, type Middleware } from '../plugin/index.ts';
+import {
+  NO_TURNS,
+  type Clock,
+  type Recorder,
+  type RequestLimits,
+  type Turns,
+  type GatewayContext,
+  type Middleware,
+} from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';

@@ -7,19 +7,18 @@ import { createDataServer, setTimeouts } from '../compose/listener/data-server.t
 import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService } from '../dry-run/explain/explain-service.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
-import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import type { Gateway, WorkerGateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState, type ProcessParts } from './process-state.ts';
 import { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { close, listen, type Address } from '../compose/listener/listeners.ts';
-import type { WorkerPool, ProcessRole } from './process-role.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
-export interface ServeParts extends ProcessParts {
+interface ServeParts extends ProcessParts {
   readonly processState: ProcessState;
   readonly snapshot: Snapshot;
   readonly inForce: InForce;

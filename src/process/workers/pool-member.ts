@@ -82,6 +82,21 @@ export function heldBy({ load, connections, drained }: Member): Load {
   return { requests: load.requests, connections: load.connections + connections.takeAccepted() };
 }
 
+export interface WorkerExit {
+  readonly code: number;
+  readonly signal: string;
+  readonly held: Load;
+}
+
+/** The fields of a log line about the end of a worker. */
+export const exitFields = ({ worker: { id, process } }: Member, { code, signal, held }: WorkerExit): object => ({
+  worker: id,
+  pid: process.pid,
+  ...(signal ? { signal } : { code }),
+  requests_cut: held.requests,
+  connections_cut: held.connections,
+});
+
 /** Extra time beyond the drain's limit, to send error events and flush telemetry. */
 const DRAIN_EXTRA_MS = 10_000;
 /** Limit for the last metrics of a drained worker: they come at once or are lost. */
@@ -89,7 +104,7 @@ const METRICS_LIMIT_MS = 1_000;
 /** A drained worker exits within this time or is killed. */
 const EXIT_LIMIT_MS = 2_000;
 
-export interface StopTools {
+interface StopTools {
   readonly clock: Clock;
   readonly kill: (member: Member, reason: 'drain' | 'start') => void;
 }

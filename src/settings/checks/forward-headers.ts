@@ -71,7 +71,7 @@ const STEERING: readonly Steering[] = [
   },
 ];
 
-export interface ForwardRules {
+interface ForwardRules {
   /** Prefixes of the gateway's own headers. */
   readonly prefixes: readonly string[];
   /** Headers in which catalog entries send their credentials, in lower case, each with its owner. */

@@ -29,7 +29,7 @@ interface Mistaken {
 }
 type Outcome = { readonly config: GatewayConfig } | Mistaken;
 
-export interface InlineConfigsSetup {
+interface InlineConfigsSetup {
   /** Bytes. */
   readonly limit: number;
   /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
@@ -125,14 +125,8 @@ function readConfig(
   const root = schemas.root('gateway');
   const values = readValues(file, root, { tree, lookup: NO_REFERENCES });
   const diagnostics: Diagnostic[] = [...values.diagnostics];
-  const report: Report = ({ path, on, severity = 'error', message, suggestion }) =>
-    diagnostics.push({
-      file: NAME,
-      ...file.locate(asWritten(path, values.json), on),
-      severity,
-      message,
-      ...(suggestion !== undefined && { suggestion }),
-    });
+  const report: Report = (problem) =>
+    void diagnostics.push(file.diagnose({ ...problem, path: asWritten(problem.path, values.json) }));
   const errors = schemas.validate('gateway', values.json);
   const isCut = errors.length > MAX_EXPLAINED;
   const misfits = schemaProblems(errors.slice(0, MAX_EXPLAINED), values, { tree, root });

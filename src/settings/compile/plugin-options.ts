@@ -1,9 +1,8 @@
 import { type ErrorObject, type ValidateFunction, Ajv } from 'ajv';
 import { type Report, isObject } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
-import { absoluteRefs, type Schema } from '../read/schema-files.ts';
+import { absoluteRefs, type Schema, SchemaTree } from '../read/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
-import { SchemaTree } from '../read/schema-tree.ts';
 import { createAjv } from '../read/schemas.ts';
 import addFormats from 'ajv-formats';
 

@@ -1,4 +1,3 @@
-
 /** A position in a settings file. Lines and columns count from 1. */
 export interface FilePlace {
   /** The path that opens the file: the settings folder as the user named it, then the file. */

@@ -21,7 +21,7 @@ export interface ComparisonAnswer {
 }
 
 /** The comparisons of a query, which holds when all of them do. */
-export type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
+type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
 
 /** Evaluates the same query comparison by comparison. */
 export const explainQuery = (query: Query): ComparisonAnswers => readQuery(query, unchecked(), ANSWERS);

@@ -31,7 +31,7 @@ export interface Tally {
   patterns: number;
 }
 
-export interface QueryReading {
+interface QueryReading {
   /** Undefined for a query that is checked elsewhere: its patterns are not compiled then. */
   readonly report: Report | undefined;
   readonly tally: Tally;

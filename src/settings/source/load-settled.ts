@@ -4,13 +4,13 @@ import { loadSettings, type LoadResult, type Settings } from '../read/load.ts';
 import { privateDigest, RecordedFiles } from './recorded-files.ts';
 import type { Environment } from '../read/references.ts';
 
-export interface SettledLoad {
+interface SettledLoad {
   readonly loaded: LoadResult;
   /** The files that it read, also after a failed load. */
   readonly files: RecordedFiles;
 }
 
-export interface SettledOptions {
+interface SettledOptions {
   readonly env: Environment;
   readonly clock: Clock;
   /** Default: the disk. */

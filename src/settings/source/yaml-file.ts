@@ -1,4 +1,17 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair, type YAMLError } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLError,
+} from 'yaml';
+import type { Problem } from '../../plugin/index.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { JsonPath } from '../read/pointer.ts';
 
@@ -62,6 +75,12 @@ export class YamlFile {
       node = this.resolve(step.value);
     }
     return offset === undefined ? START : this.positionAt(offset);
+  }
+
+  /** A problem with its position. @param path in the spellings of this file */
+  diagnose({ path, on, severity = 'error', message, suggestion }: Problem): Diagnostic {
+    const place = { file: this.name, ...this.locate(path, on), severity, message };
+    return suggestion === undefined ? place : { ...place, suggestion };
   }
 
   /** The node itself, or the node that an alias refers to. */
