@@ -3,8 +3,14 @@
  * schemas iterate over them.
  */
 import { valueAt } from '../src/settings/read/pointer.ts';
-import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from '../src/settings/read/schema-files.ts';
-import { isSchema, propertiesOf } from '../src/settings/read/schema-tree.ts';
+import {
+  readSchema,
+  SCHEMA_NAMES,
+  type Schema,
+  type SchemaName,
+  isSchema,
+  propertiesOf,
+} from '../src/settings/read/schema-files.ts';
 
 export interface Place {
   readonly file: SchemaName;

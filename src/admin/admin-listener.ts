@@ -2,15 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Secret } from '../plugin/index.ts';
-import { isLoopback } from '../settings/compile/loopback.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import type { RecordQuery } from '../record/store.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
-import { readRecordQuery } from './query.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
+import type { RecordQuery } from '../record/store.ts';
 
 /** The request records as plain JSON, from this process or from all workers. */
 export interface RecordSource {
@@ -18,7 +17,7 @@ export interface RecordSource {
   list(query: RecordQuery): readonly object[] | Promise<readonly object[]>;
 }
 
-export interface AdminServerOptions {
+interface AdminServerOptions {
   readonly records: RecordSource;
   readonly explains: ExplainSource;
   readonly log: Pick<Logger, 'error'>;
@@ -138,3 +137,36 @@ function isAllowed({ socket, headers }: IncomingMessage, token: Secret | undefin
 
 /** Hashes to a fixed length, which `timingSafeEqual` needs. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1000;
+const STATES = ['complete', 'failed', 'aborted', 'running'] as const;
+const NAMES = ['limit', 'state', 'key', 'config'];
+
+type QueryRead =
+  | { readonly query: RecordQuery; readonly problem?: never }
+  | { readonly query?: never; readonly problem: string };
+
+/** Reads the query. Unknown parameters are refused: with an ignored filter the reply would answer another question. */
+function readRecordQuery(text: string): QueryRead {
+  const params = new URLSearchParams(text);
+  const names = [...params.keys()];
+  const unknown = names.find((name, index) => !NAMES.includes(name) || names.indexOf(name) < index);
+  if (unknown !== undefined)
+    return { problem: `\`${unknown.slice(0, 100)}\`: the query may have ${NAMES.join(', ')}, each once.` };
+  const limit = params.get('limit') ?? String(DEFAULT_LIMIT);
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT)
+    return { problem: `\`limit\` must be a number from 1 to ${MAX_LIMIT}.` };
+  const [key, config] = [params.get('key'), params.get('config')];
+  const wanted = params.get('state');
+  const state = STATES.find((one) => one === wanted);
+  if (wanted !== null && !state) return { problem: `\`state\` must be one of ${STATES.join(', ')}.` };
+  return {
+    query: {
+      limit: Number(limit),
+      ...(state && { state }),
+      ...(key !== null && { key }),
+      ...(config !== null && { config }),
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { isLoopback } from '../settings/compile/loopback.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
 
 /** The name or address in a Host header, in lower case, without port and brackets. Undefined: the header is invalid. */
 export function hostOf(header: string | undefined): string | undefined {

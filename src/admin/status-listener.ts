@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../plugin/index.ts';
-import { isLoopback } from '../settings/compile/loopback.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 
@@ -15,7 +15,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface StatusServerOptions {
+interface StatusServerOptions {
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly isReady: () => Readiness;
   /** The health of the targets, one line each, for `/readyz?verbose`. For people; readiness does not depend on it. */

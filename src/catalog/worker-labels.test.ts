@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PoolLabels } from '../process/workers/pool-labels.ts';
+import { PoolLabels } from '../process/workers/pool-metrics.ts';
 import { WorkerLabels, type LabelUse } from './worker-labels.ts';
 import { Globs } from './globs.ts';
 import { LABEL_IDLE_MS, OTHER } from './model-labels.ts';

@@ -6,12 +6,11 @@ import { Explainer, ExplainHangs } from '../dry-run/explain/explainer.ts';
 import type { ExplainQuestion } from '../dry-run/explain/question.ts';
 import { UnknownKey } from '../dry-run/explain/supposed-caller.ts';
 import { withinTime } from '../compose/time-limit.ts';
-import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
+import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
 import { diskFiles } from '../settings/source/files.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
 import { pageFor, type ShowOptions } from './output.ts';
-import { SettingsRefused } from '../settings/problems/refused.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;

@@ -1,8 +1,8 @@
 import type { ServerFile } from '../../schemas/types.generated.ts';
 import type { Address } from '../compose/listener/listeners.ts';
-import { isLoopback } from '../settings/compile/loopback.ts';
-import { HOST_VARIABLE } from '../settings/compile/open-host.ts';
-import type { Environment } from '../settings/read/resolve-references.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
+import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
+import type { Environment } from '../settings/read/references.ts';
 
 interface OpenListeners {
   readonly data: Address;

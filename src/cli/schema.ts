@@ -1,6 +1,6 @@
 import { nearest } from '../plugin/index.ts';
 import { SCHEMA_NAMES, type SchemaName } from '../settings/read/schema-files.ts';
-import { alternatives } from '../settings/problems/words.ts';
+import { alternatives } from '../settings/problems/show.ts';
 import type { Output } from './output.ts';
 import { bundleSchema } from './schema-bundle.ts';
 

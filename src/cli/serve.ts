@@ -3,14 +3,13 @@ import { startGateway } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
 import { setServingGateway } from '../process/process-faults.ts';
 import { CannotListen } from '../compose/listener/listeners.ts';
-import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
-import { HOST_VARIABLE } from '../settings/compile/open-host.ts';
+import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
+import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { TraceSettingsError } from '../record/traces/trace-settings.ts';
 import { WorkersFailed } from '../process/workers/fork.ts';
 import { startWorkers } from './serve-workers.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
-import { SettingsRefused } from '../settings/problems/refused.ts';
 
 export interface ServeOptions {
   readonly configs: string;

@@ -1,10 +1,10 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Address } from '../compose/listener/listeners.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { Environment } from '../settings/read/resolve-references.ts';
+import type { Environment } from '../settings/read/references.ts';
 import { reach } from './reach.ts';
 import { shellWord } from './shell-word.ts';
-import { headerPrefixes } from '../settings/compile/header-prefixes.ts';
+import { headerPrefixes } from '../settings/compile/server-settings.ts';
 
 /**
  * The key of the sample settings. It is public, and limited to loopback and the simulator. No other key is ever

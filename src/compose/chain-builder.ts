@@ -33,7 +33,7 @@ import { TimeLimitPassed, withinTime } from './time-limit.ts';
 const PLUGIN_LIMIT_MS = 10_000;
 
 /** A list of plugins and its place in the settings. */
-export interface ChainPlace {
+interface ChainPlace {
   readonly level: PluginLevel;
   readonly file: string;
   readonly path: readonly string[];
@@ -75,7 +75,7 @@ export interface Watch {
 }
 
 /** The parts of the process that chains are built with. */
-export interface ChainBuilderTools {
+interface ChainBuilderTools {
   readonly watch?: Watch | undefined;
   readonly clock: Clock;
   /** @param plugin the plugin that draws a number */

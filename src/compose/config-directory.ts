@@ -29,7 +29,7 @@ function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
 /** Called when a request's config is known, before its chain runs. */
 export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 
-export interface ConfigTools {
+interface ConfigTools {
   readonly granted: Partial<Capabilities>;
   /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;

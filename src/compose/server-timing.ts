@@ -21,7 +21,7 @@ const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
  * The sources of configs that may request `Server-Timing`: config files, and inline configs, which are unknown until
  * the request arrives.
  */
-export interface TimingSources {
+interface TimingSources {
   readonly stored: boolean;
   readonly inline: boolean;
 }

@@ -8,7 +8,15 @@ import type { Chain } from '../chain/instance.ts';
 import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import { NO_TURNS, type Clock, type Recorder, type RequestLimits, type Turns } from '../plugin/index.ts';
+import {
+  NO_TURNS,
+  type Clock,
+  type Recorder,
+  type RequestLimits,
+  type Turns,
+  type GatewayContext,
+  type Middleware,
+} from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
@@ -18,12 +26,10 @@ import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '..
 import type { ReplyStore } from '../state/memory/reply-cache.ts';
 import type { TokenStore } from '../state/memory/tokens.ts';
 import type { Upstream } from '../upstream/types.ts';
-import { admitting } from './caller-share.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
 import { createReplyCache, type ReplyStores } from '../translate/cached-replies.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
-import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
@@ -32,6 +38,7 @@ import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
+import type { InFlight } from '../gateway/admission/in-flight.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
@@ -227,3 +234,29 @@ function providedToAttempts(settings: Settings, server: ServerSettings, registry
   );
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
+
+/**
+ * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
+ * when the plugin that identifies the caller calls `next`. It is not a plugin of its own, so no plugin list can leave
+ * it out.
+ */
+const admitting = (inFlight: Pick<InFlight, 'admit'>, watch: Watch = {}): Watch => ({
+  ...watch,
+  instantiate(place, create) {
+    if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
+    const checked = async (): Promise<Middleware> => withCheck(await create(), inFlight);
+    return watch.instantiate?.(place, checked) ?? checked();
+  },
+});
+
+const withCheck =
+  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>): Middleware =>
+  (ctx: GatewayContext, next) =>
+    middleware(ctx, () => {
+      const refusal = inFlight.admit(ctx.exchange);
+      if (!refusal) return next();
+      const refused = Promise.reject<void>(refusal);
+      // Without a handler, a plugin that forgets to await `next` would end the process.
+      refused.catch(() => {});
+      return refused;
+    });

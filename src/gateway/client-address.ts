@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback } from '../settings/compile/loopback.ts';
-import { type NetworkTest, normaliseAddress } from '../settings/compile/networks.ts';
+import { isLoopback, normaliseAddress, type NetworkTest } from '../settings/compile/networks.ts';
 
 /** RFC 7239, section 6.2. No network contains it, so a request whose key is restricted to networks is refused. */
 export const UNKNOWN = 'unknown';

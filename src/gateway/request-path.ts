@@ -42,7 +42,7 @@ export interface RequestPathSetup {
  *
  *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
- *                   after `auth`: checks the caller's share of the places, or answers 503 (caller-share.ts)
+ *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries)
  *   out             writes the reply to its last byte (writeReply), then returns place and lease (settle)

@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
-import type { Clock } from '../plugin/index.ts';
-import type { DrainSteps } from './drain-steps.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { countConnections, stopListening, untilQuiet } from '../compose/listener/listeners.ts';
+import type { Clock } from '../plugin/index.ts';
 import type { Pipelines } from '../compose/listener/pipelines.ts';
 
 export interface DrainSetup {
@@ -86,10 +85,49 @@ function watchReuse({ inFlight, clock }: DrainSetup): () => boolean {
 }
 
 /** Awaits the work for at most this time. */
-export async function within(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
+async function within(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
   if (ms <= 0) return;
   let stop = (): void => {};
   const timeUp = new Promise<void>((resolve) => (stop = clock.after(ms, resolve)));
   await Promise.race([work, timeUp]);
   stop();
+}
+
+/**
+ * The steps at the end of a drain's delay, in order. `hold`: new requests wait. `serve`: the port is closed, and
+ * waiting requests are served. `stop`: the worker has received all its connections.
+ */
+export type DrainStep = 'hold' | 'serve' | 'stop';
+
+/**
+ * Lets a worker follow the primary through the end of a drain's delay. Only the primary accepts connections, so only it
+ * knows the last one.
+ */
+export class DrainSteps {
+  readonly #pipelines: Pick<Pipelines, 'hold' | 'release'>;
+  readonly #clock: Clock;
+  #stop: (() => void) | undefined;
+
+  constructor(pipelines: Pick<Pipelines, 'hold' | 'release'>, clock: Clock) {
+    this.#pipelines = pipelines;
+    this.#clock = clock;
+  }
+
+  /** Resolves at the last step or at the limit. */
+  async follow(limitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stop = resolve;
+    const giveUp = this.#clock.after(limitMs, resolve);
+    await promise;
+    giveUp();
+    this.#stop = undefined;
+  }
+
+  /** Takes a step. Ignored unless `follow` is waiting. */
+  take(step: DrainStep): void {
+    if (!this.#stop) return;
+    if (step === 'hold') this.#pipelines.hold();
+    else this.#pipelines.release();
+    if (step === 'stop') this.#stop();
+  }
 }

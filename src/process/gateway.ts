@@ -13,14 +13,13 @@ import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
-import type { WorkerPool, WorkerPoolTools, ProcessRole } from './process-role.ts';
+import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
-import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { serve } from './serving.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import { SettingsRefused } from '../settings/problems/refused.ts';
+import { SettingsRefused } from '../settings/problems/diagnostic.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */

@@ -1,10 +1,11 @@
 import { writeSync } from 'node:fs';
-import { crashLog } from './crash-log.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { pluginOf } from '../compose/plugin-owners.ts';
+import { errorFields } from '../record/error-fields.ts';
+import { scrub } from '../record/scrub.ts';
 
 /** The parts of a gateway that unhandled errors need. */
-export interface FaultyGateway {
+interface FaultyGateway {
   readonly pluginFault: ReportPluginFailure;
   /** Stops accepting, waits for requests up to `drain.timeout`, and releases everything. Takes bounded time. */
   fail(): Promise<void>;
@@ -60,3 +61,27 @@ function writeError(line: string): void {
     // Standard error is closed or full. The process ends in any case.
   }
 }
+
+interface CrashLog {
+  readonly at: Date;
+  /** The external plugin that caused the error. */
+  readonly plugin?: string | undefined;
+}
+
+/**
+ * The log line of an unhandled error. Node would print the error with all objects it refers to: requests, headers,
+ * credentials. This line has only what identifies the fault.
+ */
+export function crashLog(error: unknown, { at, plugin }: CrashLog): string {
+  const line = {
+    level: 'fatal',
+    time: at.toISOString(),
+    pid: process.pid,
+    plugin,
+    err: errorFields(error),
+    msg: MESSAGE,
+  };
+  return `${scrub(JSON.stringify(line))}\n`;
+}
+
+const MESSAGE = 'unhandled error; the process ends';

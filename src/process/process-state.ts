@@ -5,7 +5,7 @@ import { PluginRegistry } from '../chain/registry.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import type { Environment } from '../settings/read/resolve-references.ts';
+import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { HealthStore } from '../state/memory/target-health.ts';
 import { TokenStore } from '../state/memory/tokens.ts';

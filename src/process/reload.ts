@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../plugin/index.ts';
 import { describe, type Diagnostic } from '../settings/problems/diagnostic.ts';
-import { fingerprint } from '../settings/compile/fingerprint.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { loadSettled } from '../settings/source/load-settled.ts';
+import { fingerprint, loadSettled } from '../settings/source/load-settled.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import type { Environment } from '../settings/read/resolve-references.ts';
+import type { Environment } from '../settings/read/references.ts';
 import type { SettingsWatch } from '../settings/source/watch.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';

@@ -4,23 +4,21 @@ import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
 import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
 import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
-import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
-import { DrainSteps } from './drain-steps.ts';
+import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService } from '../dry-run/explain/explain-service.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
-import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import type { Gateway, WorkerGateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState, type ProcessParts } from './process-state.ts';
 import { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { close, listen, type Address } from '../compose/listener/listeners.ts';
-import type { WorkerPool, ProcessRole } from './process-role.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
-export interface ServeParts extends ProcessParts {
+interface ServeParts extends ProcessParts {
   readonly processState: ProcessState;
   readonly snapshot: Snapshot;
   readonly inForce: InForce;

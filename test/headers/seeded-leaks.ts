@@ -105,9 +105,9 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   },
   {
     leak: 'targets inside a config may forward any header',
-    file: 'src/settings/checks/gateway.ts',
-    from: 'checkForwardHeaders(node.file.forward_headers, {',
-    to: 'checkForwardHeaders(node.path.length === 0 ? node.file.forward_headers : [], {',
+    file: 'src/settings/checks/forward-headers.ts',
+    from: 'node({ file: { forward_headers: names = [] } }, report) {',
+    to: 'config({ file: { forward_headers: names = [] } }, report) {',
     caughtBy: 'settings',
   },
   {
@@ -119,7 +119,7 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   },
   {
     leak: 'the address of an entry may hold the credential of another',
-    file: 'src/settings/checks/crossings.ts',
+    file: 'src/settings/checks/credentials.ts',
     from: 'const owner = secrets.ownerIn(text);\n    if (owner !== undefined)\n      report({ path, message: `${owner} appears here',
     to: 'const owner = undefined;\n    if (owner !== undefined)\n      report({ path, message: `${owner} appears here',
     caughtBy: 'settings',

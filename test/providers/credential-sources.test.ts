@@ -9,11 +9,10 @@ import {
 } from '../../src/providers/vertex-ai/credentials.testkit.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
-import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
+import { describe as tell, SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { KEY, startTestGateway, writeSettings, type TestGateway } from '../support/gateway.ts';
 import { geminiReply, json, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { SettingsRefused } from '../../src/settings/problems/refused.ts';
 
 // The whole gateway, from its YAML to what the model's host sees.
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DOCUMENT_OUTPUT, generateDocument } from '../../schemas/document.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
-import { SCHEMA_NAMES, type Schema } from '../../src/settings/read/schema-files.ts';
-import { isSchema, propertiesOf } from '../../src/settings/read/schema-tree.ts';
+import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/settings/read/schema-files.ts';
 import { packageSchemas } from '../../src/settings/read/schemas.ts';
 
 const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));

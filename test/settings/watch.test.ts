@@ -18,8 +18,7 @@ import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { diskFiles } from '../../src/settings/source/files.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { mayBeSettingsOrTests, RecordedFiles } from '../../src/settings/source/recorded-files.ts';
-import { SettingsWatch, watchFolder, type WatchFolder } from '../../src/settings/source/watch.ts';
-import { watchedPlaces } from '../../src/settings/source/watched-places.ts';
+import { SettingsWatch, watchFolder, type WatchFolder, watchedPlaces } from '../../src/settings/source/watch.ts';
 import { until } from '../support/gateway.ts';
 
 const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';

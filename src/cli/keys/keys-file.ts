@@ -5,9 +5,8 @@ import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import { readSettingsFile } from '../../settings/source/read-file.ts';
-import { isReference, parseReferences, type Reference } from '../../settings/read/references.ts';
+import { isReference, parseReferences, type Reference, type Environment } from '../../settings/read/references.ts';
 import { packageSchemas } from '../../settings/read/schemas.ts';
-import type { Environment } from '../../settings/read/resolve-references.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
 export interface ReadKeysOptions {

@@ -2,7 +2,7 @@ import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
 import type { Output } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
 import type { FileEdit } from './edit-keys.ts';
-import type { Environment } from '../../settings/read/resolve-references.ts';
+import type { Environment } from '../../settings/read/references.ts';
 import { readKeys, type ReadKeys, type RefusedKeys } from './keys-file.ts';
 import { CannotReplace, replaceFile } from './replace-file.ts';
 

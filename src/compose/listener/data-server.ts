@@ -1,16 +1,17 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, STATUS_CODES, type ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import type { Clock } from '../../plugin/index.ts';
+import { type Clock, errorReply, GatewayError } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import { answerRefusals } from './http-refusals.ts';
 import type { InFlight } from '../../gateway/admission/in-flight.ts';
 import { bindReplies } from '../../gateway/koa-reply.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
-import { normaliseTarget, routes } from './request-target.ts';
-import { unserved } from './unserved.ts';
+import { normaliseTarget, routes, unserved } from './request-target.ts';
+import type { Duplex } from 'node:stream';
+import type { Format } from '../../formats/format.ts';
+import { uuidv7 } from '../../plugin/ids.ts';
 
 /**
  * Longer than common load balancers keep an idle connection (AWS ALB: 60 s). A proxy that closes first never sends a
@@ -21,7 +22,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** How often node:http checks for requests that arrive too slowly. */
 const SLOW_CHECK_MS = 1000;
 
-export interface DataServer {
+interface DataServer {
   readonly server: Server;
   readonly pipelines: Pipelines;
 }
@@ -76,4 +77,80 @@ export function createDataServer(
 export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
   server.requestTimeout = limits.bodyMs;
   server.headersTimeout = Math.min(limits.headerMs, limits.bodyMs);
+}
+
+/** How long a refused client may take to read its error reply. */
+const LINGER_MS = 5000;
+
+interface RefusalSetup {
+  readonly format: Format;
+  readonly clock: Clock;
+  /** Limit of the request headers, in bytes. */
+  readonly headerLimit: number;
+  /** Lets the request's own chain refuse it, if the chain runs and no reply has begun. False: it did not. */
+  readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;
+}
+
+/**
+ * Answers requests that node:http rejects before any gateway code runs. Clients get the usual error shape, a code and
+ * an id; Node's own replies have no body. https://nodejs.org/api/http.html#event-clienterror
+ */
+function answerRefusals(server: Server, setup: RefusalSetup): void {
+  const replies = new WeakMap<Duplex, ServerResponse>();
+  /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
+  const ending = new WeakSet<Duplex>();
+  server.prependListener('request', (req, res) => replies.set(req.socket, res));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (ending.has(socket)) return;
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const refused = refusalOf(error, setup.headerLimit);
+    const reply = replies.get(socket);
+    if (!reply || reply.writableFinished) return refuse(socket, refused, setup);
+    if (!reply.req.complete) return refuseBody(reply, refused, { socket, setup });
+    // The head of the next request waits until the connection is read again.
+    if (refused.code === 'request_timeout' && socket.isPaused()) return;
+    // Replies leave in the order of their requests (RFC 9112, section 9.3.2).
+    ending.add(socket);
+    reply.once('close', () => refuse(socket, refused, setup));
+  });
+}
+
+/**
+ * Handles a broken request body. If a reply has begun, or another reply must leave first, there is no place for an
+ * error reply.
+ */
+function refuseBody(
+  reply: ServerResponse,
+  refused: GatewayError,
+  { socket, setup }: { readonly socket: Duplex; readonly setup: RefusalSetup },
+): void {
+  const isNext = reply.socket !== null;
+  if (reply.headersSent) return void socket.destroy();
+  // For a stalled body the chain refuses: the request has an id, a format and a record.
+  if ((refused.code === 'request_timeout' || !isNext) && setup.interrupt(reply, refused)) return;
+  if (isNext) refuse(socket, refused, setup);
+  else socket.destroy();
+}
+
+function refuse(socket: Duplex, refused: GatewayError, { format, clock }: RefusalSetup): void {
+  if (!socket.writable) return void socket.destroy();
+  const { status, headers, body } = errorReply(refused, format, uuidv7(clock.wall()));
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const text = Buffer.isBuffer(body) ? body.toString() : '';
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}connection: close\r\n\r\n${text}`);
+  // An immediate close would reset the connection while the client still writes, and lose the reply (RFC 9112, section
+  // 9.6).
+  const stop = clock.after(LINGER_MS, () => socket.destroy());
+  socket.once('close', stop).resume();
+}
+
+function refusalOf({ code = '', message }: NodeJS.ErrnoException, headerLimit: number): GatewayError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new GatewayError('headers_too_large', `The request headers exceed ${headerLimit} bytes (limits.header).`);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new GatewayError('request_timeout', 'The request did not arrive completely in time.');
+  return new GatewayError(
+    'malformed_request',
+    `The request is not valid HTTP: ${message.replace(/^Parse Error: /, '')}.`,
+  );
 }

@@ -1,11 +1,10 @@
 import type { ConfigTestCase } from '../../../schemas/types.generated.ts';
-import { digestOf } from '../../settings/compile/key-digest.ts';
+import { digestOf } from '../../settings/compile/api-keys.ts';
 import { createKeyRing } from '../../settings/compile/key-ring.ts';
 import type { Settings } from '../../settings/read/load.ts';
-import type { Clock, KeyRing } from '../../plugin/index.ts';
+import { type Clock, type KeyRing, parseDuration } from '../../plugin/index.ts';
 import { ANYBODY, UnknownKey } from '../explain/supposed-caller.ts';
 import type { HeaderNames } from '../../gateway/header-names.ts';
-import { parseDuration } from '../../plugin/index.ts';
 import type { ClientRequest } from './client.ts';
 
 /** A case with the defaults of its file. */

@@ -1,6 +1,6 @@
 import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
-import { alternatives } from '../../settings/problems/words.ts';
+import { alternatives } from '../../settings/problems/show.ts';
 import type { CaseFinding } from './finding.ts';
 
 const CONTENTS = ['answer', 'body', 'stream'] as const;

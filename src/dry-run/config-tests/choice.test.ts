@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UnknownKey } from '../explain/supposed-caller.ts';
 import { caseOf, ENTRIES, run, setupOf, TARGETS } from './run.testkit.ts';
 import { runCase } from './runner.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
 const { openai, claude, vertex } = TARGETS;
 const json = (text: string): unknown => JSON.parse(text);

@@ -1,5 +1,5 @@
 import type { GatewayFile, Target } from '../../../schemas/types.generated.ts';
-import { headerPrefixes } from '../../settings/compile/header-prefixes.ts';
+import { headerPrefixes } from '../../settings/compile/server-settings.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import type { Settings } from '../../settings/read/load.ts';
 

@@ -5,7 +5,7 @@ import type { SettingsFiles } from '../../settings/source/files.ts';
 import { findTestFiles } from '../../settings/source/find-files.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { readSettingsFile, type ReadFile } from '../../settings/source/read-file.ts';
-import { propertiesOf } from '../../settings/read/schema-tree.ts';
+import { propertiesOf } from '../../settings/read/schema-files.ts';
 import { packageSchemas } from '../../settings/read/schemas.ts';
 import { keyText, type YamlFile } from '../../settings/source/yaml-file.ts';
 import type { FullCase } from './case-requests.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../plugin/index.ts';
-import { sortDiagnostics, type Diagnostic } from '../../settings/problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../settings/source/files.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { loadSettings, type LoadResult } from '../../settings/read/load.ts';
@@ -11,7 +11,6 @@ import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
 import { type RunnerSetup } from './runner.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 export interface TestRun {
   /** Folder of the settings. */

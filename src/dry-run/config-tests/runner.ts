@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import { type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
 import { Calls } from './calls.ts';
@@ -17,7 +17,6 @@ import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
 import type { CaseOutcome } from './outcome.ts';
 import { countedBetween, countersOf, describeOutcome } from './describe-outcome.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 /** The settings of some cases. They are read once per setup; changed settings need a new one. */
 export interface RunnerSetup {

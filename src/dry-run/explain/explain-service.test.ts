@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../plugin/index.ts';
-import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { createExplainService } from './explain-service.ts';
 import { ExplainHangs } from './explainer.ts';
 import { KeptRequests } from './kept-requests.ts';

@@ -8,7 +8,7 @@ import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './explain-source.ts';
 import { UnknownKey } from './supposed-caller.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
 /** Explains hypothetical requests and stored requests that this process has served. */
 export interface ExplainService {

@@ -8,7 +8,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import { toGatewayError, type Clock, type Exchange, type Target } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
-import type { Environment } from '../../settings/read/resolve-references.ts';
+import type { Environment } from '../../settings/read/references.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { HealthStore } from '../../state/memory/target-health.ts';
 import { ReplyStores } from '../../translate/cached-replies.ts';
@@ -31,7 +31,7 @@ import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */

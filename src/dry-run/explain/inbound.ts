@@ -2,9 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import Koa from 'koa';
 import { bindReplies } from '../../gateway/koa-reply.ts';
-import { normaliseTarget, routes } from '../../compose/listener/request-target.ts';
+import { normaliseTarget, routes, unserved } from '../../compose/listener/request-target.ts';
 import type { Routed } from '../../gateway/routed.ts';
-import { unserved } from '../../compose/listener/unserved.ts';
 import type { ExplainQuestion } from './question.ts';
 
 const app = new Koa();

@@ -2,7 +2,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import { sentFiles, type ReadPlaces, type SettingsFiles } from '../../settings/source/files.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
 /** The files that a load has read. */
 interface ReadFiles {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../../settings/compile/key-digest.ts';
+import { digestOf, keyDigest } from '../../settings/compile/api-keys.ts';
 import { callerOf } from '../../settings/compile/key-ring.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import { looksSecret } from '../../settings/problems/show.ts';

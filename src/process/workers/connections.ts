@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
-import { completeDisconnect } from './channel-end.ts';
 import { sharedClock, type Stamped } from './stale-connection.ts';
+import type { ChildProcess } from 'node:child_process';
 
 /** The messages about connections between node:cluster in the primary and a worker. */
 interface ClusterMessage extends Stamped {
@@ -201,4 +201,24 @@ export class WorkerConnections {
     this.#inTransit = undefined;
     this.#pool.gone();
   }
+}
+
+/**
+ * Makes a worker's channel emit `disconnect` whenever it closes. Node omits the event if the worker dies before it has
+ * confirmed a connection in transit (Node 24, `_handleQueue` in internal/child_process). node:cluster waits for this
+ * event: without it the worker stays in the rotation, connections are handed to it and lost, and the port stays open
+ * without a worker.
+ */
+function completeDisconnect(process: ChildProcess): void {
+  let isReported = false;
+  process.once('disconnect', () => (isReported = true));
+  const disconnect = process.disconnect.bind(process);
+  // Node also calls this method when the channel closes.
+  process.disconnect = () => {
+    disconnect();
+    // Node emits in the next tick. A channel with queued messages is not null yet and emits later.
+    globalThis.process.nextTick(() => {
+      if (!isReported && !process.channel) process.emit('disconnect');
+    });
+  };
 }

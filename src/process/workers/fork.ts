@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
@@ -46,4 +46,21 @@ export function failureOf(failure: StartFailure): Error {
   if (failure.kind === 'listen') return new CannotListen(failure.message, failure);
   if (failure.kind === 'traces') return new TraceSettingsError(failure.message);
   return new WorkersFailed(`a worker did not start: ${failure.message}`);
+}
+
+/** A worker that served for less than this counts as failed at its start. */
+const SHORT_LIFE_MS = 1_000;
+const FIRST_MS = 1_000;
+const LONGEST_MS = 30_000;
+
+/**
+ * The pause before a worker is replaced: none if it served; otherwise growing with each failed start, because repeated
+ * starts would use the whole machine.
+ *
+ * @param servedMs undefined: it never served
+ * @param before the previous pause
+ */
+export function pauseBefore(servedMs: number | undefined, before: number): number {
+  if (servedMs !== undefined && servedMs >= SHORT_LIFE_MS) return 0;
+  return Math.min(Math.max(FIRST_MS, before * 2), LONGEST_MS);
 }

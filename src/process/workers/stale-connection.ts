@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
  * A worker refuses a connection that waited this long in its channel. The primary may hand it to another worker after
  * twice this time (MOVE_AFTER_TICKS in connections.ts), and two processes must not read the same connection.
  */
-export const STALE_MS = 1000;
+const STALE_MS = 1000;
 
 /**
  * The field that the primary adds to a connection that it may move, on a clock that all processes of the machine share.

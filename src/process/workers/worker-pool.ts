@@ -1,18 +1,15 @@
-import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { RecordSource } from '../../admin/admin-listener.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
-import type { WorkerPool, WorkerPoolTools } from '../process-role.ts';
+import type { WorkerPool, WorkerPoolTools } from '../running-gateway.ts';
 import type { InForce } from '../reload.ts';
-import { pauseBefore } from './backoff.ts';
+import { CannotFork, failureOf, forkWorker, pauseBefore, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
-import { PoolLabels } from './pool-labels.ts';
-import { PoolListener } from './pool-listener.ts';
-import { PoolMetrics } from './pool-metrics.ts';
+import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
+import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
-import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
 import {
   Channel,
   type Load,
@@ -21,10 +18,18 @@ import {
   type SentSettings,
   type ToPrimary,
 } from './ipc.ts';
-import { takeLastConnections } from './last-connections.ts';
-import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './pool-member.ts';
-import { Silence, TICK_MS } from './silence.ts';
-import { stopMember, type StopTools } from './stop-member.ts';
+import {
+  exitFields,
+  heldBy,
+  KILL_REASONS,
+  NO_LOAD,
+  Silence,
+  stopMember,
+  TICK_MS,
+  type KillReason,
+  type Member,
+  type WorkerExit,
+} from './pool-member.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;
@@ -32,13 +37,7 @@ const RELOAD_LIMIT_MS = 60_000;
 /** Limit of a look-up: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
 
-interface WorkerExit {
-  readonly code: number;
-  readonly signal: string;
-  readonly held: Load;
-}
-
-export interface PoolOptions {
+interface PoolOptions {
   readonly size: number;
   /** Folder of the settings, as given. */
   readonly configs: string;
@@ -121,8 +120,8 @@ export class WorkerProcessPool implements WorkerPool {
     this.#stopping = true;
     const { clock } = this.#tools;
     const members = [...this.#members];
-    const tools: StopTools = { clock, kill: (member, reason) => this.#kill(member, reason) };
-    const stopped = Promise.all(members.map((member) => stopMember(member, times, tools)));
+    const kill = this.#kill.bind(this);
+    const stopped = Promise.all(members.map((member) => stopMember(member, times, { clock, kill })));
     // Not awaited: the drain is over when its workers have exited.
     void takeLastConnections({ members, listener: this.#listener, connections: this.#connections, clock }, times);
     const cut = await stopped;
@@ -247,21 +246,12 @@ export class WorkerProcessPool implements WorkerPool {
     member.worker.process.kill('SIGKILL');
   }
 
-  #replace(member: Member, { code, signal, held }: WorkerExit): void {
+  #replace(member: Member, exit: WorkerExit): void {
     const { log, metrics, clock } = this.#tools;
-    metrics.families.workerExits.add({ reason: signal ? 'signal' : 'code' });
+    metrics.families.workerExits.add({ reason: exit.signal ? 'signal' : 'code' });
     const servedMs = member.servingSince === undefined ? undefined : clock.now() - member.servingSince;
     const pauseMs = pauseBefore(servedMs, member.pausedMs);
-    const { id, process } = member.worker;
-    const cut = { requests_cut: held.requests, connections_cut: held.connections };
-    const reported = {
-      worker: id,
-      pid: process.pid,
-      ...(signal ? { signal } : { code }),
-      ...cut,
-      again_in_ms: pauseMs,
-    };
-    log.error(reported, 'a worker ended; another replaces it');
+    log.error({ ...exitFields(member, exit), again_in_ms: pauseMs }, 'a worker ended; another replaces it');
     this.#startLater(pauseMs);
   }
 
@@ -290,7 +280,8 @@ export class WorkerProcessPool implements WorkerPool {
     try {
       const { refused } = await member.channel.ask('reload', args, RELOAD_LIMIT_MS);
       if (!refused) return;
-      log.error({ worker: member.worker.id, diagnostics: refused.map(short) }, 'a worker refused the settings');
+      const diagnostics = refused.map(({ file, line, column, message }) => ({ file, line, column, message }));
+      log.error({ worker: member.worker.id, diagnostics }, 'a worker refused the settings');
     } catch (err) {
       log.error({ err, worker: member.worker.id }, 'a worker did not apply the settings');
     }
@@ -301,5 +292,3 @@ export class WorkerProcessPool implements WorkerPool {
     this.#tools.metrics.families.workers.set({}, this.#serving().length);
   }
 }
-
-const short = ({ file, line, column, message }: Diagnostic): object => ({ file, line, column, message });

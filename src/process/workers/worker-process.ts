@@ -9,7 +9,7 @@ import { CannotListen } from '../../compose/listener/listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
-import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */

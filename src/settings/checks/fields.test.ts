@@ -5,7 +5,7 @@ import { checkFieldRules } from './fields.ts';
 
 const problemsOf = (fields: Fields): Problem[] => {
   const problems: Problem[] = [];
-  checkFieldRules(fields, { path: ['fields'], report: (problem) => void problems.push(problem) });
+  checkFieldRules(fields, (problem) => void problems.push(problem));
   return problems;
 };
 
@@ -24,24 +24,20 @@ describe('checkFieldRules', () => {
     [
       'a number in brackets',
       { deny: ['store', 'tools[0].container'] },
-      { path: ['fields', 'deny', 1], suggestion: 'tools[].container' },
+      { path: ['deny', 1], suggestion: 'tools[].container' },
     ],
-    ['two dots', { allow: ['messages', 'a..b'] }, { path: ['fields', 'allow', 1] }],
+    ['two dots', { allow: ['messages', 'a..b'] }, { path: ['allow', 1] }],
     [
       'a name that is nearly a known one',
       { deny: ['temperatur'] },
-      { path: ['fields', 'deny', 0], severity: 'warning', suggestion: 'temperature' },
+      { path: ['deny', 0], severity: 'warning', suggestion: 'temperature' },
     ],
     [
       'a field in both lists',
       { deny: ['store'], allow: ['messages', 'store'] },
-      { path: ['fields', 'allow', 1], severity: 'warning' },
+      { path: ['allow', 1], severity: 'warning' },
     ],
-    [
-      'a list that refuses every request',
-      { allow: ['temperature'] },
-      { path: ['fields', 'allow'], severity: 'warning' },
-    ],
+    ['a list that refuses every request', { allow: ['temperature'] }, { path: ['allow'], severity: 'warning' }],
   ])('reports %s', (_, fields, problem) => {
     expect(problemsOf(fields)).toMatchObject([problem]);
   });

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { checkForwardHeaders } from './forward-headers.ts';
+import { checkForwardHeader } from './forward-headers.ts';
 
 function reported(name: string, severity: 'error' | 'warning', fromCaller: boolean): boolean {
   const messages: string[] = [];
-  checkForwardHeaders([name], {
-    path: [],
-    report: ({ message, severity: its = 'error' }) => its === severity && messages.push(message),
-    fromCaller,
-    prefixes: ['x-gateway-', 'x-acme-'],
-    credentials: new Map([['x-entrance', '@proxy']]),
+  const rules = { prefixes: ['x-gateway-', 'x-acme-'], credentials: new Map([['x-entrance', '@proxy']]) };
+  checkForwardHeader(name, rules, fromCaller, ({ message, severity: its = 'error' }) => {
+    if (its === severity) messages.push(message);
   });
   return messages.length > 0;
 }

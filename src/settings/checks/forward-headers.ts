@@ -1,6 +1,8 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
-import type { ReportPlace } from './report-place.ts';
+import { headerPrefixes } from '../compile/server-settings.ts';
+import { within, type Check } from './check.ts';
 
 /**
  * Headers that are never forwarded: those of the connection, `accept`, which the gateway writes itself, `via`, which
@@ -69,16 +71,11 @@ const STEERING: readonly Steering[] = [
   },
 ];
 
-export interface ForwardRules {
+interface ForwardRules {
   /** Prefixes of the gateway's own headers. */
   readonly prefixes: readonly string[];
   /** Headers in which catalog entries send their credentials, in lower case, each with its owner. */
   readonly credentials: ReadonlyMap<string, string>;
-}
-
-interface ForwardingPlace extends ForwardRules, ReportPlace {
-  /** The config was sent with a request. */
-  readonly fromCaller: boolean;
 }
 
 /** CGI and WSGI read `X_API.Key` and `x-api-key` as one name (RFC 3875, section 4.1.18). */
@@ -98,27 +95,36 @@ export function neverForwarded(name: string, { prefixes, credentials }: ForwardR
   return held && `holds a credential of ${held[1]} (secret_headers)`;
 }
 
-/** Reports names in `forward_headers` that must not be forwarded: a caller's credentials are never sent to an upstream. */
-export function checkForwardHeaders(names: readonly string[] = [], { path, report, ...rules }: ForwardingPlace): void {
-  for (const [index, written] of names.entries()) {
-    const name = written.toLowerCase();
-    const here = [...path, 'forward_headers', index];
-    const reason = neverForwarded(name, rules);
-    if (reason !== undefined) {
-      report({ path: here, message: `\`${written}\` ${reason} and is never forwarded` });
-      continue;
-    }
-    const steering = STEERING.find(({ names: those }) => those.test(folded(name)));
-    if (!steering) continue;
-    const { effect, doubtful } = steering;
-    if (rules.fromCaller)
-      report({ path: here, message: `\`${written}\` ${effect}: a config sent with a request cannot forward it` });
-    else if (doubtful)
-      report({
-        path: here,
-        severity: 'warning',
-        message: `\`${written}\` ${effect}: callers control this at every upstream that reads the header`,
-      });
+export const checkForwardHeaders: Check = ({ server, catalog, inline }) => {
+  const rules = {
+    prefixes: headerPrefixes(server),
+    credentials: inline?.credentials ?? credentialHeaders(catalog?.providers),
+  };
+  const fromCaller = inline !== undefined;
+  return {
+    node({ file: { forward_headers: names = [] } }, report) {
+      for (const [index, name] of names.entries())
+        checkForwardHeader(name, rules, fromCaller, within(report, 'forward_headers', index));
+    },
+  };
+};
+
+/**
+ * Reports a name in `forward_headers` that must not be forwarded: a caller's credentials are never sent to an upstream.
+ * @param fromCaller the config was sent with a request
+ */
+export function checkForwardHeader(written: string, rules: ForwardRules, fromCaller: boolean, report: Report): void {
+  const name = written.toLowerCase();
+  const reason = neverForwarded(name, rules);
+  if (reason !== undefined) return report({ path: [], message: `\`${written}\` ${reason} and is never forwarded` });
+  const steering = STEERING.find(({ names }) => names.test(folded(name)));
+  if (!steering) return;
+  const { effect, doubtful } = steering;
+  if (fromCaller)
+    report({ path: [], message: `\`${written}\` ${effect}: a config sent with a request cannot forward it` });
+  else if (doubtful) {
+    const message = `\`${written}\` ${effect}: callers control this at every upstream that reads the header`;
+    report({ path: [], severity: 'warning', message });
   }
 }
 

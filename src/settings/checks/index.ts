@@ -1,41 +1,61 @@
-import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
+import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { checkCatalog } from './catalog.ts';
-import { checkCrossings } from './crossings.ts';
-import { checkGatewayConfig } from './gateway.ts';
+import { checkBreaker, checkTargets } from './targets.ts';
+import type { Check, CheckedSettings } from './check.ts';
+import { checkConditions } from './conditions.ts';
+import { checkCredentials } from './credentials.ts';
+import { checkEntries } from './entries.ts';
+import { checkFields } from './fields.ts';
+import { checkForwardHeaders } from './forward-headers.ts';
+import { checkHosts } from './hosts.ts';
 import { checkKeys } from './keys.ts';
+import { checkNeeds } from './needs.ts';
+import { checkNetworks } from './networks.ts';
+import { checkOrigin } from './origin.ts';
+import { checkParams } from './params.ts';
 import { checkServer } from './server.ts';
-import type { KnownNames } from './known.ts';
+import { checkStrategy } from './strategy.ts';
+import { checkTimes } from './times.ts';
+import { walkConfig, walkSettings } from './walk.ts';
 
-/** The settings files, undefined for one that could not be read, and the facts that the checks need besides. */
-export interface ReadableSettings {
-  readonly server: ServerFile | undefined;
-  readonly catalog: CatalogFile | undefined;
-  readonly keys: KeysFile | undefined;
-  readonly gateway: ReadonlyMap<string, GatewayFile>;
-  /** Ids of all gateway configs, including those that could not be read. */
-  readonly configIds: readonly string[];
-  readonly now: number;
+/** A check is a row here and a function that says which nodes it looks at. */
+const CHECKS: readonly Check[] = [
+  checkBreaker,
+  checkConditions,
+  checkCredentials,
+  checkEntries,
+  checkFields,
+  checkForwardHeaders,
+  checkHosts,
+  checkKeys,
+  checkNeeds,
+  checkNetworks,
+  checkOrigin,
+  checkParams,
+  checkServer,
+  checkStrategy,
+  checkTargets,
+  checkTimes,
+];
+
+const visitsOf = (settings: CheckedSettings) => CHECKS.map((check) => check(settings));
+
+/** @param reporter the reporter of a file: `catalog.yaml`, `gateway/prod.yaml` */
+export function checkMeaning(settings: CheckedSettings, reporter: (file: string) => Report): void {
+  walkSettings(settings, visitsOf(settings), reporter);
 }
 
-/** Checks that a schema cannot express: names that refer to nothing, settings that contradict each other. */
-export function checkMeaning(settings: ReadableSettings, reporter: (file: string) => Report): void {
-  const { server, catalog, keys, gateway, configIds, now } = settings;
-  const known: KnownNames = { entries: catalog?.providers, configIds, server, now };
-  if (server) checkServer(server, known, reporter('server.yaml'));
-  if (catalog) checkCatalog(catalog, known, reporter('catalog.yaml'));
-  if (keys) checkKeys(keys, known, reporter('keys.yaml'));
-  for (const [id, file] of gateway) {
-    const report = reporter(`gateway/${id}.yaml`);
-    checkNotEmpty(file, report);
-    checkGatewayConfig(file, known, report);
-  }
-  checkCrossings(settings, reporter);
-}
-
-/** For files only: a request that sends `{}` does so deliberately. */
-function checkNotEmpty(file: GatewayFile, report: Report): void {
-  if (Object.keys(file).length > 0) return;
-  const message = 'this config is empty: requests that use it must name the provider and the model themselves';
-  report({ path: [], severity: 'warning', message });
+/**
+ * Checks a config sent with a request. Its catalog entries are not checked here: target resolution reports unknown ones, within
+ * what the key may use.
+ * @param credentials headers that hold a credential, each with its owner
+ */
+export function checkInlineConfig(
+  file: GatewayFile,
+  server: ServerFile,
+  credentials: ReadonlyMap<string, string>,
+  report: Report,
+): void {
+  const none = { catalog: undefined, keys: undefined, gateway: new Map(), configIds: [], now: 0 };
+  walkConfig(file, visitsOf({ ...none, server, inline: { credentials } }), report);
 }

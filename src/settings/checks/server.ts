@@ -1,37 +1,24 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { isLoopback } from '../compile/loopback.ts';
+import { isLoopback } from '../compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
-import { checkConfigId, type KnownNames } from './known.ts';
-import { checkProxies } from './network.ts';
-import { checkOne, checkTimeouts, checkUnit } from './times.ts';
+import { within, type Check } from './check.ts';
+import { checkConfigId } from './names.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
-export function checkServer(file: ServerFile, known: KnownNames, report: Report): void {
-  if (file.default_config !== undefined)
-    checkConfigId(file.default_config, known, { path: ['default_config'], report });
-  const settings = compileServerSettings(file);
-  checkTimeouts(file.timeouts, settings.timeouts, { path: ['timeouts'], report });
-  checkDeadline(file, settings, report);
-  checkPorts(file, settings, report);
-  checkProxies(settings.trustedProxies, report);
-  checkAdmin(settings, report);
-  checkLimits(file, settings, report);
-  for (const key of ['header_time', 'body_time', 'plugin_time', 'commit_time'] as const)
-    checkUnit(key, file.limits?.[key], { path: ['limits'], report });
-  for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], { path: ['drain'], report });
-  checkCache(file, settings, report);
-  checkPrefixes(settings, report);
-}
-
-function checkDeadline({ deadline }: ServerFile, { timeouts, deadlineMs }: ServerSettings, report: Report): void {
-  if (deadline === undefined) return;
-  checkOne('deadline', deadline, { path: [], report });
-  if (deadlineMs === 0 || deadlineMs > timeouts.firstByte) return;
-  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, no time is left for a fallback`;
-  report({ path: ['deadline'], severity: 'warning', message });
-}
+/** Checks server.yaml by its compiled settings: a default can contradict what is written. */
+export const checkServer: Check = (known) => ({
+  server(file, report) {
+    if (file.default_config !== undefined) checkConfigId(file.default_config, known, within(report, 'default_config'));
+    const settings = compileServerSettings(file);
+    checkPorts(file, settings, report);
+    checkAdmin(settings, report);
+    checkLimits(file, settings, within(report, 'limits'));
+    checkCache(file, settings, within(report, 'cache'));
+    checkPrefixes(settings, within(report, 'header_prefixes'));
+  },
+});
 
 const LISTENERS = ['listen', 'status', 'admin'] as const;
 
@@ -79,25 +66,22 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
   ] as const) {
     if (value > 0) continue;
     const refused = REFUSED_BY_ZERO[key] ?? 'every request';
-    report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${refused}; leave it out for the default` });
+    report({ path: [key], message: `\`${key}: 0\` would refuse ${refused}; leave it out for the default` });
   }
   const key = file.limits?.in_flight_bytes === undefined ? 'body' : 'in_flight_bytes';
-  if (limits.inFlightBytes >= limits.body) return checkBodyShare(limits, { path: ['limits', key], report });
+  if (limits.inFlightBytes >= limits.body) return checkBodyShare(limits, within(report, key));
   const message = `\`in_flight_bytes\` (${limits.inFlightBytes} bytes) is less than \`body\`, the limit for one body (${limits.body} bytes): a body of that size would always be refused`;
-  report({ path: ['limits', key], message });
+  report({ path: [key], message });
 }
 
 /**
  * Admission lets any caller in while less than three quarters of the bytes are taken (src/gateway/admission/shares.ts);
  * one body must not take the rest too.
  */
-function checkBodyShare(
-  { body, inFlightBytes }: ServerSettings['limits'],
-  { path, report }: { readonly path: readonly string[]; readonly report: Report },
-): void {
+function checkBodyShare({ body, inFlightBytes }: ServerSettings['limits'], report: Report): void {
   if (body <= inFlightBytes * 0.75) return;
   const message = `one body at the limit \`body\` (${body} bytes) takes more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes) and leaves no room for other keys`;
-  report({ path, severity: 'warning', message });
+  report({ path: [], severity: 'warning', message });
 }
 
 function checkCache(
@@ -105,7 +89,7 @@ function checkCache(
   { cache: { maxBytes, maxEntryBytes } }: ServerSettings,
   report: Report,
 ): void {
-  const warn = (key: string, message: string): void => report({ path: ['cache', key], severity: 'warning', message });
+  const warn = (key: string, message: string): void => report({ path: [key], severity: 'warning', message });
   if (maxBytes === 0) warn('max_bytes', 'no reply is ever cached, also where a gateway config sets `cache`');
   else if (maxEntryBytes > maxBytes && cache)
     warn(
@@ -116,7 +100,7 @@ function checkCache(
 
 function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Report): void {
   for (const [index, prefix] of prefixes.entries()) {
-    const path = ['header_prefixes', index];
+    const path = [index];
     if (prefixes.indexOf(prefix) < index)
       report({ path, severity: 'warning', message: `the prefix ${prefix} is already listed` });
     if (prefix === 'x-')

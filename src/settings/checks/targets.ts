@@ -1,27 +1,43 @@
-import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import { Globs } from '../../catalog/globs.ts';
-import type { Route, Target } from '../../plugin/index.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import { type Report, type Route, parseDuration } from '../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
-import type { JsonPath } from '../read/pointer.ts';
-import { showValue } from '../problems/show.ts';
-import { slugOf, type KnownNames } from './known.ts';
-import type { ReportPlace } from './report-place.ts';
+import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';
+import { checkUnit } from './times.ts';
+
+/** Checks the keys of targets and groups: weights, retries, statuses, how many targets there are. */
+export const checkTargets: Check = () => ({
+  node(node, report) {
+    checkWeights(node.file, report);
+    checkStatusCodes(node.file, report);
+    checkContextWindow(node, report);
+    checkAttempts(node, report);
+    checkTwins(node.route, report);
+  },
+  config: checkBounds,
+});
+
+const MAX_TARGETS = 20;
+const MAX_DEPTH = 5;
+
+function checkBounds({ nodes, targets }: CheckedConfig, report: Report): void {
+  const place = { path: ['targets'], on: 'key' } as const;
+  const depth = Math.max(...nodes.map(({ path }) => path.length / 2));
+  if (depth > MAX_DEPTH)
+    report({ ...place, message: `targets nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed` });
+  if (targets.length > MAX_TARGETS)
+    report({ ...place, message: `there are ${targets.length} targets in all; at most ${MAX_TARGETS} are allowed` });
+}
 
 /** Checks weights: a load balance needs one above 0, and other modes ignore them. */
-export function checkWeights(
-  { strategy, targets = [] }: GatewayFile | TargetFile,
-  { path, report }: ReportPlace,
-): void {
+function checkWeights({ strategy, targets = [] }: GatewayFile | TargetFile, report: Report): void {
   const balanced = strategy?.mode === 'loadbalance';
   const weights = targets.map(({ weight = 1 }) => weight);
   if (balanced && weights.length > 0 && weights.every((weight) => weight === 0)) {
-    const message = 'all weights are 0: no target would ever be used';
-    report({ path: [...path, 'targets', 0, 'weight'], message });
+    report({ path: ['targets', 0, 'weight'], message: 'all weights are 0: no target would ever be used' });
     return;
   }
   for (const [index, { weight }] of targets.entries()) {
-    const at = { path: [...path, 'targets', index, 'weight'], severity: 'warning' } as const;
+    const at = { path: ['targets', index, 'weight'], severity: 'warning' } as const;
     if (weight !== undefined && !balanced)
       report({ ...at, on: 'key', message: '`weight` has no effect without `mode: loadbalance` around it' });
     else if (weight === 0) report({ ...at, message: 'a target with the weight 0 is never used' });
@@ -35,16 +51,12 @@ const NOT_RETRYABLE: ReadonlySet<number> = new Set([
 /** nginx's status for a client that disconnected: a retry would have no recipient. */
 const CLIENT_LEFT = 499;
 
-export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, { path, report }: ReportPlace): void {
+function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, report: Report): void {
   const fallThrough = strategy?.on_status_codes ?? [];
-  const lists = [
-    { codes: retry?.on_status_codes ?? [], at: [...path, 'retry', 'on_status_codes'], retry: true },
-    { codes: fallThrough, at: [...path, 'strategy', 'on_status_codes'], retry: false },
-  ];
-  for (const list of lists) {
-    for (const [index, code] of list.codes.entries()) {
-      const message = pointless(code, list.retry);
-      if (message !== undefined) report({ path: [...list.at, index], severity: 'warning', message });
+  for (const [key, codes] of [['retry', retry?.on_status_codes ?? []] as const, ['strategy', fallThrough] as const]) {
+    for (const [index, code] of codes.entries()) {
+      const message = pointless(code, key === 'retry');
+      if (message !== undefined) report({ path: [key, 'on_status_codes', index], severity: 'warning', message });
     }
   }
   if (strategy?.mode === 'single' || strategy?.mode === 'conditional') return;
@@ -53,7 +65,7 @@ export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, 
   if (fallThrough.some((code) => RETRYABLE_STATUS_CODES.has(code))) return;
   const message =
     'no outage has one of these statuses, so none falls through to the next target: an overloaded upstream answers 429, 503 or 529, a failed connection counts as 502, a timeout as 504';
-  report({ path: [...path, 'strategy', 'on_status_codes'], on: 'key', severity: 'warning', message });
+  report({ path: ['strategy', 'on_status_codes'], on: 'key', severity: 'warning', message });
 }
 
 function pointless(code: number, retry: boolean): string | undefined {
@@ -64,30 +76,24 @@ function pointless(code: number, retry: boolean): string | undefined {
 }
 
 /** Warns of `context_window` on a group, which has no model. */
-export function checkContextWindow({ file, route }: Written, { path, report }: ReportPlace): void {
+function checkContextWindow({ file, route }: ConfigNode, report: Report): void {
   if (route.kind === 'target' || !('context_window' in file) || file.context_window === undefined) return;
   const message = '`context_window` has no effect on a group: set it in the targets inside';
-  report({ path: [...path, 'context_window'], on: 'key', severity: 'warning', message });
+  report({ path: ['context_window'], on: 'key', severity: 'warning', message });
 }
 
 /** Warns of `retry` settings without `attempts`: the default is no retry. */
-export function checkAttempts({ file, route }: Written, { path, report }: ReportPlace): void {
-  const { retry } = file;
+function checkAttempts({ file: { retry }, route }: ConfigNode, report: Report): void {
   if (!retry || retry.attempts !== undefined || Object.keys(retry).length === 0 || attemptsIn(route)) return;
   const message = '`retry` has no effect without `attempts`, which is 0 by default';
-  report({ path: [...path, 'retry'], on: 'key', severity: 'warning', message });
+  report({ path: ['retry'], on: 'key', severity: 'warning', message });
 }
 
 const attemptsIn = (route: Route): boolean =>
   route.kind === 'target' ? route.retry.attempts > 0 : route.members.some(attemptsIn);
 
-interface Written {
-  readonly file: GatewayFile | TargetFile;
-  readonly route: Route;
-}
-
 /** Warns of a target equal to another one beside it: it fails in the same way. */
-export function checkTwins(route: Route, { path, report }: ReportPlace): void {
+function checkTwins(route: Route, report: Report): void {
   if (route.kind !== 'group' || route.mode === 'single') return;
   const seen = new Map<string, number>();
   for (const [index, member] of route.members.entries()) {
@@ -99,46 +105,34 @@ export function checkTwins(route: Route, { path, report }: ReportPlace): void {
     seen.set(content, twin ?? index);
     if (twin === undefined) continue;
     const message = `this target is the same as \`targets[${twin}]\`; use \`retry\` for more attempts at one target`;
-    report({ path: [...path, 'targets', index], severity: 'warning', message });
+    report({ path: ['targets', index], severity: 'warning', message });
     return;
   }
 }
 
-/** The catalog entry of a target, where the files determine it. */
-export function entryOfTarget(target: Target, { entries }: KnownNames): CatalogEntry | undefined {
-  const entry = entryOf(target, entries ?? []);
-  // A model that names another entry than its target is already reported.
-  return target.provider?.startsWith('@') && target.provider !== `@${entry?.slug}` ? undefined : entry;
-}
+/** Statuses that reject one request. A breaker that counts them lets one caller open it for all callers. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 422, 431]);
 
-/**
- * Checks a target against its catalog entry: the entry must serve the model, and warns where it has no credentials of its own.
- * @param placeOf finds the path at which a parameter, possibly inherited, is written
- */
-export function checkEntryUse(
-  target: Target,
-  entry: CatalogEntry,
-  { path, report, placeOf }: ReportPlace & { readonly placeOf: (param: JsonPath) => JsonPath },
-): void {
-  const { model, ...params } = target.overrideParams ?? {};
-  const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;
-  PROVIDERS[entry.provider].checkParams(entry, { ...params, model: name }, (problem) => {
-    report({ ...problem, path: placeOf(problem.path) });
-  });
-  if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
-    const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer`;
-    report({ path: placeOf(['model']), message });
-  }
-  if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;
-  const message = `@${entry.slug} has no credentials of its own: every request to this target must bring a Google OAuth token in \`Authorization\`, and its gateway key in \`x-gateway-api-key\``;
-  const at = target.provider === undefined ? ['override_params', 'model'] : ['provider'];
-  report({ path: [...path, ...at], severity: 'warning', message });
-}
-
-function entryOf({ provider, overrideParams }: Target, entries: readonly CatalogEntry[]): CatalogEntry | undefined {
-  const name = slugOf(overrideParams) ?? provider;
-  const bySlug = entries.find(({ slug }) => `@${slug}` === name);
-  if (bySlug || provider === undefined || provider.startsWith('@')) return bySlug;
-  const ofProvider = entries.filter((entry) => entry.provider === provider);
-  return ofProvider.length === 1 ? ofProvider[0] : undefined;
-}
+export const checkBreaker: Check = () => ({
+  node({ file: { circuit_breaker: breaker } }, atNode, { nodes }) {
+    if (!breaker) return;
+    const report = within(atNode, 'circuit_breaker');
+    for (const key of ['window', 'cooldown'] as const) {
+      const value = breaker[key];
+      checkUnit(key, value, report);
+      if (value === undefined || parseDuration(value) > 0) continue;
+      const effect = key === 'window' ? 'counts no failures' : 'never skips a target';
+      report({ path: [key], message: `\`${key}: ${value}\` ${effect}; leave it out for the default` });
+    }
+    for (const [index, code] of (breaker.on_status_codes ?? []).entries()) {
+      if (!OF_THE_REQUEST.has(code)) continue;
+      const message = `a ${code} rejects one request: a caller that sends many such requests would open the breaker for all callers`;
+      report({ path: ['on_status_codes', index], severity: 'warning', message });
+    }
+    // Requests can fall through in a group with more than one member.
+    if (nodes.some(({ route }) => route.kind === 'group' && route.members.length > 1)) return;
+    const message =
+      'there is no other target to fall through to, so this one is always called: the breaker only reports its health';
+    report({ path: [], on: 'key', severity: 'warning', message });
+  },
+});

@@ -1,4 +1,4 @@
-import type { Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
+import type { CatalogEntry, Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
 import {
   parseDuration,
   readTimeouts,
@@ -7,14 +7,63 @@ import {
   type TimeoutSettings,
 } from '../../plugin/index.ts';
 import { compileServerSettings } from '../compile/server-settings.ts';
-import type { ReportPlace } from './report-place.ts';
+import { within, type Check, type CheckedConfig, type ConfigNode } from './check.ts';
+import { entryOfTarget } from './entries.ts';
+
+/** Reports times that end every request, that another time makes useless, or that were meant in another unit. */
+export const checkTimes: Check = ({ server, catalog }) => {
+  const ofServer = server ? compileServerSettings(server).timeouts : {};
+  const timeoutsOf = (node: ConfigNode): TimeoutSettings => effectiveTimeouts(node, ofServer, catalog?.providers);
+  return {
+    server: checkServerTimes,
+    entry({ timeouts }, report) {
+      checkTimeouts(timeouts, { ...ofServer, ...readTimeouts(timeouts ?? {}) }, within(report, 'timeouts'));
+    },
+    node(node, report) {
+      const { request_timeout, timeouts, remote_media } = node.file;
+      const effective = timeoutsOf(node);
+      if (request_timeout !== undefined) checkOne('request_timeout', request_timeout, report);
+      checkTimeouts(timeouts, effective, within(report, 'timeouts'));
+      checkMediaTimeout(remote_media?.timeout, effective.total, within(report, 'remote_media'));
+      if (request_timeout === undefined || timeouts?.total === undefined) return;
+      const message = '`request_timeout` and `timeouts.total` set the same time; keep one of them';
+      report({ path: ['request_timeout'], on: 'key', message });
+    },
+    target: ({ file, route }, report) => checkDelays(file.retry, route.retry, within(report, 'retry')),
+    config: (config, report) => checkDeadline(config, timeoutsOf, report),
+  };
+};
+
+function effectiveTimeouts(
+  { file, route }: ConfigNode,
+  ofServer: TimeoutSettings,
+  entries: readonly CatalogEntry[] | undefined,
+): TimeoutSettings {
+  const target = route.kind === 'target' ? route : undefined;
+  const entry = target && entryOfTarget(target, entries);
+  const { request_timeout, timeouts } = file;
+  return {
+    ...ofServer,
+    ...readTimeouts(entry?.timeouts ?? {}),
+    ...(target?.timeouts ?? readTimeouts({ total: request_timeout, ...timeouts })),
+  };
+}
+
+function checkServerTimes(file: ServerFile, report: Report): void {
+  const { timeouts, deadlineMs } = compileServerSettings(file);
+  checkTimeouts(file.timeouts, timeouts, within(report, 'timeouts'));
+  for (const key of ['header_time', 'body_time', 'plugin_time', 'commit_time'] as const)
+    checkUnit(key, file.limits?.[key], within(report, 'limits'));
+  for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], within(report, 'drain'));
+  if (file.deadline === undefined) return;
+  checkOne('deadline', file.deadline, report);
+  if (deadlineMs === 0 || deadlineMs > timeouts.firstByte) return;
+  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, no time is left for a fallback`;
+  report({ path: ['deadline'], severity: 'warning', message });
+}
 
 /** In other gateways 0 means "no limit"; here it would end every request at once. */
 const NO_TIME = 'would end every request at once; leave it out for the default, or give a long time';
-
-/** The server's timeouts, which apply unless an entry or a config sets its own; empty when the file could not be read. */
-export const serverTimeouts = (server: ServerFile | undefined): TimeoutSettings =>
-  server ? compileServerSettings(server).timeouts : {};
 
 /**
  * Each timeout with the timeouts that bound it: they count from the same moment, so the longer of the two has no effect.
@@ -29,79 +78,75 @@ const WITHIN = [
 const NAMES = { first_byte: 'firstByte', first_content: 'firstContent', total: 'total' } as const;
 
 /** @param effective the timeouts that apply here, including inherited ones */
-export function checkTimeouts(timeouts: Timeouts | undefined, effective: TimeoutSettings, place: ReportPlace): void {
-  for (const [name, value] of Object.entries(timeouts ?? {})) {
-    checkOne(name, value, place);
-  }
-  const own = readTimeouts(timeouts ?? {});
+function checkTimeouts(timeouts: Timeouts = {}, effective: TimeoutSettings, report: Report): void {
+  for (const [name, value] of Object.entries(timeouts)) checkOne(name, value, report);
+  const own = readTimeouts(timeouts);
   for (const [name, key, outer] of WITHIN) {
     const time = own[key];
     const sooner = outer.find((other) => time !== undefined && time > (effective[NAMES[other]] || Infinity));
     if (sooner === undefined) continue;
     const message = `\`${name}\` (${time} ms) has no effect: \`${sooner}\` (${effective[NAMES[sooner]]} ms) ends the request first`;
-    place.report({ path: [...place.path, name], severity: 'warning', message });
+    report({ path: [name], severity: 'warning', message });
   }
 }
 
-/** Other tools count in seconds: a smaller number was likely meant as seconds. */
-const SECONDS_MEANT = 1000;
-
-export function checkOne(name: string, value: string | number, place: ReportPlace): void {
-  if (parseDuration(value) === 0)
-    place.report({ path: [...place.path, name], message: `\`${name}: ${value}\` ${NO_TIME}` });
-  else checkUnit(name, value, place);
+function checkOne(name: string, value: string | number, report: Report): void {
+  if (parseDuration(value) === 0) report({ path: [name], message: `\`${name}: ${value}\` ${NO_TIME}` });
+  else checkUnit(name, value, report);
 }
 
-/** @param below a smaller number was likely meant as seconds */
-export function checkUnit(
-  name: string,
-  value: string | number | undefined,
-  { path, report, below = SECONDS_MEANT }: ReportPlace & { readonly below?: number },
-): void {
+/** @param below a smaller number was likely meant as seconds, in which other tools count */
+export function checkUnit(name: string, value: string | number | undefined, report: Report, below = 1000): void {
   if (typeof value !== 'number' || value === 0 || value >= below) return;
   const message = `a number without a unit counts milliseconds: this is ${value} ms`;
-  report({ path: [...path, name], severity: 'warning', message, suggestion: `${value}s` });
+  report({ path: [name], severity: 'warning', message, suggestion: `${value}s` });
 }
 
-export function checkRequestTimeout(value: string | number | undefined, { path, report }: ReportPlace): void {
-  if (value !== undefined) checkOne('request_timeout', value, { path, report });
-}
-
-interface Waiting {
-  /** Path of a target with another one after it. */
-  readonly name: string;
-  readonly timeouts: TimeoutSettings;
+function checkMediaTimeout(timeout: string | number | undefined, totalMs: number | undefined, report: Report): void {
+  const time = timeout === undefined ? 0 : parseDuration(timeout);
+  if (totalMs === undefined || time <= totalMs) return;
+  const message = `\`timeout\` (${time} ms) has no effect: \`total\` (${totalMs} ms) ends the request first`;
+  report({ path: ['timeout'], severity: 'warning', message });
 }
 
 /** Warns of a target that can stay silent until the deadline and leave no time for the targets after it. Reports the first only. */
-export function checkDeadline(
-  deadline: string | number | undefined,
-  waiting: readonly Waiting[],
+function checkDeadline(
+  { file: { deadline }, nodes, targets }: CheckedConfig,
+  timeoutsOf: (node: ConfigNode) => TimeoutSettings,
   report: Report,
 ): void {
   if (deadline === undefined) return;
-  checkOne('deadline', deadline, { path: [], report });
+  checkOne('deadline', deadline, report);
   const time = parseDuration(deadline);
-  for (const { name, timeouts } of waiting) {
+  for (const target of targets.filter((one) => hasNext(one, nodes))) {
+    const timeouts = timeoutsOf(target);
     const key = (['first_byte', 'first_content'] as const).find((one) =>
       endsAfter(time, timeouts[NAMES[one]], timeouts),
     );
     if (key === undefined || time === 0) continue;
-    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${name.replace('config.', '')}\`: when that target stays silent, no time is left for the fallback`;
+    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${target.route.path.replace('config.', '')}\`: when that target stays silent, no time is left for the fallback`;
     report({ path: ['deadline'], severity: 'warning', message });
     return;
   }
 }
 
+/** True for a target with another one after it, to which a failure would fall through. */
+const hasNext = ({ path }: ConfigNode, nodes: CheckedConfig['nodes']): boolean =>
+  nodes.some(({ route, path: around }) => {
+    const index = path[around.length + 1];
+    const inside = around.every((segment, depth) => path[depth] === segment);
+    if (!inside || route.kind !== 'group' || typeof index !== 'number') return false;
+    return route.mode === 'loadbalance' ? route.members.length > 1 : index < route.members.length - 1;
+  });
+
 const endsAfter = (deadline: number, time: number | undefined, { total = Infinity }: TimeoutSettings): boolean =>
   time !== undefined && Math.min(time, total) >= deadline;
 
 /** Reports a `min_delay` above `max_delay`, at the key that is set; the other may be a default. */
-export function checkDelays(retry: Retry | undefined, compiled: RetrySettings, { path, report }: ReportPlace): void {
+function checkDelays(retry: Retry | undefined, compiled: RetrySettings, report: Report): void {
   if (retry?.min_delay === undefined && retry?.max_delay === undefined) return;
   const { minDelayMs, maxDelayMs } = compiled;
   if (minDelayMs <= maxDelayMs) return;
   const key = retry.min_delay === undefined ? 'max_delay' : 'min_delay';
-  const message = `\`min_delay\` (${minDelayMs} ms) is longer than \`max_delay\` (${maxDelayMs} ms)`;
-  report({ path: [...path, 'retry', key], message });
+  report({ path: [key], message: `\`min_delay\` (${minDelayMs} ms) is longer than \`max_delay\` (${maxDelayMs} ms)` });
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generateKey, isWellFormedKey } from './api-keys.ts';
-import { digestOf } from './key-digest.ts';
+import { generateKey, isWellFormedKey, digestOf } from './api-keys.ts';
 
 const fixed = generateKey((size) => Buffer.alloc(size, 7));
 

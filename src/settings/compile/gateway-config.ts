@@ -30,7 +30,7 @@ import {
   type StickySettings,
   type Target,
 } from '../../plugin/index.ts';
-import { compileQuery } from './conditions.ts';
+import { compileQuery } from '../query/predicate.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
 export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);

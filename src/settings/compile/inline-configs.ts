@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { GatewayFile, ServerFile, Target } from '../../../schemas/types.generated.ts';
-import { GatewayError, type GatewayConfig } from '../../plugin/index.ts';
-import { checkGatewayConfig } from '../checks/gateway.ts';
+import type { ServerFile } from '../../../schemas/types.generated.ts';
+import { GatewayError, type GatewayConfig, type Report } from '../../plugin/index.ts';
+import { checkInlineConfig } from '../checks/index.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../problems/diagnostic.ts';
 import { compileGatewayConfig } from './gateway-config.ts';
-import type { JsonPath } from '../read/pointer.ts';
-import type { ReferenceLookup } from '../read/resolve-references.ts';
+import type { ReferenceLookup } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { packageSchemas } from '../read/schemas.ts';
 import { asWritten, inOurSpelling } from '../read/spellings.ts';
@@ -30,7 +29,7 @@ interface Mistaken {
 }
 type Outcome = { readonly config: GatewayConfig } | Mistaken;
 
-export interface InlineConfigsSetup {
+interface InlineConfigsSetup {
   /** Bytes. */
   readonly limit: number;
   /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
@@ -126,14 +125,8 @@ function readConfig(
   const root = schemas.root('gateway');
   const values = readValues(file, root, { tree, lookup: NO_REFERENCES });
   const diagnostics: Diagnostic[] = [...values.diagnostics];
-  const report: Parameters<typeof checkGatewayConfig>[2] = ({ path, on, severity = 'error', message, suggestion }) =>
-    diagnostics.push({
-      file: NAME,
-      ...file.locate(asWritten(path, values.json), on),
-      severity,
-      message,
-      ...(suggestion !== undefined && { suggestion }),
-    });
+  const report: Report = (problem) =>
+    void diagnostics.push(file.diagnose({ ...problem, path: asWritten(problem.path, values.json) }));
   const errors = schemas.validate('gateway', values.json);
   const isCut = errors.length > MAX_EXPLAINED;
   const misfits = schemaProblems(errors.slice(0, MAX_EXPLAINED), values, { tree, root });
@@ -141,26 +134,8 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  if (config.plugins)
-    report({ path: ['plugins'], on: 'key', message: 'a config sent with a request cannot choose `plugins`' });
-  for (const path of [...remoteMediaIn(config, []), ...(config.custom_hosts ? [['custom_hosts']] : [])]) {
-    const message = `a config sent with a request cannot set \`${path.at(-1)}\`: only the operator may choose the hosts`;
-    report({ path, on: 'key', message });
-  }
-  const explainId = config.reply_headers?.indexOf('explain_id') ?? -1;
-  if (explainId >= 0) {
-    const message = 'a config sent with a request cannot request `explain_id`: the gateway keeps bodies for it';
-    report({ path: ['reply_headers', explainId], message });
-  }
-  // Catalog entries are not checked here: target resolution reports unknown ones, within what the key may use.
-  const known = { entries: undefined, configIds: [], server, now: 0, fromCaller: true, credentials };
-  checkGatewayConfig(config, known, report);
+  checkInlineConfig(config, server, credentials, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
-}
-
-function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target, path: JsonPath): JsonPath[] {
-  const inside = targets.flatMap((target, index) => remoteMediaIn(target, [...path, 'targets', index]));
-  return own ? [[...path, 'remote_media'], ...inside] : inside;
 }
 
 function reported({ mistakes, isCut = false }: Mistaken): string {

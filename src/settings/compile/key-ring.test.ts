@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayKey } from '../../../schemas/types.generated.ts';
 import { GatewayError, Secret } from '../../plugin/index.ts';
-import { generateKey } from './api-keys.ts';
-import { digestOf } from './key-digest.ts';
+import { generateKey, digestOf } from './api-keys.ts';
 import { createKeyRing } from './key-ring.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -3,7 +3,7 @@ import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { GatewayError, type Caller, type Clock, type KeyRing } from '../../plugin/index.ts';
 import { compileFields } from '../../catalog/fields/field-settings.ts';
 import { compileCustomHosts } from './gateway-config.ts';
-import { keyDigest } from './key-digest.ts';
+import { keyDigest } from './api-keys.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
-export interface Network {
+interface Network {
   readonly address: string;
   readonly prefix: number;
   readonly family: 'ipv4' | 'ipv6';
@@ -50,4 +50,11 @@ export function createNetworkTest(networks: readonly string[]): NetworkTest {
     const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
     return families.has(family) && list.check(plain, family);
   };
+}
+
+const isLoopbackAddress = createNetworkTest(['127.0.0.0/8', '::1/128']);
+
+/** True for a loopback address or `localhost`. @param host without brackets */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
 }

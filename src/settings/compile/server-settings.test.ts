@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import { valueAt } from '../read/pointer.ts';
-import { readSchema } from '../read/schema-files.ts';
-import { isSchema, propertiesOf, SchemaTree } from '../read/schema-tree.ts';
+import { readSchema, isSchema, propertiesOf, SchemaTree } from '../read/schema-files.ts';
 import { compileServerSettings } from './server-settings.ts';
 
 const schema = readSchema('server');

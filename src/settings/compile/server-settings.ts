@@ -1,7 +1,20 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type JsonLimits, type Secret, type TimeoutSettings } from '../../plugin/index.ts';
-import { headerPrefixes } from './header-prefixes.ts';
-import { DEFAULT_HOST } from './open-host.ts';
+import type { Environment } from '../read/references.ts';
+
+/** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
+const DEFAULT_HOST = '127.0.0.1';
+
+/** Sets the host of both listeners where server.yaml has none; for containers, whose network is their own. */
+export const HOST_VARIABLE = 'GATEHOUSE_HOST';
+
+/** server.yaml completed from the environment. A host in the file takes precedence. */
+export function withHost(server: ServerFile, env: Environment): ServerFile {
+  const host = env[HOST_VARIABLE]?.trim();
+  if (!host) return server;
+  const complete = (listen: Listen | undefined): Listen => ({ host, ...listen });
+  return { ...server, listen: complete(server.listen), status: complete(server.status) };
+}
 
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
 export interface ServerSettings {
@@ -183,3 +196,7 @@ function compileTelemetry({
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
   };
 }
+
+/** Prefixes of the gateway's own headers, each with its final `-`. A bare word stands for `x-WORD-`. */
+export const headerPrefixes = (file: Pick<ServerFile, 'header_prefixes'> | undefined): readonly string[] =>
+  (file?.header_prefixes ?? ['gateway']).map((prefix) => (prefix.endsWith('-') ? prefix : `x-${prefix}-`));

@@ -55,3 +55,13 @@ function githubCommand(diagnostic: Diagnostic): string {
   const property = (text: string) => message(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity} file=${property(file)},line=${line},col=${column}::${message(sentence(diagnostic))}`;
 }
+
+/** The settings cannot be used; `diagnostics` holds the reasons and their positions. */
+export class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('The settings have errors.');
+    this.diagnostics = diagnostics;
+  }
+}

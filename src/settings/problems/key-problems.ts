@@ -2,12 +2,10 @@ import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../plugin/index.ts';
 import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
-import type { Schema } from '../read/schema-files.ts';
+import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../read/schema-files.ts';
 import { packageSchemas } from '../read/schemas.ts';
-import { isSchema, propertiesOf, type SchemaTree } from '../read/schema-tree.ts';
-import { showName } from './show.ts';
+import { showName, eitherKey, shortList } from './show.ts';
 import type { Values } from '../read/values.ts';
-import { eitherKey, shortList } from './words.ts';
 
 /** The context in which an ajv error is turned into a message. */
 export interface ProblemContext {

@@ -10,9 +10,8 @@ import {
   type ProblemContext,
 } from './key-problems.ts';
 import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
-import { showValue } from './show.ts';
+import { showValue, alternatives, eitherKey, examplesOf, shortList } from './show.ts';
 import { settleUnions } from './union-problems.ts';
-import { alternatives, eitherKey, examplesOf, shortList } from './words.ts';
 
 /** Turns validation errors into problems: one for each mistake, with a readable message. */
 export function schemaProblems(

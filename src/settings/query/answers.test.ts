@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../plugin/testing/index.ts';
-import { compileQuery, explainQuery } from '../compile/conditions.ts';
-import { allHold, type ComparisonAnswer } from './answers.ts';
+import { compileQuery } from './predicate.ts';
+import { explainQuery, allHold, type ComparisonAnswer } from './answers.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 

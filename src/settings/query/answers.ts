@@ -1,6 +1,7 @@
+import type { Query } from '../../../schemas/types.generated.ts';
 import { GatewayError, type ConditionInput } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
-import type { Comparison, QueryShape } from './shape.ts';
+import { readQuery, unchecked, type Comparison, type QueryShape } from './read.ts';
 import type { Field } from './fields.ts';
 
 /** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
@@ -20,10 +21,13 @@ export interface ComparisonAnswer {
 }
 
 /** The comparisons of a query, which holds when all of them do. */
-export type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
+type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
+
+/** Evaluates the same query comparison by comparison. */
+export const explainQuery = (query: Query): ComparisonAnswers => readQuery(query, unchecked(), ANSWERS);
 
 /** Evaluates a query for explain, including comparisons that short-circuit evaluation would skip. */
-export const ANSWERS: QueryShape<ComparisonAnswers> = {
+const ANSWERS: QueryShape<ComparisonAnswers> = {
   level: (parts) => (exchange) => parts.flatMap((part) => part(exchange)),
   list: (key, queries, path) => (exchange) => {
     const inner = queries.map((query, index) => together(query(exchange), [...path, index]));

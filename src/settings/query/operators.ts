@@ -1,8 +1,6 @@
 import { operations } from '../../operations/index.ts';
 import { nearest } from '../../plugin/index.ts';
-import { showValue } from '../problems/show.ts';
-import { shortList } from '../problems/words.ts';
-import { isEqual } from './equality.ts';
+import { showValue, shortList } from '../problems/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 
@@ -13,7 +11,7 @@ import { Pattern, patternMistake } from './patterns.ts';
 export type Test = (value: unknown, account: object) => boolean;
 
 /** A mistake in an operand, with its path inside the operand. */
-export interface OperandMistake {
+interface OperandMistake {
   readonly path: readonly (string | number)[];
   /** A predicate for the operand, or a whole sentence if `sentence` is set. */
   readonly message: string;
@@ -21,7 +19,7 @@ export interface OperandMistake {
   readonly suggestion?: string | undefined;
 }
 
-export interface Operator {
+interface Operator {
   mistake(operand: unknown, field: Field): OperandMistake | undefined;
   /** Compiles the operand. For an operand with a mistake the result is never used. */
   test(operand: unknown, field: Field): Test;
@@ -153,4 +151,17 @@ function operationMistake(id: string): OperandMistake | undefined {
   const suggestion = nearest(id.replaceAll('/', '.'), OPERATION_IDS);
   const message = `there is no operation ${showValue(id, undefined)}, only ${shortList(OPERATION_IDS)}`;
   return { ...sentence(message), suggestion };
+}
+
+/** Deep equality of two JSON values: lists in order, objects in any order. The smaller value bounds the work. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((item, index) => isEqual(item, other[index]));
+  }
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => Object.hasOwn(other, key) && isEqual(Reflect.get(one, key), Reflect.get(other, key)));
 }

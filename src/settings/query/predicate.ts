@@ -1,9 +1,13 @@
+import type { Query } from '../../../schemas/types.generated.ts';
 import type { ConditionInput } from '../../plugin/index.ts';
-import type { QueryShape } from './shape.ts';
+import { readQuery, unchecked, type QueryShape } from './read.ts';
 
-export type Predicate = (request: ConditionInput) => boolean;
+type Predicate = (request: ConditionInput) => boolean;
 
-/** Compiles a query to the predicate that requests run. */
+/** Compiles a query of a conditional strategy to a predicate. A query with mistakes does not throw: the checks report them. */
+export const compileQuery = (query: Query): Predicate => readQuery(query, unchecked(), PREDICATE);
+
+/** The predicate that requests run. */
 export const PREDICATE: QueryShape<Predicate> = {
   level: all,
   list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),

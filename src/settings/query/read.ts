@@ -1,9 +1,29 @@
 import { isObject, nearest, type Report } from '../../plugin/index.ts';
-import type { JsonPath } from '../read/pointer.ts';
 import { showName, showValue } from '../problems/show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
-import type { Comparison, QueryShape } from './shape.ts';
+import type { JsonPath } from '../read/pointer.ts';
+
+/** Builds a result from the parts of a query while it is read. Paths are within the query. */
+export interface QueryShape<T> {
+  /** The parts of one object, which must all hold. */
+  level(parts: readonly T[]): T;
+  list(key: '$and' | '$or', queries: readonly T[], path: JsonPath): T;
+  not(query: T, path: JsonPath): T;
+  /** @param comparisons the comparisons of one field, which must all hold */
+  compare(field: Field, comparisons: readonly Comparison[]): T;
+  /** The result for a mistake. */
+  never(path: JsonPath): T;
+}
+
+export interface Comparison {
+  /** `$eq` for a bare value. */
+  readonly operator: string;
+  /** The operand in the query. */
+  readonly wanted: unknown;
+  readonly test: Test;
+  readonly path: JsonPath;
+}
 
 /** The operators and patterns counted so far in the queries of one config. */
 export interface Tally {
@@ -11,11 +31,13 @@ export interface Tally {
   patterns: number;
 }
 
-export interface QueryReading {
+interface QueryReading {
   /** Undefined for a query that is checked elsewhere: its patterns are not compiled then. */
   readonly report: Report | undefined;
   readonly tally: Tally;
 }
+
+export const unchecked = (): QueryReading => ({ report: undefined, tally: { operators: 0, patterns: 0 } });
 
 const MAX_DEPTH = 8;
 const LOGICAL = ['$and', '$or', '$not'];

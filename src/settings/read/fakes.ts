@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import type { ReferenceLookup } from './resolve-references.ts';
-import type { Reference } from './references.ts';
+import type { ReferenceLookup, Reference } from './references.ts';
 
 /**
  * Fakes for secrets that this machine does not have, for commands that read settings and send nothing: CI has no credentials.

@@ -1,8 +1,7 @@
 import { Ajv, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import addFormats from 'ajv-formats';
-import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from './schema-files.ts';
-import { SchemaTree } from './schema-tree.ts';
+import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName, SchemaTree } from './schema-files.ts';
 
 /** The settings schemas: compiled for validation, and as a tree to look up the schema of a path. */
 export class Schemas {

@@ -1,9 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { toPointer, type JsonPath } from './pointer.ts';
-import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
-import type { Schema } from './schema-files.ts';
-import type { SchemaTree } from './schema-tree.ts';
+import { offsetOf, resolveText, type ReferenceLookup } from './references.ts';
+import type { Schema, SchemaTree } from './schema-files.ts';
 import type { Fakes } from './fakes.ts';
 import { looksSecret, type ValueOrigin } from '../problems/show.ts';
 import { keyText, type YamlFile } from '../source/yaml-file.ts';
@@ -21,7 +20,7 @@ export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadT
   return new ValueReader(file, tools).read(root);
 }
 
-export interface ReadTools {
+interface ReadTools {
   readonly tree: SchemaTree;
   readonly lookup: ReferenceLookup;
   /** Fakes for secrets that cannot be resolved. Default: they are errors, as every unresolved reference. */

@@ -1,16 +1,16 @@
-import type { Clock } from '../../plugin/index.ts';
+import { Secret, type Clock } from '../../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from './files.ts';
-import { loadSettings, type LoadResult } from '../read/load.ts';
-import { RecordedFiles } from './recorded-files.ts';
-import type { Environment } from '../read/resolve-references.ts';
+import { loadSettings, type LoadResult, type Settings } from '../read/load.ts';
+import { privateDigest, RecordedFiles } from './recorded-files.ts';
+import type { Environment } from '../read/references.ts';
 
-export interface SettledLoad {
+interface SettledLoad {
   readonly loaded: LoadResult;
   /** The files that it read, also after a failed load. */
   readonly files: RecordedFiles;
 }
 
-export interface SettledOptions {
+interface SettledOptions {
   readonly env: Environment;
   readonly clock: Clock;
   /** Default: the disk. */
@@ -46,4 +46,17 @@ export async function loadSettled(folder: string, options: SettledOptions): Prom
     }
     await new Promise<void>((resolve) => void clock.after(pauseMs, resolve));
   }
+}
+
+/** Equal when two loads have the same content, secrets included. Only comments may differ. */
+export function fingerprint({ server, catalog, keys, gateway, hash, files }: Settings): string {
+  return privateDigest(JSON.stringify([hash, files, reveal([server, catalog, keys, [...gateway]])]));
+}
+
+/** Replaces each Secret with its value: a Secret serializes as its source, whatever its value. */
+function reveal(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() };
+  if (Array.isArray(value)) return value.map(reveal);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, reveal(inner)]));
 }

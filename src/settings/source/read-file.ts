@@ -4,7 +4,7 @@ import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
 import type { FoundFile } from './find-files.ts';
 import { toPointer, type JsonPath } from '../read/pointer.ts';
-import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/resolve-references.ts';
+import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../read/schemas.ts';
 import { Fakes } from '../read/fakes.ts';
@@ -40,31 +40,10 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const content = await setup.files.read(found.path);
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
-    const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
-    return {
-      found,
-      yaml: undefined,
-      value: undefined,
-      diagnostics: [diagnostic],
-      conceal: concealShapes,
-      secrets: [],
-      paths: [found.path],
-      fakedNames: [],
-    };
+    return unread(found, [{ file: found.path, line: 1, column: 1, severity: 'error', message }]);
   }
   const yaml = YamlFile.parse(found.path, content.text);
-  if (yaml.syntaxErrors.length > 0) {
-    return {
-      found,
-      yaml,
-      value: undefined,
-      diagnostics: yaml.syntaxErrors,
-      conceal: concealShapes,
-      secrets: [],
-      paths: [found.path],
-      fakedNames: [],
-    };
-  }
+  if (yaml.syntaxErrors.length > 0) return unread(found, yaml.syntaxErrors, yaml);
 
   // A test file is taken literally: its text is exactly what is sent and expected.
   const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
@@ -73,19 +52,8 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const root = setup.schemas.root(found.kind);
   const values = emptyIsObject(readValues(yaml, root, { tree, lookup, fakeMissing }));
   const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
-  const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
-    const position = yaml.locate(path, on);
-    return {
-      file: yaml.name,
-      ...position,
-      severity: 'error',
-      message,
-      ...(suggestion === undefined ? {} : { suggestion }),
-    };
-  });
-  const diagnostics = [...values.diagnostics, ...misfits];
+  const diagnostics = [...values.diagnostics, ...problems.map((problem) => yaml.diagnose(problem))];
   const sound = diagnostics.every(({ severity }) => severity === 'warning');
-  const paths = [found.path, ...lookup.paths];
   return {
     found,
     yaml,
@@ -93,12 +61,23 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
     diagnostics,
     conceal: createConceal(values),
     secrets: secretsIn(values),
-    paths,
+    paths: [found.path, ...lookup.paths],
     fakedNames: fakeMissing?.names ?? [],
   };
 }
 
-/** For a file that could not be read: its values are unknown, so only the shapes of secrets are concealed. */
+/** A file that could not be read: its values are unknown, so only the shapes of secrets are concealed. */
+const unread = (found: FoundFile, diagnostics: readonly Diagnostic[], yaml?: YamlFile): ReadFile => ({
+  found,
+  yaml,
+  value: undefined,
+  diagnostics,
+  conceal: concealShapes,
+  secrets: [],
+  paths: [found.path],
+  fakedNames: [],
+});
+
 const concealShapes: Conceal = createConceal({ json: null, origins: new Map() });
 
 /** An empty file, or one with comments only, counts as an object without keys. */

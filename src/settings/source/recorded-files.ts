@@ -1,6 +1,6 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
 import { isTests } from './find-files.ts';
-import { privateDigest } from '../compile/fingerprint.ts';
 
 /** A fingerprint of what was read, to compare with the disk later. */
 interface Seen {
@@ -96,6 +96,12 @@ export class RecordedFiles implements SettingsFiles {
     return [...this.#seen].flatMap(([path, seen]) => (seen.kind === kind ? [path] : []));
   }
 }
+
+/** Random in every process, so that a digest reveals nothing: a short secret could be guessed from its plain hash. */
+const KEY = randomBytes(32);
+
+/** A digest that is equal for equal text, within this process only. */
+export const privateDigest = (text: string): string => createHmac('sha256', KEY).update(text).digest('base64');
 
 function seenFile(answer: FileRead): Seen {
   return { kind: 'file', digest: privateDigest(JSON.stringify(answer)), missing: 'missing' in answer };

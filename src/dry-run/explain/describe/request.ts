@@ -5,7 +5,7 @@ import type {
   FieldSource,
   TimeExplanation,
 } from '../../explanation/explanation.ts';
-import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
+import { digestOf, keyDigest } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
 

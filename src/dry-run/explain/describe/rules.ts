@@ -1,7 +1,6 @@
 import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/index.ts';
-import { explainQuery } from '../../../settings/compile/conditions.ts';
-import type { ComparisonAnswer } from '../../../settings/query/answers.ts';
+import { explainQuery, type ComparisonAnswer } from '../../../settings/query/answers.ts';
 import type { Observation } from '../observation.ts';
 import { ownSource, placeOf } from './places.ts';
 

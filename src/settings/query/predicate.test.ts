@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createExchange, type ExchangeParts } from '../../plugin/testing/index.ts';
 import { RequestBody, type Operation } from '../../plugin/index.ts';
-import { compileQuery } from './conditions.ts';
+import { compileQuery } from './predicate.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 

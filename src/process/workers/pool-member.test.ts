@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Silence, SILENCE_LIMIT_MS, TICK_MS } from './silence.ts';
+import { Silence, SILENCE_LIMIT_MS, TICK_MS } from './pool-member.ts';
 
 const ticks = (silence: Silence, count: number): Set<string> =>
   new Set(Array.from({ length: count }, () => silence.tick()));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pauseBefore } from './backoff.ts';
+import { pauseBefore } from './fork.ts';
 
 describe('the pause before a dead worker is replaced', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crashLog } from './crash-log.ts';
+import { crashLog } from './process-faults.ts';
 
 const at = new Date(0);
 
@@ -16,7 +16,7 @@ describe('the crash log of a process', () => {
       err: {
         type: 'Error',
         message: 'broken\nhere',
-        stack: expect.stringContaining('crash-log.test.ts'),
+        stack: expect.stringContaining('process-faults.test.ts'),
         cause: { type: 'TypeError', code: 'E_DEEP' },
       },
     });

@@ -1,23 +1,9 @@
-import type {
-  CatalogEntry,
-  CatalogFile,
-  GatewayFile,
-  KeysFile,
-  ServerFile,
-  Target,
-} from '../../../schemas/types.generated.ts';
+import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../compile/key-digest.ts';
+import { digestOf, keyDigest } from '../compile/api-keys.ts';
 import type { JsonPath } from '../read/pointer.ts';
+import type { Check } from './check.ts';
 import { mayHoldCredential } from './forward-headers.ts';
-
-/** The settings files; undefined for one that could not be read. */
-interface Files {
-  readonly server: ServerFile | undefined;
-  readonly catalog: CatalogFile | undefined;
-  readonly keys: KeysFile | undefined;
-  readonly gateway: ReadonlyMap<string, GatewayFile>;
-}
 
 /** Owner of the gateway's own secrets, such as the token of the admin listener. */
 const OWN = 'a secret of server.yaml';
@@ -31,24 +17,24 @@ const GATEWAY_KEY = /gatehouse_[a-z0-9]+_[\w-]{8,}/g;
 /**
  * Reports credentials that the settings would send to the wrong upstream or show in clear: a secret of one entry that
  * also appears in a field that is not secret and is sent upstream. The comparison is by value, however the value got there.
+ * A config sent with a request is not compared: the answer would tell its sender whether a guess is right.
  */
-export function checkCrossings({ server, catalog, keys, gateway }: Files, reporter: (file: string) => Report): void {
+export const checkCredentials: Check = ({ server, catalog, keys, inline }) => {
+  if (inline) return {};
   const secrets = new Secrets(keys);
   secrets.add(server, OWN);
   for (const key of keys?.keys ?? []) secrets.add(key.key, `the gateway key \`${key.id}\``);
   for (const entry of catalog?.providers ?? []) secrets.add(entry, `a credential of @${entry.slug}`);
-  if (server) checkServer(server, secrets, reporter('server.yaml'));
-  const inCatalog = reporter('catalog.yaml');
   const vendors = new Map<string, CatalogEntry>();
-  for (const [index, entry] of (catalog?.providers ?? []).entries()) {
-    const report: Report = (problem) => inCatalog({ ...problem, path: ['providers', index, ...problem.path] });
-    checkEntry(entry, secrets, report);
-    checkVendor(entry, vendors, report);
-  }
-  for (const [id, file] of gateway) {
-    checkParams(file, [], { secrets, report: reporter(`gateway/${id}.yaml`) });
-  }
-}
+  return {
+    server: (file, report) => checkServer(file, secrets, report),
+    entry(entry, report) {
+      checkEntry(entry, secrets, report);
+      checkVendor(entry, vendors, report);
+    },
+    node: ({ file }, report) => checkParams(file, secrets, report),
+  };
+};
 
 /** The admin token opens data that no caller may see. Every other field of server.yaml is public, trace endpoints included. */
 function checkServer(file: ServerFile, secrets: Secrets, report: Report): void {
@@ -82,22 +68,14 @@ function checkVendor(entry: CatalogEntry, vendors: Map<string, CatalogEntry>, re
 const SENT = ['default_params', 'override_params'] as const;
 
 /** Checks the fields that a config writes into bodies. Operands of its conditions are never sent. */
-function checkParams(
-  file: GatewayFile | Target,
-  path: JsonPath,
-  place: { readonly secrets: Secrets; readonly report: Report },
-): void {
+function checkParams(file: GatewayFile | Target, secrets: Secrets, report: Report): void {
   for (const key of SENT) {
-    walk(file[key], [...path, key], (at, text) => {
-      const owner = typeof text === 'string' ? place.secrets.ownerIn(text) : undefined;
-      if (owner !== undefined)
-        place.report({
-          path: at,
-          message: `${owner} appears here, in a field that is not secret and is sent to upstreams`,
-        });
+    walk(file[key], [key], (path, text) => {
+      const owner = typeof text === 'string' ? secrets.ownerIn(text) : undefined;
+      if (owner === undefined) return;
+      report({ path, message: `${owner} appears here, in a field that is not secret and is sent to upstreams` });
     });
   }
-  for (const [index, target] of (file.targets ?? []).entries()) checkParams(target, [...path, 'targets', index], place);
 }
 
 function checkEntry(entry: CatalogEntry, secrets: Secrets, report: Report): void {

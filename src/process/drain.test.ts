@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
-import { DrainSteps } from './drain-steps.ts';
+import { DrainSteps } from './drain.ts';
 
 function start() {
   const calls: string[] = [];

@@ -1,0 +1,34 @@
+import type { Check } from './check.ts';
+
+/** Rules for files only, and what a config sent with a request may not set: the hosts, the plugins, the kept bodies. */
+export const checkOrigin: Check = ({ inline }) =>
+  inline
+    ? {
+        config({ file }, report) {
+          if (file.plugins)
+            report({ path: ['plugins'], on: 'key', message: 'a config sent with a request cannot choose `plugins`' });
+          if (file.custom_hosts) report(choosesHosts('custom_hosts'));
+          const explainId = file.reply_headers?.indexOf('explain_id') ?? -1;
+          if (explainId < 0) return;
+          const message = 'a config sent with a request cannot request `explain_id`: the gateway keeps bodies for it';
+          report({ path: ['reply_headers', explainId], message });
+        },
+        node({ file }, report) {
+          if (file.remote_media) report(choosesHosts('remote_media'));
+        },
+      }
+    : {
+        // A request that sends `{}` does so deliberately.
+        config({ file }, report) {
+          if (Object.keys(file).length > 0) return;
+          const message = 'this config is empty: requests that use it must name the provider and the model themselves';
+          report({ path: [], severity: 'warning', message });
+        },
+      };
+
+const choosesHosts = (key: string) =>
+  ({
+    path: [key],
+    on: 'key',
+    message: `a config sent with a request cannot set \`${key}\`: only the operator may choose the hosts`,
+  }) as const;

@@ -1,0 +1,48 @@
+import type { GatewayFile } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import { compileGatewayConfig } from '../compile/gateway-config.ts';
+import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type Visits } from './check.ts';
+
+/** Shows every node of the settings to every check. */
+export function walkSettings(
+  { server, catalog, keys, gateway }: CheckedSettings,
+  checks: readonly Visits[],
+  reporter: (file: string) => Report,
+): void {
+  const inServer = reporter('server.yaml');
+  const inCatalog = reporter('catalog.yaml');
+  const inKeys = reporter('keys.yaml');
+  for (const check of checks) {
+    if (server) check.server?.(server, inServer);
+    if (catalog) check.catalog?.(catalog, inCatalog);
+    if (keys) check.keys?.(keys, inKeys);
+    for (const [index, entry] of (catalog?.providers ?? []).entries())
+      check.entry?.(entry, within(inCatalog, 'providers', index));
+    for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
+  }
+  for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`));
+}
+
+/** Shows a gateway config and every target inside it to every check. */
+export function walkConfig(file: GatewayFile, checks: readonly Visits[], report: Report): void {
+  const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
+  const targets = nodes.flatMap(({ route, ...node }) => (route.kind === 'target' ? [{ ...node, route }] : []));
+  const config: CheckedConfig = { file, nodes, targets, report };
+  for (const check of checks) {
+    check.config?.(config, report);
+    for (const node of nodes) check.node?.(node, within(report, ...node.path), config);
+    for (const target of targets) check.target?.(target, within(report, ...target.path), config);
+  }
+}
+
+/** The node and all its descendants. */
+function nodesOf(node: ConfigNode): ConfigNode[] {
+  const { file, route, path } = node;
+  if (!file.targets || route.kind === 'target') return [node];
+  const members = file.targets.map((target, index) => ({
+    file: target,
+    route: route.members[index]!,
+    path: [...path, 'targets', index],
+  }));
+  return [node, ...members.flatMap(nodesOf)];
+}
