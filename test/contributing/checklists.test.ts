@@ -66,7 +66,9 @@ describe('a copy of the repository that has followed all checklists', () => {
       '| `limits.keep_alive_time` | time | `75s` | How long an idle connection of a client is kept. |',
     );
     expect(settings).toContain('with `provider: echo`');
-    expect(read('plugins/telemetry/README.md')).toContain('| `gatehouse_request_attempts_total` | counter | `route` |');
+    expect(read('plugins/telemetry/README.md')).toContain(
+      '| `gatehouse_request_attempts_total` | counter | `route`, `stream` |',
+    );
     expect(read('plugins/note/README.md')).toContain('| `text` | string | `"hello"` | Value of the header. |');
   });
 
@@ -185,7 +187,7 @@ describe('its gateway', () => {
   it('shows the new metric in the scrape', async () => {
     await ask('/v1/chat/completions', { model: '@echo/demo', messages });
     const text = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
-    expect(text).toMatch(/^gatehouse_request_attempts_total\{route="\/v1\/chat\/completions"\} [12]$/m);
+    expect(text).toMatch(/^gatehouse_request_attempts_total\{route="\/v1\/chat\/completions",stream="false"\} [12]$/m);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { TestExpectation } from '../../../schemas/types.generated.ts';
-import type { CacheStatus } from '../../plugin/index.ts';
-import { ERROR_TYPES, REJECTION_REASONS } from '../../record/error-types.ts';
+import { ERROR_TYPES } from '../../record/error-types.ts';
 import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { METRICS } from '../../record/metrics/metrics.ts';
+import { CACHE_RESULTS } from '../../record/metrics/upstream-metrics.ts';
 import type { CaseFinding } from './finding.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
@@ -29,22 +29,23 @@ export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): r
   });
 }
 
-const CACHE: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
-
 /** Labels with a closed list of values; any other value is never counted. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   error_type: ['', ...ERROR_TYPES],
   status_class: ['2xx', '3xx', '4xx', '5xx'],
   stream: ['true', 'false'],
-  cache: ['', ...CACHE],
+  cache: ['', ...CACHE_RESULTS],
   to: ['open', 'half_open', 'closed'],
 };
-/** Values of labels that differ between metrics. */
+/** Labels of metrics without series at zero. */
 const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  [METRICS.requestsRejected.name]: { reason: REJECTION_REASONS },
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
   [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
-  [METRICS.cacheRequests.name]: { result: CACHE },
+};
+/** The series at zero of a metric have every value of their labels. */
+const valuesAtZero = ({ zero = [] }: MetricSpec, label: string): readonly string[] | undefined => {
+  const values = new Set(zero.flatMap(({ [label]: value }) => value ?? []));
+  return values.size > 0 ? [...values] : undefined;
 };
 const SLUGS: ReadonlySet<string> = new Set(['provider', 'from_target', 'to_target']);
 
@@ -55,7 +56,7 @@ interface GivenLabel {
 }
 
 function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readonly Omit<CaseFinding, 'path'>[] {
-  const known = VALUES_IN[spec.name]?.[label] ?? VALUES[label];
+  const known = VALUES_IN[spec.name]?.[label] ?? VALUES[label] ?? valuesAtZero(spec, label);
   if (known && !known.includes(text))
     return [{ message: `\`${label}\` of \`${spec.name}\` is never ${JSON.stringify(text)}`, ...meant(text, known) }];
   if (!SLUGS.has(label) || !text.startsWith('@')) return [];

@@ -15,7 +15,7 @@ import {
   type MetricSpec,
 } from './metric-spec.ts';
 
-const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
+export const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
 /** From the start of the last try until the first content of a stream that was the answer. */
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
