@@ -13,9 +13,8 @@ import {
 import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';
-import { toFinish } from './finish.ts';
+import { toFinish, toUsage } from './reply-fields.ts';
 import { passThrough } from './pass-through.ts';
-import { toUsage } from './usage.ts';
 
 const GENERATION = new Set(['messages', 'rawPredict', 'streamRawPredict']);
 const replies = recorded('anthropic', 'vertex-anthropic').filter(

@@ -8,7 +8,7 @@ import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
  * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
  * too.
  */
-const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
+export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
   ['billing_error', 402],
@@ -26,7 +26,7 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
  * Google's platform answers before Claude on Vertex AI is reached: credentials, quota, unknown model
  * (docs/protocols/errors.md#google-errors).
  */
-const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
+export const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
   ['OUT_OF_RANGE', 400],

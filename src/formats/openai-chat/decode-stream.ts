@@ -4,8 +4,8 @@ import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
-import { ChoiceReader } from './decode-choice.ts';
-import { decodeEnvelope } from './envelope.ts';
+import { ChoiceReader } from './decode-reply.ts';
+import { decodeEnvelope, usageEvent } from './reply-fields.ts';
 import {
   CUT_SHORT,
   failureInStead,
@@ -18,7 +18,6 @@ import {
   unreadable,
 } from './errors.ts';
 import { isKeepAlive } from './read.ts';
-import { usageEvent } from './usage.ts';
 import { isObject } from '../json/object.ts';
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {

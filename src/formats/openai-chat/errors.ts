@@ -56,7 +56,7 @@ function rawMessage(text: string): string {
  * Google's array of one (docs/protocols/errors.md#array-of-one). Without a `status`, the error came inside a 200, and
  * its code or type decides the status.
  */
-export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
+function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
   // One level only: deeper nesting is not an error shape, and following it could exhaust the stack.
   const shape: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(shape)) return undefined;

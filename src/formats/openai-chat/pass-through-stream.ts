@@ -7,9 +7,9 @@ import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { textOf } from '../sse/stream-start.ts';
-import { mapFinish } from './finish.ts';
+import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
-import { hasContent } from './delta-content.ts';
+import { hasContent, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
 import { encodeStream } from './encode-stream.ts';
 import {
   CUT_SHORT,
@@ -23,8 +23,6 @@ import {
 } from './errors.ts';
 import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
 import { isKeepAlive } from './read.ts';
-import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
-import { decodeUsage } from './usage.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';

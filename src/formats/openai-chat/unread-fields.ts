@@ -1,7 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -96,6 +95,15 @@ function streamOptions({ include_obfuscation: padding }: JsonObject): Shape {
 function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   if (type !== 'json_schema') return { type: true };
   return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
+}
+
+/**
+ * Some clients send the schema in place of its wrapper (docs/protocols/openai-chat.md#response-format). The wrapper has
+ * none of a schema's own keywords.
+ */
+export function isBareSchema(wrapper: JsonObject): boolean {
+  if (isObject(wrapper.schema)) return false;
+  return ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum'].some((keyword) => keyword in wrapper);
 }
 
 /** Returns the losses. Their places are paths in the caller's body, as OpenAI writes `param`. */

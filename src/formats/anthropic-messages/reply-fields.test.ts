@@ -3,7 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { clientContext, decodeAll, replyContext } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { toUsage } from './usage.ts';
+import { toUsage } from './reply-fields.ts';
 
 describe('toUsage', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
