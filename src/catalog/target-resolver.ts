@@ -21,7 +21,7 @@ import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 import type { ModelNames } from './model-labels.ts';
 
-export interface ResolverSetup {
+interface ResolverSetup {
   /** One instance per process: the limit for labels spans all snapshots. */
   readonly labels: ModelNames;
 }

@@ -3,10 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { generateKey } from '../settings/compile/api-keys.ts';
 import { SCHEMA_NAMES } from '../settings/read/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
-import type { Output } from './output.ts';
+import { type Output, shellWord } from './output.ts';
 import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';
-import { shellWord } from './shell-word.ts';
 
 /**
  * Editors find the schema through the first line of a file. A settings folder may be anywhere, and a network address

@@ -5,10 +5,11 @@ import {
   type CompiledChain,
   type CompileSetup,
   type PluginPlace,
+  providedBy,
+  type OuterChain,
 } from '../chain/compile.ts';
 import type { Chain, Guard } from '../chain/instance.ts';
 import { runForPlugin } from '../chain/plugin-work.ts';
-import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
   nearest,

@@ -10,7 +10,7 @@ import { packageSchemas } from '../../settings/read/schemas.ts';
 import type { Environment } from '../../settings/read/resolve-references.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
-export interface ReadKeysOptions {
+interface ReadKeysOptions {
   readonly env: Environment;
   readonly now: number;
   /** Text to read instead of the file on disk: the content after an edit. */

@@ -1,5 +1,4 @@
-import type { LabelUse } from '../../catalog/worker-labels.ts';
-import { ModelLabels } from '../../catalog/model-labels.ts';
+import { type LabelUse, ModelLabels } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 
 /** Decides for all workers which model names are metric labels. */
