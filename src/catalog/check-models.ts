@@ -1,4 +1,4 @@
-import { GatewayError, type Exchange, type Target, foldCase, isObject } from '../plugin/index.ts';
+import { GatewayError, foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';

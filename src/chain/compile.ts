@@ -1,6 +1,6 @@
 import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
 import { messageOf } from '../plugin/blame.ts';
-import { type Chain, type Guard, type Instance, started } from './instance.ts';
+import { started, type Chain, type Guard, type Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 import { watchedLink } from './watched-link.ts';

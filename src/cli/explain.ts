@@ -107,7 +107,7 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-export interface ExplainHeadersOptions extends ShowOptions {
+interface ExplainHeadersOptions extends ShowOptions {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../plugin/index.ts';
-import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/read/schema-files.ts';
+import { SCHEMA_NAMES, readSchema, type SchemaName, type Schema } from '../settings/read/schema-files.ts';
 import { alternatives } from '../settings/problems/words.ts';
 import type { Output } from './output.ts';
 import { valueAt } from '../settings/read/pointer.ts';

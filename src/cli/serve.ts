@@ -13,7 +13,7 @@ import { SettingsRefused } from '../settings/problems/refused.ts';
 import { availableParallelism } from 'node:os';
 import { WorkerProcessPool } from '../process/workers/worker-pool.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
@@ -111,5 +111,5 @@ export function readWorkers(text: string): number | undefined {
 }
 
 /** Starts a gateway with `size` worker processes beside this one. */
-export const startWorkers = (options: GatewayOptions, size: number): Promise<Gateway> =>
+const startWorkers = (options: GatewayOptions, size: number): Promise<Gateway> =>
   startPrimary(options, (tools) => new WorkerProcessPool({ size, configs: options.configs }, tools));

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import {
   compileChain,
+  providedBy,
   type ChainItem,
   type CompiledChain,
   type CompileSetup,
   type PluginPlace,
-  providedBy,
   type OuterChain,
 } from '../chain/compile.ts';
 import type { Chain, Guard } from '../chain/instance.ts';

@@ -3,7 +3,7 @@ import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
-import { type CompiledChain, providedBy } from '../chain/compile.ts';
+import { providedBy, type CompiledChain } from '../chain/compile.ts';
 import type { Chain } from '../chain/instance.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';

@@ -4,11 +4,11 @@ import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 import {
   readFieldPath,
-  type FieldPath,
   exactName,
   looseName,
   treeOf,
   withSynonyms,
+  type FieldPath,
   type FieldNode,
 } from './field-path.ts';
 import type { Fields } from '../../../schemas/types.generated.ts';

@@ -1,5 +1,5 @@
 import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
-import { type Output, shellWord } from '../output.ts';
+import { shellWord, type Output } from '../output.ts';
 import type { FileEdit } from './edit-keys.ts';
 import type { Environment } from '../../settings/read/resolve-references.ts';
 import { readKeys, type ReadKeys, type RefusedKeys } from './keys-file.ts';

@@ -13,7 +13,7 @@ import {
 import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';
-import { toFinish, toUsage } from './reply-fields.ts';
+import { MessagesUsageReader, toFinish } from './reply-fields.ts';
 import { passThrough } from './pass-through.ts';
 
 const GENERATION = new Set(['messages', 'rawPredict', 'streamRawPredict']);
@@ -70,7 +70,7 @@ describe.skipIf(!hasCorpus)('recorded replies', () => {
         tools: want.tools.map(({ id, name, args }) => ({ id, name, args })),
         finish: toFinish(want.stop ?? undefined, { calls: want.tools.length, jsonAnswers: 0 }),
         native: want.stop ?? undefined,
-        usage: want.usage && toUsage(want.usage),
+        usage: want.usage && new MessagesUsageReader().read(want.usage),
       });
     }
     expect(compared).toBeGreaterThan(400);

@@ -2,11 +2,11 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
-import { lose, type LossNotes, noLosses } from '../losses/reply-losses.ts';
+import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish, fromUsage, fromUsageDelta } from './reply-fields.ts';
-import { type MessageSink, PlainSink, StreamSink } from './message-sink.ts';
+import { PlainSink, StreamSink, type MessageSink } from './message-sink.ts';
 import { joinSignature, ToolIds } from './tool-ids.ts';
 import { absorb, rest } from '../json/object.ts';
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
+import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
@@ -73,15 +74,13 @@ export function failureOf(body: unknown): UpstreamFailure | undefined {
   const message = stringOf(inner.message);
   const kind = stringOf(inner.type) ?? stringOf(inner.status);
   if (!message && (!kind || !isObject(error))) return undefined;
-  const code = stringOf(objectOf(inner.details)?.error_code);
-  const retryAfterMs = retryDelay(inner.details);
-  return {
+  return compact({
     status: statusOf(kind, inner),
     message: message || `The upstream reported ${kind}.`,
-    ...(kind && { kind }),
-    ...(code && { code }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+    kind: kind || undefined,
+    code: stringOf(objectOf(inner.details)?.error_code) || undefined,
+    retryAfterMs: retryDelay(inner.details),
+  });
 }
 
 function statusOf(kind: string | undefined, error: JsonObject): number {

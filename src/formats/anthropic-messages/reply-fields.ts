@@ -34,8 +34,6 @@ export class MessagesUsageReader {
   }
 }
 
-export const toUsage = (raw: JsonObject): Usage | undefined => new MessagesUsageReader().read(raw);
-
 /** Anthropic's `input_tokens` leaves cached tokens out; neutral input is the whole prompt (docs/protocols/replies.md#usage). */
 function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonObject): Usage | undefined {
   if (fresh === undefined && output === undefined) return undefined;

@@ -19,6 +19,7 @@ import {
 } from './errors.ts';
 import { isKeepAlive } from './read.ts';
 import { isObject } from '../json/object.ts';
+import { parseJson } from '../json/read.ts';
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {
   return new ChatStreamDecoder(reply);
@@ -81,12 +82,8 @@ class ChatStreamDecoder implements StreamDecoder {
   #readEvent({ event, data }: SseEvent, out: GenerationEvent[]): void {
     if (data.startsWith('[DONE]')) return this.#done(out);
     if (data === '') return;
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
-    }
+    const chunk = parseJson(data);
+    if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
     const failure = failureOfEvent(event, chunk);
     if (failure) return this.#fail(failure, out);
     if (isObject(chunk)) this.#readChunk(chunk, out);

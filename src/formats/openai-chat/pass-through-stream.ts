@@ -24,7 +24,7 @@ import {
 import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
 import { isKeepAlive } from './read.ts';
 import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { parseJson, stringOf } from '../json/read.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 
 /** The outcome for an event: it is sent, it is not sent, or the reply ends before it. */
@@ -157,12 +157,8 @@ export class StreamPassThrough implements PassThrough {
         // The event was cut just after `data:`.
         return this.#closed ? 'drop' : 'keep';
       }
-      let chunk: unknown;
-      try {
-        chunk = JSON.parse(data);
-      } catch {
-        return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
-      }
+      const chunk = parseJson(data);
+      if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
       const failure = failureOfEvent(event, chunk);
       if (failure) return this.#fail(failure);
       if (isObject(chunk)) return this.#note(chunk);

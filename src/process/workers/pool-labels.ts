@@ -1,4 +1,4 @@
-import { type LabelUse, ModelLabels } from '../../catalog/model-labels.ts';
+import { ModelLabels, type LabelUse } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 
 /** Decides for all workers which model names are metric labels. */
