@@ -29,12 +29,12 @@ export function createModelDirectory(
   configs: Pick<ConfigDirectory, 'ids' | 'get'>,
   resolver: Pick<CatalogResolver, 'find'>,
 ): ModelDirectory {
-  const inSettings = new NamedModels(configs);
+  const inSettings = modelsNamedIn(configs);
   return {
     list({ caller }) {
       const access = accessOf(caller);
       const entries = catalog.entries.filter(({ name }) => access.allowsProvider(name));
-      const named = inSettings.of(caller);
+      const named = inSettings(caller);
       const listed = entries.flatMap((entry) =>
         [...namesOf(entry, entries, named)]
           .filter((model) => isUsable(entry, model, access))
@@ -96,27 +96,20 @@ interface NamedModel {
   readonly model: string;
 }
 
-interface OfConfig extends NamedModel {
-  readonly config: string;
-}
-
-/** The models that gateway configs name, each with the entry in the model's own name or else the provider of its target. */
-class NamedModels {
-  readonly #all: readonly OfConfig[];
-
-  constructor(configs: Pick<ConfigDirectory, 'ids' | 'get'>) {
-    this.#all = configs.ids.flatMap((config) => {
-      const route = configs.get(config)?.route;
-      return route ? namedIn(route).map((named) => ({ ...named, config })) : [];
-    });
-  }
-
-  /** Models of the configs that the caller may use, and models that its own key names. Other configs stay hidden. */
-  of(caller: Caller | undefined): readonly NamedModel[] {
-    const inConfigs = this.#all.filter(({ config }) => !caller?.configs || caller.configs.includes(config));
+/** Returns the models that gateway configs name, each with the entry in its own name or else the provider of its target. */
+function modelsNamedIn(
+  configs: Pick<ConfigDirectory, 'ids' | 'get'>,
+): (caller: Caller | undefined) => readonly NamedModel[] {
+  const all = configs.ids.flatMap((config) => {
+    const route = configs.get(config)?.route;
+    return route ? namedIn(route).map((named) => ({ ...named, config })) : [];
+  });
+  // Models of the configs that the caller may use, and models that its own key names. Other configs stay hidden.
+  return (caller) => {
+    const inConfigs = all.filter(({ config }) => !caller?.configs || caller.configs.includes(config));
     const inKey = (caller?.models ?? []).filter((pattern) => pattern.startsWith('@') && !pattern.includes('*'));
     return [...inConfigs, ...inKey.flatMap((id) => toNamed(id, undefined))];
-  }
+  };
 }
 
 function namedIn(route: Route): readonly NamedModel[] {

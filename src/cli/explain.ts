@@ -107,10 +107,7 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-interface ExplainHeadersOptions extends ShowOptions {
-  readonly configs: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+type ExplainHeadersOptions = ShowOptions & Pick<ExplainOptions, 'configs' | 'env'>;
 
 /** `gatehouse explain --headers`. Exit code 0: explained; 1: errors in the settings; 2: the folder does not exist. */
 export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
