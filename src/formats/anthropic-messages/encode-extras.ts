@@ -150,17 +150,26 @@ function holdsFile(block: unknown): boolean {
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);
   const { sampling } = context.conversation;
-  const temperature = encodeTemperature(context, thinking);
-  const topP = encodeTopP(context, thinking, temperature !== undefined);
-  const topK = encodeTopK(context, thinking);
-  const stop = encodeStop(context);
+  const fixed = reasonForDefaults(context, thinking);
+  const temperature = encodeTemperature(context, fixed);
+  const { topP, topK } = sampling;
+  const clashes = temperature !== undefined && !context.facts.temperatureWithTopP;
+  const onTopP =
+    (topP !== undefined && topP < 0.99 ? fixed : undefined) ??
+    (clashes ? 'this model takes temperature or top_p, not both' : undefined);
+  const fields = {
+    temperature,
+    top_p: unlessRefused('top_p', topP, onTopP, context),
+    top_k: unlessRefused('top_k', topK, fixed, context),
+    stop_sequences: encodeStop(context),
+  };
   const { frequencyPenalty: frequency_penalty, presencePenalty: presence_penalty, seed, logprobs } = sampling;
   dropSet(
     // `logprobs: false` is what Claude does anyway, and no loss.
     { frequency_penalty, presence_penalty, seed, logprobs: logprobs || undefined, top_logprobs: sampling.topLogprobs },
     context,
   );
-  return compact({ temperature, top_p: topP, top_k: topK, stop_sequences: stop });
+  return compact(fields);
 }
 
 function refuseSeveral({ conversation }: RequestContext): void {
@@ -170,45 +179,31 @@ function refuseSeveral({ conversation }: RequestContext): void {
   }
 }
 
-/** Reason why only the default can be sent; undefined when any value can be sent. */
-function fixed({ facts }: RequestContext, thinking: boolean): string | undefined {
+/** The reason why only the default can be sent; undefined when any value can be sent. */
+function reasonForDefaults({ facts }: RequestContext, thinking: boolean): string | undefined {
   if (facts.fixedSampling) return 'this model accepts only the default';
   return thinking ? 'Claude accepts only the default while it thinks' : undefined;
 }
 
-function encodeTemperature(context: RequestContext, thinking: boolean): number | undefined {
+function encodeTemperature(context: RequestContext, fixed: string | undefined): number | undefined {
   const { temperature } = context.conversation.sampling;
   if (temperature === undefined) return undefined;
   const value = Math.min(1, Math.max(0, temperature));
-  const reason = fixed(context, thinking);
   // 1 is the default, which is never refused.
-  if (reason !== undefined && value !== 1) {
-    context.losses.dropped('temperature', reason);
-    return undefined;
-  }
+  if (fixed !== undefined && value !== 1) return unlessRefused('temperature', value, fixed, context);
   if (value !== temperature) context.losses.clamped('temperature', `Claude’s range is 0 to 1: ${value} was sent`);
   return value;
 }
 
-function encodeTopP(context: RequestContext, thinking: boolean, withTemperature: boolean): number | undefined {
-  const { topP } = context.conversation.sampling;
-  if (topP === undefined) return undefined;
-  const reason =
-    (topP < 0.99 ? fixed(context, thinking) : undefined) ??
-    (withTemperature && !context.facts.temperatureWithTopP
-      ? 'this model takes temperature or top_p, not both'
-      : undefined);
-  if (reason === undefined) return topP;
-  context.losses.dropped('top_p', reason);
-  return undefined;
-}
-
-function encodeTopK(context: RequestContext, thinking: boolean): number | undefined {
-  const { topK } = context.conversation.sampling;
-  if (topK === undefined) return undefined;
-  const reason = fixed(context, thinking);
-  if (reason === undefined) return topK;
-  context.losses.dropped('top_k', reason);
+/** The value, or undefined and a loss when there is a reason against it. */
+function unlessRefused(
+  param: string,
+  value: number | undefined,
+  reason: string | undefined,
+  { losses }: RequestContext,
+): number | undefined {
+  if (value === undefined || reason === undefined) return value;
+  losses.dropped(param, reason);
   return undefined;
 }
 
