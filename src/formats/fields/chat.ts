@@ -1,10 +1,10 @@
 import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
-/** Fields that the conversation holds. The decoder keeps every other field under its name. */
-export const CHAT_CONVERSATION = [
-  'model',
-  'messages',
-  'stream',
+/**
+ * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
+ * under its name.
+ */
+export const CHAT_SETTINGS = [
   'max_tokens',
   'max_completion_tokens',
   'temperature',
@@ -40,9 +40,12 @@ export const CHAT_CONVERSATION = [
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
   read: [
-    ...CHAT_CONVERSATION,
+    'model',
+    'messages',
+    'stream',
     'stream_options.include_usage',
     ...MODEL_LISTS,
+    ...CHAT_SETTINGS,
     'logit_bias',
     'prediction',
     'store',

@@ -6,7 +6,7 @@ import type {
   Sampling,
   ResponseFormat,
 } from '../conversation.ts';
-import { CHAT_CONVERSATION } from '../fields/chat.ts';
+import { CHAT_SETTINGS } from '../fields/chat.ts';
 import { rest } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeMessages } from './decode-messages.ts';
@@ -25,7 +25,7 @@ import { isBareSchema, unreadFields } from './unread-fields.ts';
 import { compact } from '../json/compact.ts';
 
 /** `stream_options` concerns only client and gateway. */
-const PLACED = [...CHAT_CONVERSATION, 'stream_options'];
+const PLACED = ['model', 'messages', 'stream', 'stream_options', ...CHAT_SETTINGS];
 
 /** Decodes the body of POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
