@@ -217,7 +217,6 @@ describe('the rooms', () => {
 
   it.each([
     { command: 'explain', needed: ['ajv', 'koa', 'yaml'] },
-    { command: 'explain-headers', needed: ['ajv', 'koa', 'yaml'] },
     // It makes no request.
     { command: 'validate', needed: ['ajv', 'yaml'] },
   ])(

@@ -50,24 +50,20 @@ export class CatalogTarget implements ResolvedTarget {
     this.#codec = location.codec;
   }
 
-  static entryOf(target: ResolvedTarget): CatalogEntry | undefined {
+  /** The entry of a target; undefined for an object that no resolver created (such as a copy). */
+  static entryOf(this: void, target: ResolvedTarget): CatalogEntry | undefined {
     return #entry in target ? target.#entry : undefined;
   }
 
-  static codecOf(target: ResolvedTarget): Codec | undefined {
+  /** The codec of the target, for tasks that are not conversations. */
+  static codecOf(this: void, target: ResolvedTarget): Codec | undefined {
     return #codec in target ? target.#codec : undefined;
   }
 
-  static quirksOf(target: ResolvedTarget): Quirks | undefined {
+  /** Deviations of the target's API from its format. */
+  static quirksOf(this: void, target: ResolvedTarget): Quirks | undefined {
     return #quirks in target ? target.#quirks : undefined;
   }
 }
 
-/** The entry of a target; undefined for an object that no resolver created (such as a copy). */
-export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => CatalogTarget.entryOf(target);
-
-/** The codec of the target, for tasks that are not conversations. */
-export const codecOf = (target: ResolvedTarget): Codec | undefined => CatalogTarget.codecOf(target);
-
-/** Deviations of the target's API from its format. */
-export const quirksOf = (target: ResolvedTarget): Quirks | undefined => CatalogTarget.quirksOf(target);
+export const { entryOf, codecOf, quirksOf } = CatalogTarget;

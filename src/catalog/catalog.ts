@@ -3,8 +3,7 @@ import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/inde
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
-import { FieldRules } from './fields/field-rules.ts';
-import { compileFields } from './fields/field-settings.ts';
+import { FieldRules, compileFields } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
 
 /** One entry of catalog.yaml, compiled: the provider's part, and the settings that the catalog itself applies. */

@@ -1,8 +1,7 @@
-import { GatewayError, type Exchange, type Target } from '../plugin/index.ts';
+import { GatewayError, foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { furtherModels } from './model-lists.ts';
 
 /** The entry of a request, and the permissions of its caller. */
 interface Chosen {
@@ -33,3 +32,69 @@ export function checkFurtherModels(exchange: Exchange, target: Target, { entry, 
 
 const notAllowed = (message: string, param = 'model'): GatewayError =>
   new GatewayError('model_not_allowed', message, { param });
+
+/** A further model that a body names, and its path there. */
+interface FurtherModel {
+  readonly name: string;
+  readonly param: string;
+}
+
+/**
+ * Models that a request names beside `model`, which some upstreams call in its place: those in the caller's body, and those in
+ * the parameters of a config sent with the request. The operator's own parameters need no check.
+ */
+function furtherModels({ operation, request, config }: Exchange, target: Target): FurtherModel[] {
+  const { models: fields = [], read = [], lifted = [] } = operation?.fields ?? {};
+  const lists = new ModelLists(read);
+  const add = (field: string, value: unknown): void => {
+    if (!lifted.includes(field)) return lists.add(value, field);
+    if (!isObject(value)) return;
+    for (const key of ['model', ...fields]) if (Object.hasOwn(value, key)) lists.add(value[key], `${field}.${key}`);
+  };
+  const { body } = request;
+  const named = [...fields, ...lifted];
+  for (const field of named) {
+    if (!body?.has(field)) continue;
+    body.refuseRepeatsIn(field);
+    add(field, body.value(field));
+  }
+  if (config?.id !== 'inline') return lists.found;
+  for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
+    for (const field of named) if (Object.hasOwn(params, field)) add(field, params[field]);
+  }
+  return lists.found;
+}
+
+/** Keys of a fallback that name models: its model, and its own fallbacks. */
+const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']);
+const LONGEST_MODEL_KEY = 'fallbacks'.length;
+
+const isModelKey = (key: string): boolean => key.length <= LONGEST_MODEL_KEY && MODEL_KEYS.has(foldCase(key));
+
+/** Collects names from a name, a list of names, objects with a `model`, or LiteLLM's lists by the model that they replace. */
+class ModelLists {
+  readonly found: FurtherModel[] = [];
+  readonly #fields: readonly string[];
+
+  /** @param fields paths of the API's request fields, which a fallback may set for its own call */
+  constructor(fields: readonly string[]) {
+    this.#fields = fields;
+  }
+
+  add(value: unknown, param: string): void {
+    if (typeof value === 'string') this.found.push({ name: value, param });
+    else if (Array.isArray(value)) value.forEach((item, index) => this.add(item, `${param}[${index}]`));
+    else if (isObject(value)) {
+      for (const [key, inner] of this.#named(Object.entries(value))) this.add(inner, `${param}.${key}`);
+    }
+  }
+
+  /**
+   * In an object without `model`, every value counts as names. Beside a `model`, lists under keys that are not request fields
+   * count too: LiteLLM reads `{"gpt-5": ["o3"], "model": "gpt-5"}` by its first key.
+   */
+  #named(entries: readonly [string, unknown][]): readonly [string, unknown][] {
+    if (!entries.some(([key]) => isModelKey(key))) return entries;
+    return entries.filter(([key, inner]) => isModelKey(key) || (Array.isArray(inner) && !this.#fields.includes(key)));
+  }
+}

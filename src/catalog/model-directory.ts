@@ -4,11 +4,13 @@ import {
   type ErrorCode,
   type ListedModel,
   type ModelDirectory,
+  type Caller,
+  type Route,
 } from '../plugin/index.ts';
 import { accessOf, type Access } from './access.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { NamedModels, type NamedModel } from './named-models.ts';
 import { isLocatable, type CatalogResolver } from './target-resolver.ts';
+import { parseModelIdentifier } from './model-identifier.ts';
 
 /** Error codes of a model that does not exist, or not for this caller. */
 const NOT_FOUND: ReadonlySet<ErrorCode> = new Set([
@@ -27,12 +29,12 @@ export function createModelDirectory(
   configs: Pick<ConfigDirectory, 'ids' | 'get'>,
   resolver: Pick<CatalogResolver, 'find'>,
 ): ModelDirectory {
-  const inSettings = new NamedModels(configs);
+  const inSettings = modelsNamedIn(configs);
   return {
     list({ caller }) {
       const access = accessOf(caller);
       const entries = catalog.entries.filter(({ name }) => access.allowsProvider(name));
-      const named = inSettings.of(caller);
+      const named = inSettings(caller);
       const listed = entries.flatMap((entry) =>
         [...namesOf(entry, entries, named)]
           .filter((model) => isUsable(entry, model, access))
@@ -85,4 +87,41 @@ const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: 
 function byId(a: ListedModel, b: ListedModel): number {
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
+}
+
+/** A model that the settings name in full, and its provider. */
+interface NamedModel {
+  /** `@slug`, or the name of a provider. */
+  readonly place: string;
+  readonly model: string;
+}
+
+/** Returns the models that gateway configs name, each with the entry in its own name or else the provider of its target. */
+function modelsNamedIn(
+  configs: Pick<ConfigDirectory, 'ids' | 'get'>,
+): (caller: Caller | undefined) => readonly NamedModel[] {
+  const all = configs.ids.flatMap((config) => {
+    const route = configs.get(config)?.route;
+    return route ? namedIn(route).map((named) => ({ ...named, config })) : [];
+  });
+  // Models of the configs that the caller may use, and models that its own key names. Other configs stay hidden.
+  return (caller) => {
+    const inConfigs = all.filter(({ config }) => !caller?.configs || caller.configs.includes(config));
+    const inKey = (caller?.models ?? []).filter((pattern) => pattern.startsWith('@') && !pattern.includes('*'));
+    return [...inConfigs, ...inKey.flatMap((id) => toNamed(id, undefined))];
+  };
+}
+
+function namedIn(route: Route): readonly NamedModel[] {
+  if (route.kind !== 'target') return route.members.flatMap(namedIn);
+  const model = route.overrideParams?.['model'] ?? route.defaultParams?.['model'];
+  return typeof model === 'string' ? toNamed(model, route.provider) : [];
+}
+
+/** Empty where the provider is left to the request, and for an invalid name (a glob, a typo). */
+function toNamed(text: string, place: string | undefined): readonly NamedModel[] {
+  if (text.startsWith('@') && !/^@[^/]+\/./.test(text)) return [];
+  const { slug, model } = parseModelIdentifier(text);
+  const named = slug === undefined ? place : `@${slug}`;
+  return named === undefined ? [] : [{ place: named, model }];
 }

@@ -21,7 +21,7 @@ import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 import type { ModelNames } from './model-labels.ts';
 
-export interface ResolverSetup {
+interface ResolverSetup {
   /** One instance per process: the limit for labels spans all snapshots. */
   readonly labels: ModelNames;
 }
@@ -133,14 +133,15 @@ export class CatalogResolver implements TargetResolver {
   /** A 403 reveals no more than that the guessed slug exists; suggestions contain only entries that the caller may use. */
   #bySlug(input: ResolutionInput, slug: string, param: string | null): ChosenEntry {
     const entry = this.#catalog.bySlug.get(slug);
-    if (!entry) throw this.#unknown(input, noSlug(slug, param));
+    if (!entry) throw this.#unknown(input, slug, `No catalog entry has the slug ${quote(slug)}.`, { param });
     if (!input.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
     return { entry, place: entry.name };
   }
 
   #byProvider(input: ResolutionInput, name: string): ChosenEntry {
     if (!isProviderName(name)) {
-      throw this.#unknown(input, noProvider(name));
+      const message = `${quote(name)} is not a provider; catalog entries are written with an \`@\`.`;
+      throw this.#unknown(input, name, message, { others: Object.keys(PROVIDERS) });
     }
     const adHoc = name === 'vertex-ai' ? adHocVertex(input) : undefined;
     if (adHoc) return { entry: adHoc, place: undefined };
@@ -148,7 +149,7 @@ export class CatalogResolver implements TargetResolver {
       input.access.allowsProvider(entry.name),
     );
     const [entry, second] = entries;
-    if (!entry) throw this.#unknown(input, noEntry(name, input));
+    if (!entry) throw this.#unknown(input, name, noEntry(name, input));
     if (second) {
       const slugs = entries.map((each) => each.name).join(', ');
       throw new GatewayError(
@@ -159,11 +160,17 @@ export class CatalogResolver implements TargetResolver {
     return { entry, place: entry.name };
   }
 
-  #unknown({ access }: ResolutionInput, { wanted, others, message, param }: Unknown): GatewayError {
+  /** @param others candidates for the suggestion besides the catalog's entries */
+  #unknown(
+    { access }: ResolutionInput,
+    name: string,
+    message: string,
+    { others = [], param = null }: { readonly others?: readonly string[]; readonly param?: string | null } = {},
+  ): GatewayError {
     const names = [...this.#catalog.entries.map((entry) => entry.name), ...others];
     const suggestion = nearest(
-      wanted,
-      names.filter((name) => access.allowsProvider(name)),
+      `@${name}`,
+      names.filter((known) => access.allowsProvider(known)),
     );
     return new GatewayError('unknown_provider', suggestion ? `${message} Did you mean ${suggestion}?` : message, {
       param,
@@ -171,38 +178,10 @@ export class CatalogResolver implements TargetResolver {
   }
 }
 
-/** An unknown name, with the data for its message and suggestion. */
-interface Unknown {
-  readonly wanted: string;
-  /** Candidates for the suggestion besides the catalog's entries. */
-  readonly others: readonly string[];
-  readonly message: string;
-  readonly param: string | null;
-}
-
-const noSlug = (slug: string, param: string | null): Unknown => ({
-  wanted: `@${slug}`,
-  others: [],
-  message: `No catalog entry has the slug ${quote(slug)}.`,
-  param,
-});
-
-const noProvider = (name: string): Unknown => ({
-  wanted: `@${name}`,
-  others: Object.keys(PROVIDERS),
-  message: `${quote(name)} is not a provider; catalog entries are written with an \`@\`.`,
-  param: null,
-});
-
-function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput): Unknown {
+function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput): string {
   const headers = VERTEX_HEADERS.map((header) => request.headerName(header)).join(' and ');
   const hint = name === 'vertex-ai' ? ` Without one, send ${headers}.` : '';
-  return {
-    wanted: `@${name}`,
-    others: [],
-    message: `No catalog entry that this key may use has the provider ${name}.${hint}`,
-    param: null,
-  };
+  return `No catalog entry that this key may use has the provider ${name}.${hint}`;
 }
 
 const notAllowed = (name: string): GatewayError =>

@@ -1,9 +1,9 @@
 import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
 import { messageOf } from '../plugin/blame.ts';
-import { compose } from './compose.ts';
-import type { Chain, Guard, Instance } from './instance.ts';
+import { started, type Chain, type Guard, type Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
+import { watchedLink } from './watched-link.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
 export type ChainItem =
@@ -15,7 +15,7 @@ export interface CompiledChain {
   readonly names: readonly string[];
 }
 
-export interface ChainSource {
+interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The path of the list in its file. */
@@ -41,7 +41,7 @@ type Options = Readonly<Record<string, unknown>>;
 type Created = Middleware | Promise<Middleware>;
 
 /** Creates a plugin's middleware, wrapped or replaced. */
-export type Instantiate = (place: PluginPlace, create: () => Created) => Created;
+type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
 export interface CompileSetup {
   /** Default: calls `create`. */
@@ -192,4 +192,51 @@ async function createInstance(
     });
     return undefined;
   }
+}
+
+const end: Chain = () => Promise.resolve();
+
+/**
+ * Folds plugins from the right into one function. Unlike in koa-compose, a plugin that declares `repeats` may call
+ * `next` again (retry, fallback and hedging need that). koa-compose 4 always refuses a second call, and never detects a
+ * missing `await`.
+ */
+export function compose(instances: readonly Instance[]): Chain {
+  const whole = instances.reduceRight<Chain>(
+    (downstream, instance) => (instance.builtin ? plainLink : watchedLink)(instance, downstream),
+    end,
+  );
+  return (ctx) => started(whole, ctx);
+}
+
+const plainLink =
+  ({ middleware }: Instance, downstream: Chain): Chain =>
+  (ctx) =>
+    middleware(ctx, () => downstream(ctx));
+
+export interface OuterChain {
+  readonly items: readonly ChainItem[];
+  /** The capability of the plugin that runs the next chain. Plugins after it provide nothing to that chain. */
+  readonly runner: CapabilityName;
+}
+
+/** The names that the outer chains provide to the plugins of a chain. */
+export function providedBy(outer: readonly OuterChain[], level: PluginLevel, registry: PluginRegistry): string[] {
+  // Names that this level provides are excluded: the `reply` of an attempt is not that of the request.
+  const own = new Set(registry.names.flatMap((name) => provides(name, registry, (plugin) => plugin.level === level)));
+  const names = outer.flatMap(({ items, runner }) => {
+    const plugins = items.map((item) => (typeof item === 'string' ? item : item.plugin));
+    const last = plugins.findIndex((name) => registry.get(name)?.plugin.needs.includes(runner));
+    return plugins.slice(0, last < 0 ? undefined : last + 1).flatMap((name) => provides(name, registry));
+  });
+  return [...new Set(names)].filter((name) => !own.has(name));
+}
+
+function provides(
+  name: string,
+  registry: PluginRegistry,
+  only: (plugin: { level: PluginLevel }) => boolean = () => true,
+): readonly string[] {
+  const plugin = registry.get(name)?.plugin;
+  return plugin && only(plugin) ? plugin.provides : [];
 }

@@ -1,4 +1,12 @@
-import type { Clock, GatewayContext, Middleware } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type Clock,
+  type GatewayContext,
+  type Middleware,
+  type Attempt,
+  type Exchange,
+} from '../plugin/index.ts';
+import { blame } from '../plugin/blame.ts';
 
 /** One plugin at its place in a chain. */
 export interface Instance {
@@ -48,4 +56,37 @@ export function started(chain: Chain, ctx: GatewayContext): Promise<void> {
   } catch (error) {
     return Promise.reject(error);
   }
+}
+
+/** The object on which a chain sets its reply. */
+type Holder = Exchange | Attempt;
+
+interface Stop {
+  readonly plugin: string;
+  /** Counts and logs the fault. */
+  readonly report: (error: Error) => void;
+}
+
+const stops = new WeakMap<Holder, Stop>();
+
+/**
+ * Notes that an external plugin returned without a reply and without calling `next()`. A plugin around it may still
+ * reply.
+ */
+export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
+
+/** The error of a chain that has ended without a reply. */
+export function noReply(holder: Holder): Error {
+  const stop = stops.get(holder);
+  if (!stop)
+    return new GatewayError(
+      'internal_error',
+      'target' in holder
+        ? 'The attempt chain ended without a reply; is `send` in it?'
+        : 'The chain ended without a reply; is `route` in the request chain?',
+    );
+  const { plugin, report } = stop;
+  const error = blame(new ChainFault(`plugin "${plugin}" returned without a reply and without calling next()`), plugin);
+  report(error);
+  return error;
 }

@@ -8,9 +8,16 @@ import {
   type Source,
 } from '../plugin/index.ts';
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
-import { ChainFault, started, type Chain, type Guard, type Instance, type PluginFailureKind } from './instance.ts';
+import {
+  ChainFault,
+  started,
+  noteStop,
+  type Chain,
+  type Guard,
+  type Instance,
+  type PluginFailureKind,
+} from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
-import { noteStop } from './unanswered.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */

@@ -1,7 +1,7 @@
 import { isError } from '../plugin/blame.ts';
 import { GatewayError, type Sink, type Source } from '../plugin/index.ts';
 
-export interface WrapperFaults {
+interface WrapperFaults {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   /** Called when a method of the plugin's wrapper throws, or fails the reply with an error of its own. */

@@ -53,10 +53,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         // container.
         const { stopSignal } = await import('./stop-signals.ts');
         const stopped = stopSignal(process, { now: () => performance.now() }, () => process.exit(1));
-        const [{ serveCommand }, { MAX_WORKERS, readWorkers }] = await Promise.all([
-          import('./serve.ts'),
-          import('./serve-workers.ts'),
-        ]);
+        const { MAX_WORKERS, readWorkers, serveCommand } = await import('./serve.ts');
         const number = workers === undefined ? undefined : readWorkers(workers);
         if (workers !== undefined && number === undefined)
           throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS} or auto, not ${workers}`);
@@ -210,7 +207,7 @@ async function explain(args: string[], world: World): Promise<number> {
     const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
     if (name !== undefined)
       throw new UsageError(`--headers is about all requests and cannot be combined with --${name}`);
-    const { explainHeadersCommand } = await import('./explain-headers.ts');
+    const { explainHeadersCommand } = await import('./explain.ts');
     return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
   }
   if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');

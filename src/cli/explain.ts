@@ -11,6 +11,9 @@ import { diskFiles } from '../settings/source/files.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
 import { pageFor, type ShowOptions } from './output.ts';
+import { headerPathsJson, renderHeaderPaths } from '../dry-run/explanation/render/header-paths.ts';
+import { headerPaths } from '../dry-run/explain/header-paths/paths.ts';
+import { loadSettings } from '../settings/read/load.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;
@@ -102,3 +105,18 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
+
+type ExplainHeadersOptions = ShowOptions & Pick<ExplainOptions, 'configs' | 'env'>;
+
+/** `gatehouse explain --headers`. Exit code 0: explained; 1: errors in the settings; 2: the folder does not exist. */
+export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
+  const { configs, env, json, out, err } = options;
+  const loaded = await loadSettings(configs, { env, fakeMissing: true });
+  const reported = await headerPaths({ loaded, clock: systemClock });
+  if (reported) {
+    out(json ? headerPathsJson(reported) : renderHeaderPaths(reported, pageFor(options)));
+    return 0;
+  }
+  err(formatDiagnostics(loaded.diagnostics, 'pretty'));
+  return loaded.folderExists ? 1 : 2;
+}

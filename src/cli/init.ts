@@ -3,10 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { generateKey } from '../settings/compile/api-keys.ts';
 import { SCHEMA_NAMES } from '../settings/read/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
-import type { Output } from './output.ts';
+import { shellWord, type Output } from './output.ts';
 import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';
-import { shellWord } from './shell-word.ts';
 
 /**
  * Editors find the schema through the first line of a file. A settings folder may be anywhere, and a network address
@@ -35,7 +34,7 @@ export async function initCommand(dir: string, { out, err }: Output): Promise<0 
 }
 
 /** The text of every new file by its name in the folder. */
-export function newFiles(digest: string): Readonly<Record<string, string>> {
+function newFiles(digest: string): Readonly<Record<string, string>> {
   const settings = Object.entries(samples).map(([name, text]) => {
     const here = name === 'keys.yaml' ? withFirstKey(text, digest) : text;
     return [name, here.replace(/^(# yaml-language-server: \$schema=).*\/([a-z]+\.json)$/m, `$1${schemaPath(name)}/$2`)];

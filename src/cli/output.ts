@@ -21,3 +21,7 @@ export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: nu
   width: Math.min(Math.max(terminal?.columns ?? 120, 60), 120),
   colour,
 });
+
+/** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

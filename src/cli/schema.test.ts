@@ -1,12 +1,11 @@
-import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/read/schema-files.ts';
 import { keepOutput } from './folder.testkit.ts';
 import { samples } from './samples.generated.ts';
-import { bundleSchema } from './schema-bundle.ts';
-import { schemaCommand } from './schema.ts';
+import { bundleSchema, schemaCommand } from './schema.ts';
 
 function print(kind: string) {
   const { printed, ...output } = keepOutput();

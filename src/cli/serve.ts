@@ -1,5 +1,5 @@
 import { systemClock } from '../plugin/index.ts';
-import { startGateway } from '../process/gateway.ts';
+import { startGateway, startPrimary, type GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
 import { setServingGateway } from '../process/process-faults.ts';
 import { CannotListen } from '../compose/listener/listeners.ts';
@@ -7,11 +7,12 @@ import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnos
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { TraceSettingsError } from '../record/traces/trace-settings.ts';
 import { WorkersFailed } from '../process/workers/fork.ts';
-import { startWorkers } from './serve-workers.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
+import { WorkerProcessPool } from '../process/workers/worker-pool.ts';
+import { availableParallelism } from 'node:os';
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
@@ -98,3 +99,16 @@ function explainFailure(error: unknown, env: ServeOptions['env']): number {
   }
   throw error;
 }
+
+export const MAX_WORKERS = 64;
+
+/** Reads `--workers`: a number, or `auto` for one worker per processor. Undefined: neither. */
+export function readWorkers(text: string): number | undefined {
+  if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
+  const number = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  return number >= 1 && number <= MAX_WORKERS ? number : undefined;
+}
+
+/** Starts a gateway with `size` worker processes beside this one. */
+const startWorkers = (options: GatewayOptions, size: number): Promise<Gateway> =>
+  startPrimary(options, (tools) => new WorkerProcessPool({ size, configs: options.configs }, tools));

@@ -9,7 +9,7 @@ import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { watchFolder } from '../settings/source/watch.ts';
 import type { Output } from './output.ts';
 
-export interface TestOptions extends Output {
+interface TestOptions extends Output {
   readonly dir: string;
   readonly reporter: ReporterName;
   readonly filter?: string | undefined;

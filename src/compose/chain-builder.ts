@@ -1,14 +1,15 @@
 import type { Logger } from 'pino';
 import {
   compileChain,
+  providedBy,
   type ChainItem,
   type CompiledChain,
   type CompileSetup,
   type PluginPlace,
+  type OuterChain,
 } from '../chain/compile.ts';
 import type { Chain, Guard } from '../chain/instance.ts';
 import { runForPlugin } from '../chain/plugin-work.ts';
-import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
   nearest,

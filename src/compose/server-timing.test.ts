@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compose } from '../chain/compose.ts';
+import { compose } from '../chain/compile.ts';
 import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
 import { definePlugin, Secret, type Middleware } from '../plugin/index.ts';
 import { createAttempt, createContext, createExchange, createFakeClock, createTry } from '../plugin/testing/index.ts';

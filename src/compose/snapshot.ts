@@ -3,9 +3,8 @@ import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
-import type { CompiledChain } from '../chain/compile.ts';
+import { providedBy, type CompiledChain } from '../chain/compile.ts';
 import type { Chain } from '../chain/instance.ts';
-import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import {

@@ -1,13 +1,12 @@
-import type { Chain } from '../chain/instance.ts';
+import { noReply, type Chain } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
-import { noReply } from '../chain/unanswered.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
   Cancellation,
   GatewayError,
-  type RequestBody,
   toGatewayError,
+  type RequestBody,
   type Attempt,
   type AttemptRunner,
   type CacheStatus,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { noReply } from '../chain/unanswered.ts';
+import { noReply } from '../chain/instance.ts';
 import type { Format } from '../formats/format.ts';
 import { blamedPlugin } from '../plugin/blame.ts';
 import {

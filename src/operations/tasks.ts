@@ -1,7 +1,7 @@
 import type { ModelTask } from '../plugin/index.ts';
 
 /** The properties of a task. */
-export interface TaskDescription {
+interface TaskDescription {
   /** Completes "The model cannot produce …". */
   readonly result: string;
   /** The purpose of a model with this task; undefined for a task that models of other tasks also have. */

@@ -16,7 +16,7 @@ import {
 import type { Upstream } from '../upstream/types.ts';
 import { readMedia } from './media-content.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
-import { AllowedHosts } from '../catalog/allowed-hosts.ts';
+import { AllowedHosts } from '../catalog/custom-host.ts';
 import { isObject } from '../formats/json/object.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */

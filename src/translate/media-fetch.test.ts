@@ -3,7 +3,7 @@ import { Cancellation, GatewayError, UpstreamError, type RemoteMediaSettings } f
 import { createFakeClock } from '../plugin/testing/index.ts';
 import type { Download, DownloadRequest } from '../upstream/types.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
-import { AllowedHosts } from '../catalog/allowed-hosts.ts';
+import { AllowedHosts } from '../catalog/custom-host.ts';
 
 const SETTINGS: RemoteMediaSettings = {
   hosts: ['a.example', 'b.example'],

@@ -6,7 +6,7 @@ import {
   type RemoteMediaSettings,
 } from '../plugin/index.ts';
 import type { Download, Upstream } from '../upstream/types.ts';
-import type { AllowedHosts } from '../catalog/allowed-hosts.ts';
+import type { AllowedHosts } from '../catalog/custom-host.ts';
 import { version } from '../version.ts';
 
 /** Object stores and short links redirect once. No media need longer chains. */

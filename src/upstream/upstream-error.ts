@@ -1,3 +1,4 @@
+import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
 
@@ -23,35 +24,11 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
  * (docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors).
  */
 const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
-  ['INVALID_ARGUMENT', 400],
-  ['FAILED_PRECONDITION', 400],
-  ['OUT_OF_RANGE', 400],
-  ['UNAUTHENTICATED', 401],
-  ['PERMISSION_DENIED', 403],
-  ['NOT_FOUND', 404],
-  ['ABORTED', 409],
-  ['ALREADY_EXISTS', 409],
-  ['RESOURCE_EXHAUSTED', 429],
-  ['CANCELLED', 499],
-  ['INTERNAL', 500],
-  ['UNKNOWN', 500],
-  ['DATA_LOSS', 500],
+  ...STATUS_BY_GOOGLE,
   ['UNIMPLEMENTED', 501],
-  ['UNAVAILABLE', 503],
-  ['DEADLINE_EXCEEDED', 504],
-  ['invalid_request_error', 400],
-  ['authentication_error', 401],
-  ['billing_error', 402],
+  ...STATUS_BY_TYPE,
   ['insufficient_quota', 402],
-  ['permission_error', 403],
-  ['not_found_error', 404],
-  ['conflict_error', 409],
-  ['request_too_large', 413],
-  ['rate_limit_error', 429],
-  ['api_error', 500],
   ['server_error', 500],
-  ['timeout_error', 504],
-  ['overloaded_error', 529],
 ]);
 
 /** Codes for the kinds that the gateway's own readers report. */

@@ -86,7 +86,7 @@ const speak =
     ]);
   };
 
-/** Real ones have this beginning (signature-maker.ts), and every letter of base64. */
+/** Real ones have this beginning (signatures.ts), and every letter of base64. */
 const signature = (n: number): string =>
   Buffer.from([0x0a, 62, 0x0a, 60, 0x01, ...Array.from({ length: 59 }, (_, i) => (i * 37 + n * 91) % 256)]).toString(
     'base64',

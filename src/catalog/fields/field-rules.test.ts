@@ -5,9 +5,8 @@ import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { geminiFields } from '../../formats/fields/gemini.ts';
 import { messagesFields } from '../../formats/fields/messages.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
-import { meantField, readFieldPath } from './field-path.ts';
+import { meantField, readFieldPath, looseName } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
-import { looseName } from './field-tree.ts';
 import { findViolation } from './rule-walk.ts';
 
 const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = chatFields) =>

@@ -2,8 +2,16 @@ import type { FieldSettings } from '../../plugin/index.ts';
 import { chatFields } from '../../formats/fields/chat.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
-import { readFieldPath, type FieldPath } from './field-path.ts';
-import { exactName, looseName, treeOf, withSynonyms, type FieldNode } from './field-tree.ts';
+import {
+  readFieldPath,
+  exactName,
+  looseName,
+  treeOf,
+  withSynonyms,
+  type FieldPath,
+  type FieldNode,
+} from './field-path.ts';
+import type { Fields } from '../../../schemas/types.generated.ts';
 
 /** Rules for the bodies of one API. */
 export interface CompiledRules {
@@ -83,3 +91,6 @@ const read = (texts: readonly string[]): FieldPath[] =>
     const path = readFieldPath(text);
     return 'message' in path ? [] : path;
   });
+
+export const compileFields = (file: Fields | undefined): FieldSettings | undefined =>
+  file && { preset: file.preset, deny: file.deny, allow: file.allow, mediaBuckets: file.media_buckets };

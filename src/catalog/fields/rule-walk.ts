@@ -1,6 +1,6 @@
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
 import type { CompiledRules } from './field-rules.ts';
-import { fieldOf, itemOf, type FieldNode } from './field-tree.ts';
+import { fieldOf, itemOf, type FieldNode } from './field-path.ts';
 import {
   QUOTE,
   COMMA,

@@ -9,7 +9,7 @@ import { isReference, parseReferences, type Reference, type Environment } from '
 import { packageSchemas } from '../../settings/read/schemas.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
-export interface ReadKeysOptions {
+interface ReadKeysOptions {
   readonly env: Environment;
   readonly now: number;
   /** Text to read instead of the file on disk: the content after an edit. */

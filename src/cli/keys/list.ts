@@ -3,7 +3,7 @@ import { looksSecret } from '../../settings/problems/show.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, type KeysCommandOptions } from './write.ts';
 
-export interface ListKeysOptions extends KeysCommandOptions {
+interface ListKeysOptions extends KeysCommandOptions {
   readonly format: 'table' | 'json';
 }
 

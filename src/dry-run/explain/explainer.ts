@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
-import { noReply } from '../../chain/unanswered.ts';
+import { noReply } from '../../chain/instance.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import { toGatewayError, type Clock, type Exchange, type Target } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
-import { markText, markThought } from './foreign-signatures.ts';
+import { markText, markThought } from './signatures.ts';
 import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
 import { listOf } from '../json/read.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
-import { FOREIGN, isForeignThinking, textSignature } from './foreign-signatures.ts';
+import { FOREIGN, isForeignThinking, textSignature } from './signatures.ts';
 import { LossReport } from '../losses/losses.ts';
 import { loopLostThinking } from './encode-turns.ts';
 import type { WireMessage } from './request-context.ts';

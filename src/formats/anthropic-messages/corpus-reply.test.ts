@@ -13,9 +13,8 @@ import {
 import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';
-import { toFinish } from './finish.ts';
+import { MessagesUsageReader, toFinish } from './reply-fields.ts';
 import { passThrough } from './pass-through.ts';
-import { toUsage } from './usage.ts';
 
 const GENERATION = new Set(['messages', 'rawPredict', 'streamRawPredict']);
 const replies = recorded('anthropic', 'vertex-anthropic').filter(
@@ -71,7 +70,7 @@ describe.skipIf(!hasCorpus)('recorded replies', () => {
         tools: want.tools.map(({ id, name, args }) => ({ id, name, args })),
         finish: toFinish(want.stop ?? undefined, { calls: want.tools.length, jsonAnswers: 0 }),
         native: want.stop ?? undefined,
-        usage: want.usage && toUsage(want.usage),
+        usage: want.usage && new MessagesUsageReader().read(want.usage),
       });
     }
     expect(compared).toBeGreaterThan(400);

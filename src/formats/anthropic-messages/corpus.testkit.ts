@@ -17,7 +17,7 @@ export interface RecordedExchange {
 }
 
 /** The reply that the corpus' own checker expects; written by hand there, independently of this code. */
-export interface Expectation {
+interface Expectation {
   readonly applicable: boolean;
   readonly choices: readonly {
     readonly text: readonly string[];

@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
-import { textSignature, unmarkThought } from './foreign-signatures.ts';
+import { textSignature, unmarkThought } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -35,7 +35,7 @@ function wholeText(text: string, path: ParamPath, origins: Origins | undefined):
 }
 
 /**
- * Puts the signature back on the part it was taken from (foreign-signatures.ts), or returns a part that carries it
+ * Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it
  * alone.
  */
 function signText(parts: Part[], signature: string, origins: Origins | undefined): Part[] {
@@ -81,7 +81,7 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
 }
 
 /**
- * Citations that this gateway made from another provider's (message-writer.ts) have an empty index, which Claude
+ * Citations that this gateway made from another provider's (encode-reply.ts) have an empty index, which Claude
  * refuses.
  */
 function ownCitations(citations: readonly unknown[]): unknown {

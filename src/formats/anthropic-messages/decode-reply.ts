@@ -3,8 +3,7 @@ import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
-import { toFinish } from './finish.ts';
-import { MessagesUsageReader } from './usage.ts';
+import { toFinish, MessagesUsageReader } from './reply-fields.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 

@@ -7,36 +7,17 @@ import type {
   ResponseFormat,
   Sampling,
   Turn,
+  BuiltinTool,
+  Tool,
+  ToolChoice,
 } from '../conversation.ts';
+import { compact } from '../json/compact.ts';
+import { MESSAGES_CONVERSATION } from '../fields/messages.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { decodeContent, invalid } from './decode-blocks.ts';
-import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { decodeContent, invalid, cache } from './decode-blocks.ts';
 import { isObject, objectOf, rest } from '../json/object.ts';
-import { numberOf, stringOf } from '../json/read.ts';
-
-/**
- * Fields with a neutral place. Every other field is kept under its name: the whole body is passed on, not an allow-list
- * (docs/protocols/anthropic-messages.md#request-fields).
- */
-const PLACED = [
-  'model',
-  'messages',
-  'system',
-  'max_tokens',
-  'stop_sequences',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tools',
-  'tool_choice',
-  'metadata',
-  'service_tier',
-];
+import { numberOf, stringOf, booleanOf } from '../json/read.ts';
 
 /**
  * Messages API body → conversation (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/messages-route.md#requests). On
@@ -44,23 +25,21 @@ const PLACED = [
  */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const tools = decodeTools(body.tools);
-  const maxTokens = numberOf(body.max_tokens);
-  const user = stringOf(objectOf(body.metadata)?.user_id);
-  return {
+  return compact({
     model: stringOf(body.model) ?? '',
     turns: [...decodeSystem(body.system, origins), ...decodeMessages(body.messages, origins)],
-    ...(maxTokens !== undefined && { maxTokens }),
+    maxTokens: numberOf(body.max_tokens),
     sampling: decodeSampling(body),
-    ...(tools && { tools }),
+    tools,
     ...decodeToolChoice(body.tool_choice),
-    ...decodeResponseFormat(body),
-    ...decodeReasoning(body),
-    ...(user !== undefined && { user }),
-    ...decodeServiceTier(body.service_tier),
+    responseFormat: decodeResponseFormat(body),
+    reasoning: decodeReasoning(body),
+    user: stringOf(objectOf(body.metadata)?.user_id),
+    serviceTier: decodeServiceTier(body.service_tier),
     stream: body.stream === true,
-    ...unplaced(body),
-    extrasFormat: 'anthropic-messages',
-  };
+    extras: unplaced(body),
+    extrasFormat: 'anthropic-messages' as const,
+  });
 }
 
 function decodeSystem(system: unknown, origins: Origins | undefined): Turn[] {
@@ -116,77 +95,127 @@ function decodeUser(parts: readonly Part[]): Turn[] {
 }
 
 function decodeSampling(body: JsonObject): Sampling {
-  const temperature = numberOf(body.temperature);
-  const topP = numberOf(body.top_p);
-  const topK = numberOf(body.top_k);
-  const stop = decodeStop(body.stop_sequences);
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
-    ...(stop && { stop }),
-  };
+  return compact({
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: decodeStop(body.stop_sequences),
+  });
 }
 
 function decodeStop(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw invalid('stop_sequences', 'must be a list of strings');
-  const stop = value.filter((entry): entry is string => typeof entry === 'string');
-  if (stop.length !== value.length) throw invalid('stop_sequences', 'must be a list of strings');
-  return stop;
+  const isText = (entry: unknown): entry is string => typeof entry === 'string';
+  if (!Array.isArray(value) || !value.every(isText)) throw invalid('stop_sequences', 'must be a list of strings');
+  return value;
 }
 
 /** `output_format` is the deprecated spelling of `output_config.format` (docs/protocols/anthropic-messages.md#output-config). */
-function decodeResponseFormat(body: JsonObject): { responseFormat?: ResponseFormat } {
+function decodeResponseFormat(body: JsonObject): ResponseFormat | undefined {
   const format = objectOf(objectOf(body.output_config)?.format) ?? objectOf(body.output_format);
-  if (!format) return {};
+  if (!format) return undefined;
   if (format.type !== 'json_schema') throw invalid('output_config.format.type', 'must be json_schema');
-  const schema = objectOf(format.schema);
-  return { responseFormat: { type: 'json_schema', ...(schema && { schema }) } };
+  return compact({ type: 'json_schema' as const, schema: objectOf(format.schema) });
 }
 
 const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max'] satisfies ReasoningEffort[]);
 const isEffort = (value: string): value is ReasoningEffort => EFFORTS.has(value);
 
-function decodeReasoning(body: JsonObject): { reasoning?: Reasoning } {
+function decodeReasoning(body: JsonObject): Reasoning | undefined {
   const effort = stringOf(objectOf(body.output_config)?.effort);
   if (effort !== undefined && !isEffort(effort)) {
     throw invalid('output_config.effort', 'must be one of low, medium, high, xhigh, max');
   }
   const thinking = decodeThinking(objectOf(body.thinking));
-  if (effort === undefined && !thinking) return {};
-  return { reasoning: { ...(effort !== undefined && { effort }), ...(thinking && { thinking }) } };
+  return effort === undefined && !thinking ? undefined : compact({ effort, thinking });
 }
+
+const THINKING_TYPES = ['enabled', 'adaptive', 'disabled', 'between_tools'] as const;
 
 function decodeThinking(thinking: JsonObject | undefined): Reasoning['thinking'] {
   if (!thinking) return undefined;
-  const budgetTokens = numberOf(thinking.budget_tokens);
-  const display = stringOf(thinking.display);
-  const { type } = thinking;
-  if (type !== 'enabled' && type !== 'adaptive' && type !== 'disabled' && type !== 'between_tools') {
-    throw invalid('thinking.type', 'must be one of enabled, adaptive, disabled, between_tools');
-  }
-  return {
-    type,
-    ...(budgetTokens !== undefined && { budgetTokens }),
-    ...(display !== undefined && { display }),
-  };
+  const type = THINKING_TYPES.find((known) => known === thinking.type);
+  if (!type) throw invalid('thinking.type', `must be one of ${THINKING_TYPES.join(', ')}`);
+  return compact({ type, budgetTokens: numberOf(thinking.budget_tokens), display: stringOf(thinking.display) });
 }
 
 /** The neutral values are OpenAI's (docs/protocols/requests.md#service-tier). */
-function decodeServiceTier(tier: unknown): { serviceTier?: string } {
-  if (typeof tier !== 'string') return {};
-  return { serviceTier: tier === 'standard_only' ? 'default' : tier };
+function decodeServiceTier(tier: unknown): string | undefined {
+  return tier === 'standard_only' ? 'default' : stringOf(tier);
 }
 
 /** A null is never sent upstream (docs/protocols/requests.md#nulls). */
-function unplaced(body: JsonObject): { extras?: JsonObject } {
+function unplaced(body: JsonObject): JsonObject | undefined {
   const config = rest(objectOf(body.output_config) ?? {}, ['effort', 'format']);
   const metadata = rest(objectOf(body.metadata) ?? {}, ['user_id']);
   const extras: JsonObject = {
-    ...rest(body, PLACED),
+    ...rest(body, MESSAGES_CONVERSATION),
     ...(config && { output_config: config }),
     ...(metadata && { metadata }),
   };
-  return Object.keys(extras).length > 0 ? { extras } : {};
+  return Object.keys(extras).length > 0 ? extras : undefined;
+}
+
+/**
+ * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). All others
+ * are specific to this format.
+ */
+const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
+  [/^web_search_20\d{6}$/, 'web_search'],
+  [/^web_fetch_20\d{6}$/, 'url_context'],
+  [/^code_execution_20\d{6}$/, 'code_execution'],
+  [/^computer_20\d{6}$/, 'computer_use'],
+];
+
+function decodeTools(tools: unknown): readonly Tool[] | undefined {
+  if (tools === undefined || tools === null) return undefined;
+  if (!Array.isArray(tools)) throw invalid('tools', 'must be a list');
+  return tools.map((tool: unknown, at) => {
+    if (!isObject(tool)) throw invalid(`tools[${at}]`, 'must be an object');
+    return decodeTool(tool, at);
+  });
+}
+
+function decodeTool(tool: JsonObject, at: number): Tool {
+  const type = stringOf(tool.type);
+  if (type !== undefined && type !== 'custom') {
+    const kind = BUILTIN.find(([pattern]) => pattern.test(type))?.[1] ?? 'opaque';
+    return { type: 'builtin', kind, options: tool, ...(kind === 'opaque' && { format: 'anthropic-messages' }) };
+  }
+  const name = stringOf(tool.name);
+  if (name === undefined) throw invalid(`tools[${at}].name`, 'must be a string');
+  // A tool without a type is a `custom` tool.
+  return compact({
+    type: 'function' as const,
+    name,
+    description: stringOf(tool.description),
+    parameters: objectOf(tool.input_schema),
+    strict: booleanOf(tool.strict),
+    ...cache(tool),
+    extras: rest(tool, ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']),
+  });
+}
+
+function decodeToolChoice(choice: unknown): { toolChoice?: ToolChoice; parallelToolCalls?: boolean } {
+  if (choice === undefined || choice === null) return {};
+  if (!isObject(choice)) throw invalid('tool_choice', 'must be an object');
+  const disabled = booleanOf(choice.disable_parallel_tool_use);
+  return { toolChoice: decodeChoice(choice), ...(disabled !== undefined && { parallelToolCalls: !disabled }) };
+}
+
+function decodeChoice(choice: JsonObject): ToolChoice {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return { mode: choice.type };
+    case 'any':
+      return { mode: 'required' };
+    case 'tool': {
+      const name = stringOf(choice.name);
+      if (name === undefined) throw invalid('tool_choice.name', 'must be a string');
+      return { mode: 'required', names: [name] };
+    }
+    default:
+      throw invalid('tool_choice.type', 'must be one of auto, any, tool, none');
+  }
 }

@@ -1,14 +1,23 @@
-import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
-import type { RequestContext } from './request-context.ts';
+import type { JsonObject, Conversation } from '../conversation.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
+import type { RequestContext, WireMessage } from './request-context.ts';
+import { compact } from '../json/compact.ts';
 import { shownText } from '../json/shown.ts';
 import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf, listOf } from '../json/read.ts';
 
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
 
-/** The direct API takes these two from headers: the provider sets the version, and betas.ts the betas. */
+/**
+ * The API has the model in the body. Vertex AI has it in the path (docs/protocols/vertex-ai.md#claude-on-vertex-ai), except for a token
+ * count (docs/protocols/vertex-ai.md#claude-token-count).
+ */
+export function isModelInBody({ host, modelInBody }: RequestTarget): boolean {
+  return host === 'direct' || modelInBody === true;
+}
+
+/** The direct API takes these two from headers: the provider sets the version, and `betasOf` returns the betas. */
 const HEADER_FIELDS = new Set(['anthropic_version', 'anthropic_beta']);
 
 const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
@@ -16,7 +25,7 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
   ['default', 'standard_only'],
 ]);
 
-/** Top-level fields besides model, messages, tools and sampling. */
+/** Top-level fields besides model, messages, tools, thinking and sampling. */
 export function encodeExtras(context: RequestContext): JsonObject {
   reportVersion(context);
   const fields = context.native ? ownExtras(context) : foreignExtras(context);
@@ -74,16 +83,20 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
 
 /** Reports the fields of the conversation that Claude has no field for (docs/protocols/requests.md#parameters). */
 export function reportUnknown(context: RequestContext): void {
-  const { conversation, losses } = context;
   refuseAudio(context);
-  const unknown: readonly (readonly [string, unknown])[] = [
-    ['metadata', conversation.metadata],
-    ['labels', conversation.labels],
-    ['safety_settings', conversation.safetySettings],
-    ['image_config', conversation.imageConfig],
-    ['verbosity', conversation.verbosity],
-  ];
-  for (const [param, value] of unknown) if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
+  const {
+    metadata,
+    labels,
+    safetySettings: safety_settings,
+    imageConfig: image_config,
+    verbosity,
+  } = context.conversation;
+  dropSet({ metadata, labels, safety_settings, image_config, verbosity }, context);
+}
+
+function dropSet(settings: JsonObject, { losses }: RequestContext): void {
+  for (const [param, value] of Object.entries(settings))
+    if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
 }
 
 /**
@@ -100,4 +113,104 @@ function refuseAudio({ conversation }: RequestContext): void {
     );
   }
   if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude generates no audio.', 'audio');
+}
+
+/** The beta that sources of type `file` need (docs/protocols/anthropic-messages.md#betas). */
+const FILES = 'files-api-2025-04-14';
+
+/** Token syntax of a list in a header (RFC 9110, 5.6.2), so that a body cannot write further headers. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * The `anthropic-beta` header, a comma-separated list (docs/protocols/anthropic-messages.md#headers): the betas that the caller's body
+ * names in `anthropic_beta` (a string or a list) and those that the messages need. Undefined if there are none.
+ */
+export function betasOf({ extras }: Conversation, messages: readonly WireMessage[]): string | undefined {
+  const requested = extras?.anthropic_beta;
+  const names = (listOf(requested) ?? [requested]).flatMap((entry) => (stringOf(entry) ?? '').split(','));
+  const betas = new Set(names.map((name) => name.trim()).filter((name) => name !== ''));
+  for (const name of betas) {
+    if (!TOKEN.test(name))
+      throw new RequestFault('invalid_value', '`anthropic_beta` holds an invalid beta name.', 'anthropic_beta');
+  }
+  if (messages.some(({ content }) => content.some(holdsFile))) betas.add(FILES);
+  return betas.size > 0 ? [...betas].join(',') : undefined;
+}
+
+/** A tool result holds blocks of its own. */
+function holdsFile(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  return objectOf(block.source)?.type === 'file' || (listOf(block.content)?.some(holdsFile) ?? false);
+}
+
+/**
+ * `thinking`: whether thinking is on, which fixes the sampling of every generation
+ * (docs/protocols/anthropic-messages.md#sampling).
+ */
+export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
+  refuseSeveral(context);
+  const { sampling } = context.conversation;
+  const fixed = reasonForDefaults(context, thinking);
+  const temperature = encodeTemperature(context, fixed);
+  const { topP, topK } = sampling;
+  const clashes = temperature !== undefined && !context.facts.temperatureWithTopP;
+  const onTopP =
+    (topP !== undefined && topP < 0.99 ? fixed : undefined) ??
+    (clashes ? 'this model takes temperature or top_p, not both' : undefined);
+  const fields = {
+    temperature,
+    top_p: unlessRefused('top_p', topP, onTopP, context),
+    top_k: unlessRefused('top_k', topK, fixed, context),
+    stop_sequences: encodeStop(context),
+  };
+  const { frequencyPenalty: frequency_penalty, presencePenalty: presence_penalty, seed, logprobs } = sampling;
+  dropSet(
+    // `logprobs: false` is what Claude does anyway, and no loss.
+    { frequency_penalty, presence_penalty, seed, logprobs: logprobs || undefined, top_logprobs: sampling.topLogprobs },
+    context,
+  );
+  return compact(fields);
+}
+
+function refuseSeveral({ conversation }: RequestContext): void {
+  const { n } = conversation.sampling;
+  if (n !== undefined && n !== 1) {
+    throw new RequestFault('unsupported_parameter', 'Claude gives one answer per request: `n` must be 1.', 'n');
+  }
+}
+
+/** The reason why only the default can be sent; undefined when any value can be sent. */
+function reasonForDefaults({ facts }: RequestContext, thinking: boolean): string | undefined {
+  if (facts.fixedSampling) return 'this model accepts only the default';
+  return thinking ? 'Claude accepts only the default while it thinks' : undefined;
+}
+
+function encodeTemperature(context: RequestContext, fixed: string | undefined): number | undefined {
+  const { temperature } = context.conversation.sampling;
+  if (temperature === undefined) return undefined;
+  const value = Math.min(1, Math.max(0, temperature));
+  // 1 is the default, which is never refused.
+  if (fixed !== undefined && value !== 1) return unlessRefused('temperature', value, fixed, context);
+  if (value !== temperature) context.losses.clamped('temperature', `Claude’s range is 0 to 1: ${value} was sent`);
+  return value;
+}
+
+/** The value, or undefined and a loss when there is a reason against it. */
+function unlessRefused(
+  param: string,
+  value: number | undefined,
+  reason: string | undefined,
+  { losses }: RequestContext,
+): number | undefined {
+  if (value === undefined || reason === undefined) return value;
+  losses.dropped(param, reason);
+  return undefined;
+}
+
+function encodeStop({ conversation, losses }: RequestContext): readonly string[] | undefined {
+  const { stop } = conversation.sampling;
+  if (!stop) return undefined;
+  const kept = stop.filter((sequence) => sequence.trim() !== '');
+  if (kept.length < stop.length) losses.dropped('stop', 'Claude refuses stop sequences of white space');
+  return kept.length > 0 ? kept : undefined;
 }

@@ -1,7 +1,7 @@
 import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { bareMime } from '../media/media-types.ts';
-import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
+import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './remote-media.ts';
 import { BodyPlace } from '../losses/place.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { shownText } from '../json/shown.ts';

@@ -8,7 +8,7 @@ import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
-import { isFromGoogle } from './signature-maker.ts';
+import { isFromGoogle } from './signatures.ts';
 import { isObject } from '../json/object.ts';
 import { parseJson } from '../json/read.ts';
 

@@ -1,17 +1,20 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
-import { betasOf } from './betas.ts';
+import {
+  betasOf,
+  isModelInBody,
+  encodeExtras,
+  reportUnknown,
+  VERTEX_VERSION,
+  encodeSampling,
+} from './encode-extras.ts';
 import { planAnswer, type AnswerPlan } from './encode-answer.ts';
-import { encodeToolSection } from './encode-choice.ts';
-import { encodeExtras, reportUnknown, VERTEX_VERSION } from './encode-extras.ts';
-import { encodeSampling } from './encode-sampling.ts';
+import { encodeToolSection, customNames, encodeTools } from './encode-tools.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
-import { customNames, encodeTools } from './encode-tools.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
-import { isModelInBody } from './pass-through-edits.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
 import { objectOf } from '../json/object.ts';

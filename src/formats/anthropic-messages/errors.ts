@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
+import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
 
@@ -8,7 +9,7 @@ import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
  * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
  * too.
  */
-const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
+export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
   ['billing_error', 402],
@@ -26,7 +27,7 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
  * Google's platform answers before Claude on Vertex AI is reached: credentials, quota, unknown model
  * (docs/protocols/errors.md#google-errors).
  */
-const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
+export const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
   ['OUT_OF_RANGE', 400],
@@ -73,15 +74,13 @@ export function failureOf(body: unknown): UpstreamFailure | undefined {
   const message = stringOf(inner.message);
   const kind = stringOf(inner.type) ?? stringOf(inner.status);
   if (!message && (!kind || !isObject(error))) return undefined;
-  const code = stringOf(objectOf(inner.details)?.error_code);
-  const retryAfterMs = retryDelay(inner.details);
-  return {
+  return compact({
     status: statusOf(kind, inner),
     message: message || `The upstream reported ${kind}.`,
-    ...(kind && { kind }),
-    ...(code && { code }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+    kind: kind || undefined,
+    code: stringOf(objectOf(inner.details)?.error_code) || undefined,
+    retryAfterMs: retryDelay(inner.details),
+  });
 }
 
 function statusOf(kind: string | undefined, error: JsonObject): number {

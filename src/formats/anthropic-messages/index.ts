@@ -1,19 +1,16 @@
 import type { Format } from '../format.ts';
 import { counting } from './counting.ts';
 import { clean } from './clean.ts';
-import { readClient } from './client-options.ts';
+import { readClient, clientPaths } from './client.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeReply, encodeStream } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
-import { mediaByUrl } from './media-types.ts';
-import { passThrough } from './pass-through.ts';
-import { passThroughEdits } from './pass-through-edits.ts';
+import { mediaByUrl, remoteMedia } from './remote-media.ts';
+import { passThrough, passThroughEdits } from './pass-through.ts';
 import { toPortable } from './portable.ts';
-import { remoteMedia } from './remote-media.ts';
-import { clientPaths } from './client-paths.ts';
 
 /**
  * Anthropic's Messages API (docs/protocols/anthropic-messages.md#request-fields), spoken by Anthropic itself and by Claude on Vertex AI.

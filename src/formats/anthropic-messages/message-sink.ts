@@ -14,7 +14,7 @@ export interface MessageSink {
   ping(): void;
 }
 
-export interface MessageEnd {
+interface MessageEnd {
   readonly delta: JsonObject;
   /** Late fields that a stream writes beside `delta`. */
   readonly beside: JsonObject;

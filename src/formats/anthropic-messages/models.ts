@@ -8,9 +8,10 @@
  * (docs/protocols/anthropic-messages.md#tool-choice).
  */
 
-type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
+const FAMILIES = ['opus', 'sonnet', 'haiku', 'fable', 'mythos'] as const;
+type ClaudeFamily = (typeof FAMILIES)[number] | 'unknown';
 
-export interface ClaudeModel {
+interface ClaudeModel {
   readonly family: ClaudeFamily;
   /** 4.5 is 405, so that 4.10 follows 4.9. */
   readonly version: number;
@@ -101,18 +102,7 @@ function turnOffOf(family: ClaudeFamily, version: number): ModelFacts['turnOff']
   return family === 'opus' ? 'never' : 'disabled';
 }
 
-function familyOf(name: string | undefined): ClaudeFamily {
-  switch (name) {
-    case 'opus':
-    case 'sonnet':
-    case 'haiku':
-    case 'fable':
-    case 'mythos':
-      return name;
-    default:
-      return 'unknown';
-  }
-}
+const familyOf = (name: string | undefined): ClaudeFamily => FAMILIES.find((family) => family === name) ?? 'unknown';
 
 function versionOf(major: string | undefined, minor: string | undefined): number {
   return Number(major) * 100 + Number(minor ?? 0);

@@ -1,5 +1,5 @@
 import { createSignals, type Signals } from '../events.ts';
-import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
+import type { ClientContext, PassThrough, ReplyContext, BodyEdit, BodyView, RequestTarget } from '../format.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
@@ -9,6 +9,7 @@ import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
 import { parseJson } from '../json/read.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
+import { isModelInBody, VERTEX_VERSION } from './encode-extras.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream
@@ -135,4 +136,15 @@ function isObjectText(text: string, start: number, end: number): boolean {
   let last = end - 1;
   while (text.charCodeAt(last) === LF || text.charCodeAt(last) === CR) last -= 1;
   return text.charCodeAt(last) === CLOSE_OBJECT;
+}
+
+const source = 'gateway';
+
+/** The model under the name of this host, and on Vertex AI a version in the body (docs/protocols/vertex-ai.md#claude-version). */
+export function passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[] {
+  const model = isModelInBody(target) ? target.model : undefined;
+  const edits: BodyEdit[] = body.value('model') === model ? [] : [{ path: ['model'], value: model, source }];
+  if (target.host === 'vertex' && !body.has('anthropic_version'))
+    edits.push({ path: ['anthropic_version'], value: VERTEX_VERSION, source });
+  return edits;
 }

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replaceAt } from '../media/remote-media.ts';
-import { mediaByUrl } from './media-types.ts';
-import { remoteMedia } from './remote-media.ts';
+import { mediaByUrl, remoteMedia } from './remote-media.ts';
 
 const PNG = { mime: 'image/png', data: Buffer.from('PNG') };
 const PDF = { mime: 'application/pdf', data: Buffer.from('PDF') };

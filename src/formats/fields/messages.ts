@@ -1,24 +1,32 @@
 import { MODEL_LISTS, type FieldTable } from './field-table.ts';
 
+/**
+ * Fields that the conversation holds. The decoder keeps every other field under its name: the whole body is passed on, not
+ * an allow-list.
+ */
+export const MESSAGES_CONVERSATION = [
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'max_tokens',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'thinking',
+  'output_config',
+  'output_format',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'service_tier',
+] as const;
+
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
   read: [
-    'model',
-    'messages',
-    'system',
-    'stream',
-    'max_tokens',
-    'stop_sequences',
-    'temperature',
-    'top_p',
-    'top_k',
-    'thinking',
-    'output_config',
-    'output_format',
-    'tools',
-    'tool_choice',
-    'metadata',
-    'service_tier',
+    ...MESSAGES_CONVERSATION,
     'speed',
     'cache_control',
     'container',

@@ -2,7 +2,7 @@ import type { JsonObject, MediaPart, Part, StoredMedia } from '../conversation.t
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { sniffAudioMime } from '../media/media-types.ts';
-import type { BlockNumbers } from './block-numbers.ts';
+import type { BlockNumbers } from './decode-blocks.ts';
 import { stringOf } from '../json/read.ts';
 
 /**

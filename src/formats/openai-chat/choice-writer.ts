@@ -2,12 +2,10 @@ import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
-import { encodeCitation, encodeLogprobs } from './annotations.ts';
+import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts';
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
-import { encodeFinish } from './finish.ts';
 import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
-import { StreamedParts } from './streamed-parts.ts';
 
 /** The text of every chunk before and after its choice. */
 export interface ChunkFrame {
@@ -15,7 +13,7 @@ export interface ChunkFrame {
   readonly tail: string;
 }
 
-export type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' }>;
+type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' }>;
 type Of<T extends ChoiceEvent['type']> = Extract<ChoiceEvent, { type: T }>;
 
 /** Writes the chunks of one choice. */
@@ -214,5 +212,38 @@ export class ChoiceWriter {
     const ending = { reason, native: this.#finish?.native, legacy: this.#calls.legacy };
     const choice = { index: this.#index, delta: {}, ...encodeFinish(ending, this.#client.strict) };
     return `${out}${this.#frame.head}${JSON.stringify(choice)}${this.#frame.tail}`;
+  }
+}
+
+/**
+ * Builds `content_parts` of a stream. Joined in order, the pieces are the list of a plain reply: texts and media in
+ * order, so that a client can send them back unchanged. A text is one item, held until the next medium or the end. The
+ * client already has it as `content`, so the delay costs nothing.
+ */
+class StreamedParts {
+  #held: { readonly block: number; text: string }[] = [];
+  #shown = false;
+
+  text(text: string, block: number): void {
+    const last = this.#held.at(-1);
+    if (last?.block === block) last.text += text;
+    else this.#held.push({ block, text });
+  }
+
+  /** Returns the held texts, then the medium. */
+  media(item: JsonObject): readonly JsonObject[] {
+    this.#shown = true;
+    return [...this.#texts(), item];
+  }
+
+  /** Returns the texts after the last medium. An answer without media has no such list. */
+  rest(): readonly JsonObject[] {
+    return this.#shown ? this.#texts() : [];
+  }
+
+  #texts(): JsonObject[] {
+    const texts = this.#held.map(({ text }) => ({ type: 'text', text }));
+    this.#held = [];
+    return texts;
   }
 }

@@ -14,7 +14,7 @@ import { compact } from '../json/compact.ts';
  */
 
 /** Returns the part as a block, or undefined when the part has no block form. */
-export function blockOf(part: Part): JsonObject | undefined {
+function blockOf(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       // Spoken text is the transcript of its audio.
@@ -116,7 +116,7 @@ export function answerText(parts: readonly Part[], strict: boolean): string {
 }
 
 /** Audio has its own field in this API. All other generated media are content parts. */
-export function isShown(part: Part): part is MediaPart {
+function isShown(part: Part): part is MediaPart {
   return part.type === 'media' && part.media !== 'audio';
 }
 

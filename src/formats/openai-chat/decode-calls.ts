@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
-import type { BlockNumbers } from './block-numbers.ts';
+import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';

@@ -1,11 +1,15 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { ChoiceReader } from './decode-choice.ts';
 import { failureOfEvent } from './errors.ts';
-import { decodeEnvelope } from './envelope.ts';
-import { usageEvent } from './usage.ts';
+import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';
 import { isObject } from '../json/object.ts';
+import type { JsonObject } from '../conversation.ts';
+import { BlockNumbers, readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
+import { CHOICE_FIELDS } from './content-blocks.ts';
+import { ToolCallReader } from './decode-calls.ts';
+import { AudioReader } from './audio.ts';
+import { stringOf } from '../json/read.ts';
 
 /**
  * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
@@ -33,4 +37,113 @@ function readChoice(choice: unknown, at: number, to: { reply: ReplyContext; even
   const fault = reader.fault();
   if (fault) throw new ReplyFault(fault);
   return reader;
+}
+
+/**
+ * Reads one choice. A plain reply is read as one large delta, so that a stream and a plain reply cannot disagree. The
+ * finish event is emitted at the end of the reply only: some servers send content after the finish reason, and the
+ * reason depends on the calls seen.
+ */
+export class ChoiceReader {
+  readonly index: number;
+  readonly #blocks = new BlockNumbers();
+  readonly #calls: ToolCallReader;
+  readonly #audio: AudioReader;
+  /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
+  readonly #notes = new Map<string, unknown>();
+  #finish: string | undefined;
+  #native: string | undefined;
+
+  constructor(index: number, reply: ReplyContext) {
+    this.index = index;
+    this.#calls = new ToolCallReader(index, reply, this.#blocks);
+    this.#audio = new AudioReader(index, this.#blocks);
+  }
+
+  get finished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  /** `choice` of a chunk, or of a plain reply (`message` in place of `delta`). */
+  read(choice: JsonObject, out: GenerationEvent[]): void {
+    if (isObject(choice.delta)) this.#readDelta(choice.delta, out, false);
+    else if (isObject(choice.message)) this.#readDelta(choice.message, out, true);
+    this.#readLogprobs(choice.logprobs, out);
+    this.#readNotes(choice);
+    // Some servers write the empty string where OpenAI writes null.
+    this.#finish ||= stringOf(choice.finish_reason) || undefined;
+    this.#native ||= stringOf(choice.native_finish_reason) || undefined;
+  }
+
+  #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
+    const { index: choice } = this;
+    // DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`.
+    const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
+    const thinking = reasoning || thinkingOf(delta.content);
+    if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
+    const content = textOf(delta.content);
+    const place = { choice, blocks: this.#blocks, out };
+    const textRead = readWholeBlocks(delta, content, { ...place, whole }) || readStreamedBlocks(delta, content, place);
+    if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
+    const refusal = stringOf(delta.refusal);
+    if (refusal) out.push({ type: 'refusal', choice, text: refusal });
+    if (isObject(delta.audio)) this.#audio.read(delta.audio, out);
+    if (Array.isArray(delta.images)) readImages(delta.images, place);
+    if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
+    this.#calls.read(delta, out);
+  }
+
+  #readAnnotations(annotations: readonly unknown[], out: GenerationEvent[]): void {
+    for (const annotation of annotations) {
+      const citation = isObject(annotation) ? decodeCitation(annotation.url_citation) : undefined;
+      if (citation) out.push({ type: 'citation', choice: this.index, citation });
+    }
+  }
+
+  #readLogprobs(logprobs: unknown, out: GenerationEvent[]): void {
+    if (!isObject(logprobs)) return;
+    const choice = this.index;
+    const tokens = decodeLogprobs(logprobs.content);
+    if (tokens.length > 0) out.push({ type: 'logprobs', choice, tokens });
+    const refused = decodeLogprobs(logprobs.refusal);
+    if (refused.length > 0) out.push({ type: 'logprobs', choice, tokens: refused, refusal: true });
+  }
+
+  /** Notes are emitted once, at the end: filter results come with every chunk, and the last ones hold. */
+  #readNotes(choice: JsonObject): void {
+    for (const [key, value] of Object.entries(choice)) {
+      if (!CHOICE_FIELDS.has(key) && value !== null) this.#notes.set(key, value);
+    }
+  }
+
+  /** Describes the fault of the choice, if it has one: a call that never got a name cannot be passed on. */
+  fault(): string | undefined {
+    return this.#calls.unnamed ? 'The upstream sent a tool call without a name.' : undefined;
+  }
+
+  close(out: GenerationEvent[]): void {
+    const choice = this.index;
+    this.#audio.close(out);
+    const notes = Object.fromEntries(this.#notes);
+    if (this.#notes.size > 0) {
+      out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });
+    }
+    const reason = mapFinish(this.#finish, this.#calls.count > 0);
+    const native = this.#native ?? (this.#finish === reason ? undefined : this.#finish);
+    out.push({ type: 'finish', choice, reason, ...(native !== undefined && { native }) });
+  }
+}
+
+/**
+ * Mistral's reasoning models answer in parts: `{type:"thinking",thinking:[{type:"text",text}]}`, then
+ * `{type:"text",text}`.
+ */
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return stringOf(content) ?? '';
+  return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
+}
+
+function thinkingOf(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
 }

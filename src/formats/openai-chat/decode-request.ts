@@ -1,7 +1,15 @@
-import type { Conversation, JsonObject, Reasoning, ReasoningEffort, Sampling } from '../conversation.ts';
+import type {
+  Conversation,
+  JsonObject,
+  Reasoning,
+  ReasoningEffort,
+  Sampling,
+  ResponseFormat,
+} from '../conversation.ts';
+import { CHAT_SETTINGS } from '../fields/chat.ts';
+import { rest } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeMessages } from './decode-messages.ts';
-import { decodeResponseFormat } from './decode-response-format.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import {
   invalidValue,
@@ -13,52 +21,18 @@ import {
   readStrings,
   required,
 } from './read.ts';
-import { unreadFields } from './unread-fields.ts';
+import { isBareSchema, unreadFields } from './unread-fields.ts';
 import { compact } from '../json/compact.ts';
 
-/** Top-level fields that the conversation holds, and `stream_options`, which concerns only client and gateway. */
-const PLACED: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'max_completion_tokens',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'seed',
-  'stop',
-  'n',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'functions',
-  'tool_choice',
-  'function_call',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-  'thinking',
-  'modalities',
-  'audio',
-  'web_search_options',
-  'user',
-  'metadata',
-  'labels',
-  'safety_settings',
-  'image_config',
-  'service_tier',
-  'verbosity',
-  'stream',
-  'stream_options',
-]);
+/** `stream_options` concerns only client and gateway. */
+const PLACED = ['model', 'messages', 'stream', 'stream_options', ...CHAT_SETTINGS];
 
 /** Decodes the body of POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
-  const extras = unplaced(body);
+  // Nulls are omitted: upstreams refuse a null that they do not know (docs/protocols/requests.md#nulls).
+  const extras = rest(body, PLACED);
   const unread = unreadFields(body);
-  const decoded: Conversation = compact({
+  return compact({
     model: required(readString(body.model, 'model'), 'model'),
     turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages'), origins),
     // `max_tokens` is the deprecated alias. The newer name wins in a body with both
@@ -86,16 +60,6 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     extrasFormat: extras && ('openai-chat' as const),
     unread: unread.length > 0 ? unread : undefined,
   });
-  return decoded;
-}
-
-/** Nulls are omitted: upstreams refuse a null that they do not know (docs/protocols/requests.md#nulls). */
-function unplaced(body: JsonObject): JsonObject | undefined {
-  const entries = Object.entries(body).filter(
-    ([key, value]) => !PLACED.has(key) && value !== null && value !== undefined,
-  );
-  // fromEntries defines own properties, so a key named __proto__ stays a key.
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
 function decodeSampling(body: JsonObject): Sampling {
@@ -137,4 +101,30 @@ function oneOf<T extends string>(words: readonly T[], word: string, path: string
   const known = words.find((candidate) => candidate === word);
   if (known === undefined) throw invalidValue(path, `\`${path}\` must be one of ${words.join(', ')}.`);
   return known;
+}
+
+function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | undefined {
+  if (!format) return undefined;
+  const path = 'response_format.json_schema';
+  switch (format.type) {
+    case 'text':
+    case 'json_object':
+      return { type: format.type };
+    case 'json_schema': {
+      const wrapper = required(readObject(format.json_schema, path), path);
+      if (isBareSchema(wrapper)) return { type: 'json_schema', schema: wrapper };
+      return compact({
+        type: 'json_schema' as const,
+        name: readString(wrapper.name, `${path}.name`),
+        description: readString(wrapper.description, `${path}.description`),
+        schema: readObject(wrapper.schema, `${path}.schema`),
+        strict: readBoolean(wrapper.strict, `${path}.strict`),
+      });
+    }
+    default:
+      throw invalidValue(
+        'response_format.type',
+        '`response_format.type` must be one of text, json_object, json_schema.',
+      );
+  }
 }

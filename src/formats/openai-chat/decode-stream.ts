@@ -4,8 +4,8 @@ import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
-import { ChoiceReader } from './decode-choice.ts';
-import { decodeEnvelope } from './envelope.ts';
+import { ChoiceReader } from './decode-reply.ts';
+import { decodeEnvelope, usageEvent } from './reply-fields.ts';
 import {
   CUT_SHORT,
   failureInStead,
@@ -18,8 +18,8 @@ import {
   unreadable,
 } from './errors.ts';
 import { isKeepAlive } from './read.ts';
-import { usageEvent } from './usage.ts';
 import { isObject } from '../json/object.ts';
+import { parseJson } from '../json/read.ts';
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {
   return new ChatStreamDecoder(reply);
@@ -82,12 +82,8 @@ class ChatStreamDecoder implements StreamDecoder {
   #readEvent({ event, data }: SseEvent, out: GenerationEvent[]): void {
     if (data.startsWith('[DONE]')) return this.#done(out);
     if (data === '') return;
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
-    }
+    const chunk = parseJson(data);
+    if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
     const failure = failureOfEvent(event, chunk);
     if (failure) return this.#fail(failure, out);
     if (isObject(chunk)) this.#readChunk(chunk, out);

@@ -2,14 +2,11 @@ import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold, type FoldedChoice } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
-import { encodeCitation, encodeLogprobs } from './annotations.ts';
+import { encodeCitation, encodeLogprobs, encodeEnvelope, encodeFinish, encodeUsage } from './reply-fields.ts';
 import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart } from './content-blocks.ts';
-import { encodeEnvelope } from './envelope.ts';
-import { encodeFinish } from './finish.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { encodeCalls, hasLegacy } from './reply-calls.ts';
 import { encodeAudio } from './audio.ts';
-import { encodeUsage } from './usage.ts';
 import { compact } from '../json/compact.ts';
 
 const EMPTY_ANSWER: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];

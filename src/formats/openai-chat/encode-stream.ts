@@ -4,9 +4,8 @@ import { mediaKind } from '../media/media-types.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
-import { encodeEnvelope, type ReplyEnvelope } from './envelope.ts';
+import { encodeEnvelope, encodeUsage, type ReplyEnvelope } from './reply-fields.ts';
 import { repeatable } from '../streams/repeated.ts';
-import { encodeUsage } from './usage.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {

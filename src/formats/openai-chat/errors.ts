@@ -5,7 +5,7 @@ import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { parseJson, stringOf } from '../json/read.ts';
 
 /**
  * Longest piece of a body that is shown as a message when the body has none of the error shapes
@@ -31,16 +31,8 @@ export function encodeStreamError(error: ClientError): string {
 
 /** Decodes a reply that is not 2xx, with any body. The message is the upstream's own, unchanged, and never empty. */
 export function decodeError(status: number, text: string): UpstreamFailure {
-  const failure = failureIn(parse(text), status);
+  const failure = failureIn(parseJson(text), status);
   return failure ?? { status, message: rawMessage(text) || `The upstream answered ${status} without a message.` };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A proxy's HTML page, plain text or unknown JSON is shown unchanged, up to a limit, never cut inside a character. */
@@ -56,7 +48,7 @@ function rawMessage(text: string): string {
  * Google's array of one (docs/protocols/errors.md#array-of-one). Without a `status`, the error came inside a 200, and
  * its code or type decides the status.
  */
-export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
+function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
   // One level only: deeper nesting is not an error shape, and following it could exhaust the stack.
   const shape: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(shape)) return undefined;
@@ -158,7 +150,7 @@ export function failureOfEvent(event: string | undefined, payload: unknown): Ups
  * (docs/protocols/errors.md#array-of-one).
  */
 export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
-  const body = parse(textOf(bytes));
+  const body = parseJson(textOf(bytes));
   return typeof body === 'object' ? failureOfEvent(undefined, body) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Format } from '../format.ts';
-import { readClient } from './client-options.ts';
+import { readClient, clientPaths, unshown } from './client.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -7,11 +7,8 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
-import { passThrough } from './pass-through.ts';
-import { passThroughEdits } from './pass-through-edits.ts';
+import { passThrough, passThroughEdits } from './pass-through.ts';
 import { remoteMedia } from './remote-media.ts';
-import { clientPaths } from './client-paths.ts';
-import { unshown } from './unshown.ts';
 
 /**
  * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any

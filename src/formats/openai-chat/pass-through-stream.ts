@@ -7,9 +7,9 @@ import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { textOf } from '../sse/stream-start.ts';
-import { mapFinish } from './finish.ts';
+import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
-import { hasContent } from './delta-content.ts';
+import { hasContent, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
 import { encodeStream } from './encode-stream.ts';
 import {
   CUT_SHORT,
@@ -23,10 +23,8 @@ import {
 } from './errors.ts';
 import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
 import { isKeepAlive } from './read.ts';
-import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
-import { decodeUsage } from './usage.ts';
 import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { parseJson, stringOf } from '../json/read.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 
 /** The outcome for an event: it is sent, it is not sent, or the reply ends before it. */
@@ -159,12 +157,8 @@ export class StreamPassThrough implements PassThrough {
         // The event was cut just after `data:`.
         return this.#closed ? 'drop' : 'keep';
       }
-      let chunk: unknown;
-      try {
-        chunk = JSON.parse(data);
-      } catch {
-        return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
-      }
+      const chunk = parseJson(data);
+      if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
       const failure = failureOfEvent(event, chunk);
       if (failure) return this.#fail(failure);
       if (isObject(chunk)) return this.#note(chunk);

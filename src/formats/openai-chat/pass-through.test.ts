@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import { fold } from '../streams/fold.ts';
 import type { PassThrough } from '../format.ts';
-import { clientContext, decodeAll, generation, rechunk, replyContext, seed, toEvents } from '../laws.testkit.ts';
+import {
+  clientContext,
+  decodeAll,
+  generation,
+  rechunk,
+  replyContext,
+  seed,
+  toEvents,
+  requestTarget,
+} from '../laws.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 
@@ -422,4 +431,48 @@ it('reads an error in a list in place of a plain reply', () => {
   const reader = openaiChat.passThrough(notAsking, false);
   expect(pass(reader, [Buffer.from('[{"error":{"message":"No.","code":403,"status":"PERMISSION_DENIED"}}]')])).toBe('');
   expect(reader.signals.failure).toMatchObject({ status: 403, message: 'No.', kind: 'PERMISSION_DENIED' });
+});
+
+const view = (body: JsonObject) => ({ has: (key: string) => key in body, value: (key: string) => body[key] });
+const edits = (body: JsonObject) => openaiChat.passThroughEdits(view(body), requestTarget({ model: 'gpt-x' }));
+const model = { path: ['model'], value: 'gpt-x', source: 'gateway' };
+const options = (value: JsonObject) => ({ path: ['stream_options'], value, source: 'gateway' });
+
+describe('passThroughEdits', () => {
+  it.each<[string, JsonObject, readonly unknown[]]>([
+    ['nothing to do for a plain request to the same model', { model: 'gpt-x' }, []],
+    ['the target’s own name of the model', { model: '@a/gpt-x', stream: false }, [model]],
+    [
+      'usage of a stream whose client says nothing',
+      { model: 'gpt-x', stream: true },
+      [options({ include_usage: true })],
+    ],
+    [
+      'usage where the client sent null',
+      { model: 'gpt-x', stream: true, stream_options: null },
+      [options({ include_usage: true })],
+    ],
+    [
+      'usage where the client declined it, its other options kept',
+      { model: 'gpt-x', stream: true, stream_options: { include_usage: false, include_obfuscation: false } },
+      [options({ include_usage: true, include_obfuscation: false })],
+    ],
+    [
+      'nothing where the client asks for usage itself',
+      { model: 'gpt-x', stream: true, stream_options: { include_usage: true } },
+      [],
+    ],
+    ['both', { model: 'm', stream: true }, [model, options({ include_usage: true })]],
+  ])('sets %s', (_title, body, expected) => {
+    const before = JSON.stringify(body);
+    expect(edits(body)).toEqual(expected);
+    expect(JSON.stringify(body)).toBe(before);
+  });
+
+  it('requests no usage when the server refuses the option, and leaves the client’s own option unchanged', () => {
+    const target = requestTarget({ model: 'gpt-x', streamUsage: false });
+    const ask = (body: JsonObject) => openaiChat.passThroughEdits(view(body), target);
+    expect(ask({ model: 'm', stream: true })).toEqual([model]);
+    expect(ask({ model: 'gpt-x', stream: true, stream_options: { include_usage: true } })).toEqual([]);
+  });
 });

@@ -1,9 +1,9 @@
-import type { ClientContext, PassThrough } from '../format.ts';
+import type { ClientContext, PassThrough, BodyEdit, BodyView, RequestTarget } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { decodeReply } from './decode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
-import { removeExtensions } from './strict-fields.ts';
+import { removeExtensions } from './chunk-fields.ts';
 import { isObject } from '../json/object.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
@@ -13,4 +13,23 @@ export function passThrough(client: ClientContext, stream: boolean): PassThrough
 
 function withoutExtensions({ bytes, body }: WholeReply, notes: LossNotes): Buffer {
   return isObject(body) && removeExtensions(body, notes) ? Buffer.from(JSON.stringify(body)) : bytes;
+}
+
+const source = 'gateway';
+
+/**
+ * Sets the target's own model name and requests usage on every stream: without it the gateway could not count the usage
+ * of the reply. The caller's `stream_options` stay unchanged when the server refuses that field.
+ */
+export function passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[] {
+  const edits: BodyEdit[] = [];
+  if (body.value('model') !== target.model) edits.push({ path: ['model'], value: target.model, source });
+  if (target.streamUsage !== false && body.has('stream') && body.value('stream') === true) {
+    const options = body.has('stream_options') ? body.value('stream_options') : undefined;
+    const given = typeof options === 'object' && options !== null ? options : {};
+    if (!('include_usage' in given) || given.include_usage !== true) {
+      edits.push({ path: ['stream_options'], value: { ...given, include_usage: true }, source });
+    }
+  }
+  return edits;
 }

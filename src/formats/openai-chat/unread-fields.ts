@@ -1,7 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -11,48 +10,40 @@ import { isObject } from '../json/object.ts';
  */
 type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
 
-const MARKERS: Shape = { cache_control: true, prompt_cache_breakpoint: true };
-const TYPED: Shape = { mime_type: true, format: true };
-const LOCATED: Shape = { type: true, signature: true, ...MARKERS };
-const URL_SHAPE: Shape = { url: true, detail: true, ...TYPED };
+const fields = (...names: readonly string[]): Shape => Object.fromEntries(names.map((name) => [name, true]));
+
+const MARKERS = fields('cache_control', 'prompt_cache_breakpoint');
+const LOCATED: Shape = { ...fields('type', 'signature'), ...MARKERS };
+const URL_SHAPE = fields('url', 'detail', 'mime_type', 'format');
+const FILE = fields('file_data', 'file_id', 'file_url', 'filename', 'mime_type', 'format');
 
 /** Other part types are opaque: they are sent whole, or reported whole. */
 const PARTS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   // `annotations` and `index` are reply fields that clients send back. They mean nothing to a model.
-  ['text', { ...LOCATED, text: true, citations: true, annotations: true, index: true }],
+  ['text', { ...LOCATED, ...fields('text', 'citations', 'annotations', 'index') }],
   ['image_url', { ...LOCATED, image_url: URL_SHAPE }],
   ['video_url', { ...LOCATED, video_url: URL_SHAPE }],
   ['audio_url', { ...LOCATED, audio_url: URL_SHAPE }],
-  ['input_audio', { ...LOCATED, input_audio: { data: true, format: true } }],
-  ['file', { ...LOCATED, file: { file_data: true, file_id: true, file_url: true, filename: true, ...TYPED } }],
-  ['refusal', { type: true, refusal: true }],
-  ['thinking', { type: true, thinking: true, signature: true, image_url: true, index: true }],
-  ['redacted_thinking', { type: true, data: true, index: true }],
+  ['input_audio', { ...LOCATED, input_audio: fields('data', 'format') }],
+  ['file', { ...LOCATED, file: FILE }],
+  ['refusal', fields('type', 'refusal')],
+  ['thinking', fields('type', 'thinking', 'signature', 'image_url', 'index')],
+  ['redacted_thinking', fields('type', 'data', 'index')],
 ]);
 
-const FUNCTION: Shape = { name: true, description: true, parameters: true, strict: true, cache_control: true };
-const CALLED: Shape = { name: true, arguments: true, thought_signature: true };
+const FUNCTION = fields('name', 'description', 'parameters', 'strict', 'cache_control');
 const CALL: Shape = {
-  id: true,
-  type: true,
-  index: true,
-  function: CALLED,
-  custom: { name: true, input: true, thought_signature: true },
-  extra_content: true,
-  thought_signature: true,
+  ...fields('id', 'type', 'index', 'extra_content', 'thought_signature'),
+  function: fields('name', 'arguments', 'thought_signature'),
+  custom: fields('name', 'input', 'thought_signature'),
   ...MARKERS,
 };
-const COMMON: Shape = { role: true, content: true, name: true, ...MARKERS };
+const COMMON: Shape = { ...fields('role', 'content', 'name'), ...MARKERS };
 const ASSISTANT: Shape = {
   ...COMMON,
+  ...fields('refusal', 'audio', 'annotations', 'content_blocks', 'content_parts', 'reasoning_content'),
   tool_calls: [CALL],
-  function_call: { name: true, arguments: true },
-  refusal: true,
-  audio: true,
-  annotations: true,
-  content_blocks: true,
-  content_parts: true,
-  reasoning_content: true,
+  function_call: fields('name', 'arguments'),
 };
 /** decode-messages.ts reads different fields for each role, and refuses roles that are not here. */
 const MESSAGES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
@@ -65,37 +56,47 @@ const MESSAGES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
 ]);
 const TOOLS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['function', { type: true, function: FUNCTION, ...MARKERS }],
-  ['custom', { type: true, custom: { name: true, description: true, format: true }, ...MARKERS }],
+  ['custom', { type: true, custom: fields('name', 'description', 'format'), ...MARKERS }],
 ]);
 
-const NAMED: Shape = { name: true };
+const NAMED = fields('name');
+const ALLOWED_TOOLS: Shape = { mode: true, tools: [{ type: true, function: NAMED, custom: NAMED }] };
 const TOOL_CHOICES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['function', { type: true, function: NAMED }],
   ['custom', { type: true, custom: NAMED }],
-  [
-    'allowed_tools',
-    { type: true, allowed_tools: { mode: true, tools: [{ type: true, function: NAMED, custom: NAMED }] } },
-  ],
+  ['allowed_tools', { type: true, allowed_tools: ALLOWED_TOOLS }],
 ]);
-const SCHEMA_WRAPPER: Shape = { name: true, description: true, schema: true, strict: true };
+const SCHEMA_WRAPPER = fields('name', 'description', 'schema', 'strict');
+const THINKING = fields('type', 'budget_tokens', 'display');
+const STREAM = fields('include_usage');
+const UNPADDED_STREAM = fields('include_usage', 'include_obfuscation');
 
 /** Request options that are read field by field. Options that are sent whole (`audio`, `metadata`) are not here. */
 const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) => Shape | undefined])[] = [
   ['tool_choice', ({ type }) => TOOL_CHOICES.get(type)],
   ['function_call', () => NAMED],
   ['response_format', responseFormat],
-  ['thinking', () => ({ type: true, budget_tokens: true, display: true })],
+  ['thinking', () => THINKING],
   ['stream_options', streamOptions],
 ];
 
 /** The gateway pads no chunks, so `include_obfuscation: false` is honoured without a loss. */
 function streamOptions({ include_obfuscation: padding }: JsonObject): Shape {
-  return padding === false ? { include_usage: true, include_obfuscation: true } : { include_usage: true };
+  return padding === false ? UNPADDED_STREAM : STREAM;
 }
 
 function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   if (type !== 'json_schema') return { type: true };
   return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
+}
+
+/**
+ * Some clients send the schema in place of its wrapper (docs/protocols/openai-chat.md#response-format). The wrapper has
+ * none of a schema's own keywords.
+ */
+export function isBareSchema(wrapper: JsonObject): boolean {
+  if (isObject(wrapper.schema)) return false;
+  return ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum'].some((keyword) => keyword in wrapper);
 }
 
 /** Returns the losses. Their places are paths in the caller's body, as OpenAI writes `param`. */

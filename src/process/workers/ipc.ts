@@ -1,4 +1,4 @@
-import type { LabelUse } from '../../catalog/worker-labels.ts';
+import type { LabelUse } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';

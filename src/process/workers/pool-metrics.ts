@@ -10,8 +10,7 @@ import {
 import { SERIES_IDLE_MS } from '../../record/metrics/families.ts';
 import { contentTypeFor, type Metrics } from '../../record/metrics/registry.ts';
 import type { ToPrimary } from './ipc.ts';
-import type { LabelUse } from '../../catalog/worker-labels.ts';
-import { ModelLabels } from '../../catalog/model-labels.ts';
+import { type LabelUse, ModelLabels } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 
 type Families = readonly FamilySnapshot[];

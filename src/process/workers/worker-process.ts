@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { WorkerLabels } from '../../catalog/worker-labels.ts';
+import { WorkerLabels } from '../../catalog/model-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
 import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';

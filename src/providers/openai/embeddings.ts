@@ -2,7 +2,7 @@ import type { GenerationEvent } from '../../formats/events.ts';
 import { createSignals } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
-import { usageEvent } from '../../formats/openai-chat/usage.ts';
+import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 

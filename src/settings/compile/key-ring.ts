@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { GatewayError, type Caller, type Clock, type KeyRing } from '../../plugin/index.ts';
-import { compileFields } from '../../catalog/fields/field-settings.ts';
+import { compileFields } from '../../catalog/fields/field-rules.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './api-keys.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';

@@ -4,7 +4,7 @@ import type {
   TargetExplanation,
   TimeExplanation,
 } from '../../explanation/explanation.ts';
-import { compileFields } from '../../../catalog/fields/field-settings.ts';
+import { compileFields } from '../../../catalog/fields/field-rules.ts';
 import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
 import type { HealthThen } from '../frozen-health.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';

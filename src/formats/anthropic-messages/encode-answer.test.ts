@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject } from '../conversation.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { anthropicMessages } from './index.ts';
-import { toOutputSchema } from './output-schema.ts';
+import { toOutputSchema } from './encode-answer.ts';
 
 describe('toOutputSchema', () => {
   it('describes a format that is not a string, like every other that Claude does not enforce', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RemoteMediaSettings } from '../plugin/index.ts';
-import { AllowedHosts } from './allowed-hosts.ts';
+import { AllowedHosts } from './custom-host.ts';
 
 const settings = (parts: Partial<RemoteMediaSettings>): RemoteMediaSettings => ({
   hosts: [],

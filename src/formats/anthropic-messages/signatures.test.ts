@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
-import { isFromGoogle } from './signature-maker.ts';
+import { isFromGoogle } from './signatures.ts';
 
 describe('isFromGoogle', () => {
   it.each(['', 'c2ln', 'AQ==', 'skip_thought_signature_validator', '\u0000 not base64'.repeat(9)])(

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
-import { readWorkers } from './serve-workers.ts';
+import { readWorkers } from './serve.ts';
 
 it.each([
   ['1', 1],

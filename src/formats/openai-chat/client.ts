@@ -1,3 +1,18 @@
+import type { BodyView, ClientAsked, ClientOptions, ClientContext } from '../format.ts';
+import { isObject } from '../json/object.ts';
+import type { Loss } from '../conversation.ts';
+import { shownText } from '../json/shown.ts';
+
+export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientOptions {
+  const options = body.has('stream_options') ? body.value('stream_options') : undefined;
+  return {
+    id: `chatcmpl-${id}`,
+    strict,
+    includeUsage: isObject(options) && options['include_usage'] === true,
+    functionCalls: body.has('functions') && !body.has('tools'),
+  };
+}
+
 /**
  * Paths that have several names in this API (docs/protocols/openai-chat.md#request-fields,
  * docs/protocols/openai-chat.md#content-parts, docs/protocols/replies.md#reply-extensions).
@@ -34,4 +49,21 @@ export function clientPaths(place: string): readonly string[] {
   if (!known) return [];
   const [pattern, ...spellings] = known;
   return spellings.map((spelling) => place.replace(pattern, spelling));
+}
+
+/** Modalities of OpenAI's own replies. */
+const SHOWN: ReadonlySet<string> = new Set(['text', 'audio']);
+
+const isHidden = (modality: unknown): modality is string => typeof modality === 'string' && !SHOWN.has(modality);
+
+/**
+ * Reports modalities that a strict client requests but cannot receive: the target generates the images, and the
+ * client's replies have no field for them.
+ */
+export function unshown(body: BodyView, { strict }: ClientContext): readonly Loss[] {
+  const requested = strict && body.has('modalities') ? body.value('modalities') : undefined;
+  const hidden = Array.isArray(requested) ? requested.find(isHidden) : undefined;
+  if (hidden === undefined) return [];
+  const reason = `OpenAI’s own fields have no place for \`${shownText(hidden, 32)}\`: clients that are not strict get it in \`content_parts\``;
+  return [{ param: 'modalities', action: 'dropped', reason }];
 }

@@ -3,9 +3,11 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { clientContext, decodeAll, replyContext } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { toUsage } from './usage.ts';
+import { MessagesUsageReader } from './reply-fields.ts';
 
-describe('toUsage', () => {
+const toUsage = (raw: JsonObject) => new MessagesUsageReader().read(raw);
+
+describe('the usage of a reply', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
     ['no count at all', { service_tier: 'standard' }, undefined],
     ['counts that are null', { input_tokens: null, output_tokens: 3 }, { input: 0, output: 3, total: 3 }],
