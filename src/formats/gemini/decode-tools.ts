@@ -1,7 +1,7 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
-import { fromOpenApi } from './openapi-schema.ts';
+import { fromOpenApi } from './schema.ts';
 import { leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
 import { isObject, setField } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';

@@ -3,13 +3,14 @@ import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation, Usage } 
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { repeatable } from '../streams/repeated.ts';
-import { encodeAnswerPart, encodeLogprobs, loseForeign, words } from './encode-parts.ts';
-import { encodeEnding, encodeEnvelope } from './encode-reply.ts';
+import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { isCandidateMetadata } from './metadata.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   return new GeminiStreamEncoder(client, notes);
 }
+
+type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
 
 /** Events that become a part each. */
 type WholeEvent = Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>;
@@ -72,10 +73,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     return records;
   }
 
-  #choiceEvent(
-    event: Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>,
-    state: ChoiceState,
-  ): void {
+  #choiceEvent(event: ChoiceEvent, state: ChoiceState): void {
     switch (event.type) {
       case 'tool_call':
         state.calls.set(event.call, { event, arguments: '' });
@@ -103,21 +101,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   #content(
-    event: Extract<
-      GenerationEvent,
-      {
-        type:
-          | 'text'
-          | 'thinking'
-          | 'signature'
-          | 'redacted_thinking'
-          | 'refusal'
-          | 'media'
-          | 'code'
-          | 'code_result'
-          | 'opaque';
-      }
-    >,
+    event: Exclude<ChoiceEvent, { type: 'tool_call' | 'tool_arguments' | 'finish' | 'citation' | 'logprobs' }>,
     state: ChoiceState,
   ): void {
     this.#flushCalls(event.choice, state);
