@@ -1,6 +1,6 @@
 import type { JsonObject, ToolCallPart } from './conversation.ts';
 import { RequestFault } from './format.ts';
-import { MAX_DEPTH, nestsTooDeep } from './json/depth.ts';
+import { MAX_DEPTH, nestsTooDeep } from './json/scan.ts';
 import { isObject } from './json/object.ts';
 import { parseJson } from './json/read.ts';
 import { losesDigits } from './json/rounding.ts';

@@ -210,3 +210,21 @@ export function createSignals(): Signals {
     ...noLosses(),
   };
 }
+
+/**
+ * The most answers of one reply. APIs return up to 128. Each answer costs as much as one of some hundred bytes, even
+ * when the upstream sends three bytes for it.
+ */
+export const MAX_CHOICES = 1024;
+export const TOO_MANY_CHOICES = `it has more than ${MAX_CHOICES} answers`;
+
+/** Real names of models and replies have some tens of characters. */
+const MAX_REPEATED = 512;
+
+/**
+ * An upstream name that every chunk of a stream repeats. Undefined for one so long that the stream would become a
+ * multiple of the received bytes: the client's context has another name.
+ */
+export function repeatable(name: string | undefined): string | undefined {
+  return name !== undefined && name.length <= MAX_REPEATED ? name : undefined;
+}

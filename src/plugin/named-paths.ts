@@ -1,4 +1,4 @@
-import type { FieldTable } from '../formats/fields/field-table.ts';
+import type { FieldTable } from '../formats/fields/field-tables.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { spellingsOf, type KeyPath } from './spellings.ts';

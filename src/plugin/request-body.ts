@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { applyEdits, type Edit } from './edits.ts';
-import { repeatedKey } from '../formats/json/repeats.ts';
+import { repeatedKey } from '../formats/json/scan.ts';
 import { scanTopLevel, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';

@@ -1,5 +1,5 @@
 import { nearest } from '../../plugin/index.ts';
-import { FIELD_TABLES } from '../../formats/fields/index.ts';
+import { FIELD_TABLES } from '../../formats/fields/field-tables.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
 /** The key `[]` stands for every item of a list. */

@@ -1,5 +1,6 @@
 import { foldCase } from '../../plugin/index.ts';
-import type { FieldTable } from '../../formats/fields/field-table.ts';
+import type { FieldTable } from '../../formats/fields/field-tables.ts';
+import { toSnake } from '../../formats/json/field-names.ts';
 import { ITEM } from './field-path.ts';
 
 /** The fields of an object or of a list's items, by name. */
@@ -57,7 +58,7 @@ export function looseName(key: string, longest = Infinity): string {
 export const exactName =
   ({ bothCases }: Pick<FieldTable, 'bothCases'>) =>
   (key: string): string =>
-    bothCases ? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
+    bothCases ? toSnake(key) : key;
 
 /** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects. */
 export function withSynonyms(

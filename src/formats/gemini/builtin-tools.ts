@@ -1,7 +1,8 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
 import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { pick, toCamel } from './wire.ts';
+import { pick } from './wire.ts';
+import { toCamel } from '../json/field-names.ts';
 import { isObject } from '../json/object.ts';
 
 /**

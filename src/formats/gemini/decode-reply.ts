@@ -1,6 +1,5 @@
-import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
+import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
 import { CandidateReader, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';

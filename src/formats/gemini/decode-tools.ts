@@ -2,7 +2,8 @@ import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation
 import type { Origins } from '../losses/origins.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './schema.ts';
-import { leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
+import { leftover, objectsOf, optional, pick, stringsOf } from './wire.ts';
+import { toCamel } from '../json/field-names.ts';
 import { isObject, setField } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 

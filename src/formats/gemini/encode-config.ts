@@ -3,7 +3,7 @@ import { RequestFault, type RequestTarget } from '../format.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits, ThinkingControl, ThinkingLevel } from './models.ts';
-import { toCamel } from './wire.ts';
+import { toCamel } from '../json/field-names.ts';
 import { compact } from '../json/compact.ts';
 
 const MAX_STOPS = 5;

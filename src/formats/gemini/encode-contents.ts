@@ -9,7 +9,7 @@ import type {
   Turn,
 } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
-import { append } from '../lists.ts';
+import { append } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';
 import { BodyPlace } from '../losses/place.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { nestsTooDeep } from '../json/depth.ts';
+import { nestsTooDeep } from '../json/scan.ts';
 import { JsonText } from '../json/text.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsent } from './encode-media.ts';

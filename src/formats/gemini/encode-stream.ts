@@ -1,8 +1,14 @@
 import type { JsonObject, Part } from '../conversation.ts';
-import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation, Usage } from '../events.ts';
+import {
+  type FinishReason,
+  type GenerationEvent,
+  type LogprobToken,
+  type UrlCitation,
+  type Usage,
+  repeatable,
+} from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
-import { repeatable } from '../streams/repeated.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { isCandidateMetadata } from './metadata.ts';
 

@@ -1,7 +1,5 @@
-import { MAX_DEPTH } from './depth.ts';
-import { repeatedKey } from './repeats.ts';
-import { isChanged } from './rounding.ts';
 import {
+  MAX_DEPTH,
   QUOTE,
   BACKSLASH,
   COMMA,
@@ -16,7 +14,9 @@ import {
   CAPITAL_E,
   LETTER_E,
   afterSpace,
+  repeatedKey,
 } from './scan.ts';
+import { isChanged } from './rounding.ts';
 
 /** Whole numbers of up to this many digits stay the same when they are parsed and written. */
 const SAFE_DIGITS = 15;

@@ -1,9 +1,10 @@
+import { NOTHING } from './held-bytes.ts';
+
 /** UTF-8's byte order mark. RFC 8259, section 8.1, lets a parser ignore it; WHATWG HTML, section 9.2.5, demands that of event streams. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-const NOTHING = Buffer.alloc(0);
 
-export interface Opened {
+interface Opened {
   /** All bytes received and not yet returned, without the byte order mark. */
   readonly bytes: Buffer;
   /** Index of the first byte that is neither white space nor part of the mark; undefined until it arrives. */
