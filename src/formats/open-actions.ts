@@ -6,7 +6,7 @@ import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversat
  */
 export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
 
-export interface ActionResult {
+interface ActionResult {
   readonly part: ToolResultPart;
   /** True for every result but the last, which alone carries the media. */
   readonly textOnly: boolean;

@@ -24,13 +24,13 @@ export interface FieldTable {
  * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
  * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (docs/protocols/anthropic-messages.md#beta-fields).
  */
-export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
 
 /**
  * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which merges it over the body that it sends
  * (https://docs.litellm.ai/docs/completion/provider_specific_params).
  */
-export const LIFTED = ['extra_body'] as const;
+const LIFTED = ['extra_body'] as const;
 
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {

@@ -1,4 +1,4 @@
-import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conversation.ts';
+import type { JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { Origins } from '../losses/origins.ts';
@@ -84,7 +84,7 @@ class ContentsDecoder {
     return { type: 'opaque', format: 'gemini', value: part };
   }
 
-  #call(call: JsonObject, place: BodyPlace): Extract<Part, { type: 'tool_call' }> {
+  #call(call: JsonObject, place: BodyPlace): ToolCallPart {
     const name = stringOf(pick(call, 'name')) || unnamed(place);
     const id = stringOf(pick(call, 'id')) || this.#newId();
     this.#open.add({ id, name });

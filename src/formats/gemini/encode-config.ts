@@ -21,7 +21,8 @@ export function encodeConfig(
 ): JsonObject {
   const { losses } = report;
   const { sampling, reasoning } = conversation;
-  const thinkingConfig = encodeThinking(reasoning, { control: traits.thinking, showThoughts: !target.strict, losses });
+  // Thoughts are requested only when the client may see them (docs/protocols/requests.md#visible-thoughts).
+  const thinkingConfig = encodeThinking(reasoning, traits.thinking, !target.strict, losses);
   return compact({
     maxOutputTokens: conversation.maxTokens,
     temperature: sampling.temperature,
@@ -96,21 +97,18 @@ function camelKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [toCamel(name), value]));
 }
 
-interface ThinkingInputs {
-  readonly control: ThinkingControl | undefined;
-  /** Thoughts are requested only when the client may see them (docs/protocols/requests.md#visible-thoughts). */
-  readonly showThoughts: boolean;
-  readonly losses: LossReport;
-}
-
 /**
  * Encodes `thinkingConfig` (docs/protocols/gemini.md#thinking-config). A budget and a level together are a 400, so each
  * generation gets only its own control.
  */
-function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs): JsonObject | undefined {
-  const requested = reasoning && requestedThinking(reasoning, inputs.losses);
+function encodeThinking(
+  reasoning: Reasoning | undefined,
+  control: ThinkingControl | undefined,
+  showThoughts: boolean,
+  losses: LossReport,
+): JsonObject | undefined {
+  const requested = reasoning && requestedThinking(reasoning, losses);
   if (!requested) return undefined;
-  const { control, losses } = inputs;
   if (!control) {
     // A model that cannot think already does what "off" requests.
     if (requested.amount !== 'off') losses.dropped(requested.param, 'this model has no thinking to control');
@@ -119,7 +117,7 @@ function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs
   const amount =
     control.by === 'budget' ? budgetFor(requested, control, losses) : levelFor(requested, control.levels, losses);
   const hidden = requested.amount === 'off' || !requested.visible;
-  if (hidden || inputs.showThoughts) return { ...amount, includeThoughts: !hidden };
+  if (hidden || showThoughts) return { ...amount, includeThoughts: !hidden };
   return Object.keys(amount).length > 0 ? amount : undefined;
 }
 

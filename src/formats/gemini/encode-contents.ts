@@ -41,13 +41,7 @@ export function encodeContents(
   target: RequestTarget,
   losses: LossReport,
 ): EncodedContents {
-  return new ContentsEncoder(traits, { target, losses, actions: new OpenActions(tools) }).encode(turns);
-}
-
-interface Setup {
-  readonly target: RequestTarget;
-  readonly losses: LossReport;
-  readonly actions: OpenActions;
+  return new ContentsEncoder(traits, target, losses, new OpenActions(tools)).encode(turns);
 }
 
 class ContentsEncoder {
@@ -61,7 +55,7 @@ class ContentsEncoder {
   readonly #system: JsonObject[] = [];
   #pending: PendingResult[] = [];
 
-  constructor(traits: ModelTraits, { target, losses, actions }: Setup) {
+  constructor(traits: ModelTraits, target: RequestTarget, losses: LossReport, actions: OpenActions) {
     this.#traits = traits;
     this.#actions = actions;
     this.#direct = target.host === 'direct';

@@ -40,7 +40,7 @@ export function decodeError(status: number, text: string): UpstreamFailure {
 }
 
 /** Decodes Google's error object, of a reply or inside a stream, where its own code is the only status. */
-export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
+function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
   const kind = stringOf(error['status']);
   const code = asNumber(error['code']);
   const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);

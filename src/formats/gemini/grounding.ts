@@ -4,7 +4,7 @@ import { asNumber, objectsOf, optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 
-export interface Citations {
+interface Citations {
   readonly citations: readonly UrlCitation[];
   /** There were more citations than the limit allows. */
   readonly cut: boolean;

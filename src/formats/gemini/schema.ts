@@ -202,7 +202,8 @@ export function fromOpenApi(schema: JsonObject): JsonObject {
     const value = out[name];
     if (typeof value === 'string' && /^-?\d+$/.test(value)) out[name] = Number(value);
   }
-  const type = fromOpenApiType(pick(schema, 'type'), schema['nullable'] === true);
+  const isNullable = schema['nullable'] === true;
+  const type = fromOpenApiType(pick(schema, 'type'), isNullable);
   const properties = pick(schema, 'properties');
   const items = pick(schema, 'items');
   const anyOf = pick(schema, 'anyOf');
@@ -210,9 +211,11 @@ export function fromOpenApi(schema: JsonObject): JsonObject {
   return {
     ...(type !== undefined && { type }),
     ...out,
-    ...(isObject(properties) && { properties: mapValues(properties) }),
+    ...(isObject(properties) && { properties: convertAll(properties) }),
     ...(items !== undefined && { items: convert(items) }),
-    ...(Array.isArray(anyOf) && { anyOf: withNull(anyOf.map(convert), schema['nullable'] === true && !type) }),
+    ...(Array.isArray(anyOf) && {
+      anyOf: isNullable && !type ? [...anyOf.map(convert), { type: 'null' }] : anyOf.map(convert),
+    }),
     ...(additional !== undefined && { additionalProperties: convert(additional) }),
   };
 }
@@ -233,10 +236,6 @@ function convert(schema: unknown): unknown {
   return isObject(schema) ? fromOpenApi(schema) : schema;
 }
 
-function mapValues(schemas: JsonObject): JsonObject {
+function convertAll(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, convert(schema)]));
-}
-
-function withNull(branches: unknown[], nullable: boolean): unknown[] {
-  return nullable ? [...branches, { type: 'null' }] : branches;
 }

@@ -7,11 +7,6 @@ import { ReplyFault, type TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 
-/** True when there are counts: most chunks of a stream carry only `trafficType`. */
-function hasCounts(raw: JsonObject): boolean {
-  return COUNTS.some((name) => asNumber(raw[name]) !== undefined);
-}
-
 /**
  * Reads the usage of one reply. Every chunk has running totals, and later ones are more complete: they replace earlier
  * ones and are never added up. A null is ignored. A list is counted when it arrives and not again with every later
@@ -30,7 +25,8 @@ export class GeminiUsageReader {
     if (metadata['promptTokensDetails'] || metadata['toolUsePromptTokensDetails'])
       this.#inputAudio = audioIn(merged['promptTokensDetails'], merged['toolUsePromptTokensDetails']);
     if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(merged['candidatesTokensDetails']);
-    if (!hasCounts(metadata)) return undefined;
+    // Most chunks of a stream carry only `trafficType`.
+    if (COUNTS.every((name) => asNumber(metadata[name]) === undefined)) return undefined;
     const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
     return { type: 'usage', usage: { ...decodeCounts(merged), ...audio }, raw: merged };
   }

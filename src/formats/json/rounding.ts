@@ -2,6 +2,15 @@ import type { JsonObject } from '../conversation.ts';
 import { setField } from './object.ts';
 import { QUOTE, COLON, MINUS, PLUS, DOT, ZERO, NINE, CAPITAL_E, LETTER_E, afterSpace, afterString } from './scan.ts';
 
+declare global {
+  interface JSON {
+    /**
+     * From the TC39 proposal "JSON.parse source text access", in Node 22 and later. TypeScript does not declare it yet.
+     */
+    rawJSON(text: string): object;
+  }
+}
+
 /** A quick check that most texts fail, many times as fast as `LONG_NUMBERS`. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
@@ -65,15 +74,6 @@ export function parseReplyText(text: string): unknown {
  * alone.
  */
 const MAY_BE_LONG = /[:,[\s]-?\d{16}/;
-
-declare global {
-  interface JSON {
-    /**
-     * From the TC39 proposal "JSON.parse source text access", in Node 22 and later. TypeScript does not declare it yet.
-     */
-    rawJSON(text: string): object;
-  }
-}
 
 const INTEGER = /^-?[1-9]\d*$/;
 const SHORTEST = 16;
