@@ -126,7 +126,7 @@ class Carrier {
 
   #children(schema: JsonObject, out: JsonObject, notes: string[]): void {
     this.#definitions(schema, out);
-    if (isObject(schema['properties'])) out['properties'] = this.#map(schema['properties']);
+    if (isObject(schema['properties'])) out['properties'] = Object.fromEntries(this.#members(schema['properties']));
     if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
     // Draft 4 to 2019-09 write prefixItems as a list under `items`.
     if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
@@ -149,11 +149,7 @@ class Carrier {
     if (found.length > 0) out['$defs'] = Object.fromEntries(found.flatMap((schemas) => this.#members(schemas)));
   }
 
-  #map(schemas: JsonObject): JsonObject {
-    // fromEntries defines own properties: a property named `__proto__` stays one.
-    return Object.fromEntries(this.#members(schemas));
-  }
-
+  /** For `Object.fromEntries`, which defines own properties: a property named `__proto__` stays one. */
   #members(schemas: JsonObject): (readonly [string, JsonObject])[] {
     return Object.entries(schemas).flatMap(([name, schema]) => {
       const node = this.node(schema);

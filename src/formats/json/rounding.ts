@@ -28,13 +28,9 @@ const LONG_NUMBERS = /(?<![\w."\\-])-?(?:\d{311}|\d{16,310}(?![.\deE]))/g;
  * tells numbers from digits inside strings, which the search in the text cannot.
  */
 export function losesDigits(text: string, value: unknown): boolean {
-  return SIXTEEN_DIGITS.test(text) && hasChanged(text) && hasUnsafe(value);
-}
-
-/** Stops at the first changed number: a text may hold tens of thousands. */
-function hasChanged(text: string): boolean {
-  for (const [digits] of text.matchAll(LONG_NUMBERS)) if (isChanged(digits)) return true;
-  return false;
+  if (!SIXTEEN_DIGITS.test(text)) return false;
+  // `some` stops at the first changed number: a text may hold tens of thousands.
+  return text.matchAll(LONG_NUMBERS).some(([digits]) => isChanged(digits)) && hasUnsafe(value);
 }
 
 /** True when the digits of a whole number change once they are parsed and written. */
@@ -124,7 +120,7 @@ function longIntegers(text: string): Integer[] {
     if (code === QUOTE) at = afterString(text, at);
     else if (isNumeric(code)) {
       const to = numberEnd(text, at);
-      if (to - at >= SHORTEST && !isName(text, to)) {
+      if (to - at >= SHORTEST && text.charCodeAt(afterSpace(text, to)) !== COLON) {
         const digits = text.slice(at, to);
         if (INTEGER.test(digits)) found.push({ from: at, digits });
       }
@@ -151,10 +147,6 @@ const isNumeric = (code: number): boolean =>
   code === DOT ||
   code === CAPITAL_E ||
   code === LETTER_E;
-
-function isName(text: string, at: number): boolean {
-  return text.charCodeAt(afterSpace(text, at)) === COLON;
-}
 
 /** Keeps a work list instead of recursing: the text may nest to any depth. */
 function replaceMarks(root: unknown, mark: string): unknown {
