@@ -166,6 +166,11 @@ export type GenerationEvent =
   | { readonly type: 'error'; readonly failure: UpstreamFailure }
   | { readonly type: 'end' };
 
+export type EventOf<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
+
+/** An event of one answer, not of the whole reply. */
+export type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
+
 /**
  * The state of a reply so far, as timeouts, the commit gate and telemetry need it. Mutable, cumulative, one object per
  * reply, so that reading it costs nothing per chunk.

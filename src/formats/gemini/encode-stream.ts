@@ -1,5 +1,7 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import {
+  type ChoiceEvent,
+  type EventOf,
   type FinishReason,
   type GenerationEvent,
   type LogprobToken,
@@ -16,13 +18,11 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
   return new GeminiStreamEncoder(client, notes);
 }
 
-type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
-
 /** Events that become a part each. */
-type WholeEvent = Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>;
+type WholeEvent = EventOf<'media' | 'code' | 'code_result' | 'opaque'>;
 
 interface PendingCall {
-  readonly event: Extract<GenerationEvent, { type: 'tool_call' }>;
+  readonly event: EventOf<'tool_call'>;
   arguments: string;
 }
 
@@ -139,7 +139,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     if (part) this.#part(event.choice, part, state);
   }
 
-  #words(event: Extract<GenerationEvent, { type: 'text' | 'thinking' }>, state: ChoiceState): void {
+  #words(event: EventOf<'text' | 'thinking'>, state: ChoiceState): void {
     if (state.open?.block === event.block) state.open.part['text'] = `${String(state.open.part['text'])}${event.text}`;
     else {
       const part = words(event.text, event.type === 'thinking', undefined);
@@ -149,7 +149,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   /** Puts the signature on its part while that is unsent, afterwards on an empty part, as Google itself streams it. */
-  #sign({ choice, block, signature }: Extract<GenerationEvent, { type: 'signature' }>, state: ChoiceState): void {
+  #sign({ choice, block, signature }: EventOf<'signature'>, state: ChoiceState): void {
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', state.thinkingBlock === block, signature), state);
     state.open = undefined;

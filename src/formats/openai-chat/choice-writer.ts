@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { FinishReason, GenerationEvent } from '../events.ts';
+import type { FinishReason, ChoiceEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs } from './annotations.ts';
@@ -15,7 +15,6 @@ export interface ChunkFrame {
   readonly tail: string;
 }
 
-export type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' }>;
 type Of<T extends ChoiceEvent['type']> = Extract<ChoiceEvent, { type: T }>;
 
 /** Writes the chunks of one choice. */
