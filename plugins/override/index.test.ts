@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { imagesFields } from '../../src/formats/fields/images.ts';
+import { imagesFields } from '../../src/formats/fields/field-tables.ts';
 import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';

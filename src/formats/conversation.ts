@@ -103,7 +103,7 @@ export interface ToolResultPart {
   readonly cache?: CacheMarker;
 }
 
-export interface RefusalPart {
+interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
 }

@@ -1,4 +1,12 @@
-import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
+import type {
+  CodePart,
+  CodeResultPart,
+  FormatName,
+  JsonObject,
+  OpaquePart,
+  RedactedThinkingPart,
+  StoredMedia,
+} from './conversation.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's vocabulary (docs/protocols/replies.md#finish-reasons). */
@@ -55,6 +63,11 @@ export interface UrlCitation {
   readonly end: number;
 }
 
+interface BlockPlace {
+  readonly choice: number;
+  readonly block: number;
+}
+
 /**
  * One step of a generation. A reply, streamed or not, is a list of these; a plain reply decodes to the same list with
  * whole parts where a stream has fragments, so folding both gives the same message.
@@ -92,7 +105,7 @@ export type GenerationEvent =
     }
   /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
   | { readonly type: 'signature'; readonly choice: number; readonly block: number; readonly signature: string }
-  | { readonly type: 'redacted_thinking'; readonly choice: number; readonly block: number; readonly data: string }
+  | (RedactedThinkingPart & BlockPlace)
   | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
   /** `call` counts the calls of this choice from 0. The decoding format creates an id where the provider sent none. */
   | {
@@ -117,24 +130,8 @@ export type GenerationEvent =
       readonly stored?: StoredMedia;
       readonly signature?: string;
     }
-  | {
-      readonly type: 'code';
-      readonly choice: number;
-      readonly block: number;
-      readonly language: string;
-      readonly code: string;
-      readonly id?: string;
-      readonly signature?: string;
-    }
-  | {
-      readonly type: 'code_result';
-      readonly choice: number;
-      readonly block: number;
-      readonly outcome: string;
-      readonly output: string;
-      readonly id?: string;
-      readonly signature?: string;
-    }
+  | (CodePart & BlockPlace)
+  | (CodeResultPart & BlockPlace)
   | { readonly type: 'citation'; readonly choice: number; readonly citation: UrlCitation }
   | {
       readonly type: 'logprobs';
@@ -143,16 +140,11 @@ export type GenerationEvent =
       /** The tokens belong to the refusal, not to the text. */
       readonly refusal?: boolean;
     }
-  /** A block or a reply-level extra that only `format` understands, verbatim (server tool results, grounding metadata). */
-  | {
-      readonly type: 'opaque';
-      readonly choice: number;
-      readonly block: number;
-      readonly format: FormatName;
-      readonly value: JsonObject;
-      /** See `OpaquePart`: it belongs to the part of the same number and follows it. */
-      readonly attached?: boolean;
-    }
+  /**
+   * A block or a reply-level extra that only `format` understands (server tool results, grounding metadata). An attached
+   * one belongs to the part of the same number and follows it.
+   */
+  | (OpaquePart & BlockPlace)
   /** Running totals: the last one wins. Formats emit one whenever the provider reports new counts. */
   | {
       readonly type: 'usage';
@@ -173,6 +165,11 @@ export type GenerationEvent =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly failure: UpstreamFailure }
   | { readonly type: 'end' };
+
+export type EventOf<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
+
+/** An event of one answer, not of the whole reply. */
+export type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
 
 /**
  * The state of a reply so far, as timeouts, the commit gate and telemetry need it. Mutable, cumulative, one object per
@@ -209,4 +206,22 @@ export function createSignals(): Signals {
     ended: false,
     ...noLosses(),
   };
+}
+
+/**
+ * The most answers of one reply. APIs return up to 128. Each answer costs as much as one of some hundred bytes, even
+ * when the upstream sends three bytes for it.
+ */
+export const MAX_CHOICES = 1024;
+export const TOO_MANY_CHOICES = `it has more than ${MAX_CHOICES} answers`;
+
+/** Real names of models and replies have some tens of characters. */
+const MAX_REPEATED = 512;
+
+/**
+ * An upstream name that every chunk of a stream repeats. Undefined for one so long that the stream would become a
+ * multiple of the received bytes: the client's context has another name.
+ */
+export function repeatable(name: string | undefined): string | undefined {
+  return name !== undefined && name.length <= MAX_REPEATED ? name : undefined;
 }

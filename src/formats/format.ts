@@ -17,11 +17,7 @@ export class RequestFault extends Error {
     this.param = param === null ? null : String(param);
   }
 }
-export type RequestFaultCode =
-  | 'invalid_request'
-  | 'missing_required_parameter'
-  | 'unsupported_parameter'
-  | 'invalid_value';
+type RequestFaultCode = 'invalid_request' | 'missing_required_parameter' | 'unsupported_parameter' | 'invalid_value';
 
 /** A reply that breaks its format (garbled JSON, a missing field without which nothing can be read). */
 export class ReplyFault extends Error {

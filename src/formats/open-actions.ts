@@ -6,7 +6,7 @@ import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversat
  */
 export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
 
-export interface ActionResult {
+interface ActionResult {
   readonly part: ToolResultPart;
   /** True for every result but the last, which alone carries the media. */
   readonly textOnly: boolean;
@@ -59,7 +59,7 @@ export class OpenActions {
    */
   answeredBy(turn: Turn): readonly ActionResult[] | undefined {
     if (turn.role !== 'user' || this.#open.size === 0) return undefined;
-    const content = contentBesideResults(turn);
+    const content = turn.parts.filter(({ type }) => type !== 'tool_result');
     if (content.length === 0) return undefined;
     const open = [...this.#open.values()];
     this.#open.clear();
@@ -101,9 +101,4 @@ function isRepeatable(content: readonly Part[], actions: number): boolean {
   // A part costs more than its text, since it is encoded again.
   const length = content.reduce((sum, part) => sum + 100 + ('text' in part ? part.text.length : 0), 0);
   return length * (actions - 1) <= MAX_REPEATED;
-}
-
-/** The parts of a turn that are not tool results. */
-function contentBesideResults({ parts }: Turn): readonly Part[] {
-  return parts.filter(({ type }) => type !== 'tool_result');
 }

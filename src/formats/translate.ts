@@ -6,7 +6,7 @@ import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
 
-export interface RequestTranslation {
+interface RequestTranslation {
   readonly client: Format;
   readonly upstream: Format;
   readonly target: RequestTarget;

@@ -1,4 +1,4 @@
-import { embeddingsFields } from '../formats/fields/embeddings.ts';
+import { embeddingsFields } from '../formats/fields/field-tables.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';

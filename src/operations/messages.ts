@@ -1,4 +1,4 @@
-import { messagesFields } from '../formats/fields/messages.ts';
+import { messagesFields } from '../formats/fields/field-tables.ts';
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';

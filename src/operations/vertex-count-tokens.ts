@@ -1,4 +1,4 @@
-import { geminiFields } from '../formats/fields/gemini.ts';
+import { geminiFields } from '../formats/fields/field-tables.ts';
 import { gemini } from '../formats/gemini/index.ts';
 import { modelNameOf, namesResource } from '../formats/gemini/model-resource.ts';
 import { GatewayError, type Operation } from '../plugin/index.ts';

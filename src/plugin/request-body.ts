@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { repeatedKey } from '../formats/json/repeats.ts';
+import { repeatedKey } from '../formats/json/scan.ts';
+import { applyEdits, type Edit, spliceTexts, type Texts } from './edits.ts';
 import { scanTopLevel, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
-import { spliceTexts, type Texts, applyEdits, type Edit } from './edits.ts';
 import { GatewayError } from './errors.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imagesFields } from '../formats/fields/images.ts';
-import { messagesFields } from '../formats/fields/messages.ts';
+import { imagesFields, messagesFields } from '../formats/fields/field-tables.ts';
 import { namesOf, spellingsOf } from './spellings.ts';
 import { RequestBody } from './request-body.ts';
 

@@ -1,13 +1,11 @@
-import type { FieldTable } from '../formats/fields/field-table.ts';
+import type { FieldTable } from '../formats/fields/field-tables.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { isObject } from '../formats/json/object.ts';
+import { toCamel, toSnake } from '../formats/json/field-names.ts';
 
 /** The keys that lead to a field, from the outermost object. */
 export type KeyPath = readonly string[];
-
-const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const toCamel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * Alternative spellings of a field in an API's bodies: the same name in the other case convention, and fields with the

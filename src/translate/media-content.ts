@@ -1,5 +1,4 @@
-import { bareMime } from '../formats/media/media-types.ts';
-import { sniffMedia } from '../formats/media/magic.ts';
+import { bareMime, sniffMedia } from '../formats/media/media-types.ts';
 import type { FetchedMedia } from '../formats/media/remote-media.ts';
 import type { Download } from '../upstream/types.ts';
 

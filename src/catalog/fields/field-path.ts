@@ -1,7 +1,7 @@
 import { nearest, foldCase } from '../../plugin/index.ts';
-import { FIELD_TABLES } from '../../formats/fields/index.ts';
+import { FIELD_TABLES, type FieldTable } from '../../formats/fields/field-tables.ts';
+import { toSnake } from '../../formats/json/field-names.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
-import type { FieldTable } from '../../formats/fields/field-table.ts';
 
 /** The key `[]` stands for every item of a list. */
 const ITEM = '[]';
@@ -115,7 +115,7 @@ export function looseName(key: string, longest = Infinity): string {
 export const exactName =
   ({ bothCases }: Pick<FieldTable, 'bothCases'>) =>
   (key: string): string =>
-    bothCases ? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
+    bothCases ? toSnake(key) : key;
 
 /** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects. */
 export function withSynonyms(

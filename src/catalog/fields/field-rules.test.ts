@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { chatFields } from '../../formats/fields/chat.ts';
-import type { FieldTable } from '../../formats/fields/field-table.ts';
-import { geminiFields } from '../../formats/fields/gemini.ts';
-import { messagesFields } from '../../formats/fields/messages.ts';
+import { chatFields, messagesFields, geminiFields, type FieldTable } from '../../formats/fields/field-tables.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { meantField, readFieldPath, looseName } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';

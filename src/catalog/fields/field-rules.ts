@@ -1,6 +1,5 @@
 import type { FieldSettings } from '../../plugin/index.ts';
-import { chatFields } from '../../formats/fields/chat.ts';
-import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { chatFields, type FieldTable } from '../../formats/fields/field-tables.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 import {
   readFieldPath,

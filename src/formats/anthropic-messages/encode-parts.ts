@@ -1,16 +1,10 @@
 import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
-import { MAX_DEPTH, nestsTooDeep } from '../json/depth.ts';
-import { JsonText } from '../json/text.ts';
+import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { losesDigits } from '../json/rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
-import type { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signatures.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson } from '../json/read.ts';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
@@ -117,29 +111,16 @@ function encodeText(
 }
 
 function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext): WireBlock {
-  const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
+  const input = encodeArguments(part, path, context.losses, ARGUMENTS);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }
 
-/** Claude's `input` is an object, as Gemini's `args` is (docs/protocols/requests.md#arguments). */
-function parseArguments(text: string, path: BodyPlace, { losses }: RequestContext): WireBlock | JsonText {
-  const param = BodyPlace.field(path, 'function.arguments');
-  const value = JsonText.of(text) ?? parsedArguments(text, param, losses);
-  if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
-  losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
-  return { value };
-}
-
-function parsedArguments(text: string, param: BodyPlace, losses: LossReport): unknown {
-  if (text.trim() === '') return {};
-  if (nestsTooDeep(text)) {
-    throw new RequestFault('invalid_value', `\`${String(param)}\` nests deeper than ${MAX_DEPTH} levels.`, param);
-  }
-  const value = parseJson(text);
-  if (value === undefined) throw new RequestFault('invalid_value', `\`${String(param)}\` is not valid JSON.`, param);
-  if (losesDigits(text, value)) losses.clamped(param, 'whole numbers beyond 2^53 are rounded');
-  return value;
-}
+const ARGUMENTS: ArgumentTexts = {
+  wrapped: 'Claude takes only objects as tool input: sent as {"value": …}',
+  rounded: 'whole numbers beyond 2^53 are rounded',
+  tooDeep: (param, _name, levels) => `\`${String(param)}\` nests deeper than ${levels} levels.`,
+  notJson: (param) => `\`${String(param)}\` is not valid JSON.`,
+};
 
 export function encodeResult(part: ToolResultPart, path: BodyPlace, context: RequestContext): WireBlock {
   const content = encodeParts(part.content, path, 'tool_result', context);

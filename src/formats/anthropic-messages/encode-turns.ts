@@ -1,5 +1,5 @@
 import type { Turn } from '../conversation.ts';
-import { append } from '../lists.ts';
+import { append } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
-import { nestsTooDeep } from '../json/depth.ts';
+import { answeredArguments } from '../call-arguments.ts';
 import { WrittenText } from '../json/written-text.ts';
 import { absorb, isObject } from '../json/object.ts';
-import { parseJson, stringOf } from '../json/read.ts';
+import { stringOf } from '../json/read.ts';
 
 /** Receives the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {
@@ -141,10 +141,7 @@ export class PlainSink implements MessageSink {
     const block = this.#content[index];
     const json = this.#json.get(index);
     if (!block || !json) return;
-    const input = nestsTooDeep(json) ? undefined : parseJson(json);
-    // Arguments that the answer's limit cut short, that nest too deep or that are not an object go under `value`:
-    // `input` must be an object.
-    block.input = isObject(input) ? input : { value: input === undefined ? json : input };
+    block.input = answeredArguments(json);
   }
 
   finish({ delta, beside, usage }: MessageEnd): void {

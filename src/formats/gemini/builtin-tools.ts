@@ -1,7 +1,9 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
 import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { pick, toCamel } from './wire.ts';
+import { pick } from './wire.ts';
+import { toCamel } from '../json/field-names.ts';
+import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -77,7 +79,7 @@ export function encodeBuiltin(
     const canonical = toCamel(name);
     if (known.includes(canonical)) kept[canonical] = value;
     else if (kind === 'web_search' && canonical === 'blockedDomains') kept['excludeDomains'] = value;
-    else if (!ENVELOPE.has(name) && !isRetrieval(kind, canonical)) {
+    else if (!ENVELOPE.has(name) && !(kind === 'google_maps' && RETRIEVAL.includes(canonical))) {
       losses.dropped(`${param}.${name}`, `${field} has no such option`);
     }
   }
@@ -87,17 +89,9 @@ export function encodeBuiltin(
 
 const RETRIEVAL = ['latLng', 'languageCode', 'retrievalConfig'];
 
-function isRetrieval(kind: BuiltinKind, name: string): boolean {
-  return kind === 'google_maps' && RETRIEVAL.includes(name);
-}
-
 function retrievalOf(options: JsonObject): JsonObject | undefined {
   const whole = pick(options, 'retrievalConfig');
   if (isObject(whole)) return whole;
-  const config: JsonObject = {};
-  for (const name of ['latLng', 'languageCode']) {
-    const value = pick(options, name);
-    if (value !== undefined) config[name] = value;
-  }
+  const config = compact({ latLng: pick(options, 'latLng'), languageCode: pick(options, 'languageCode') });
   return Object.keys(config).length > 0 ? config : undefined;
 }

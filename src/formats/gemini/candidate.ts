@@ -6,8 +6,7 @@ import { FunctionCallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
-import { toPartBlock } from './part-block.ts';
-import { toThoughtBlock } from './thought-media.ts';
+import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
 import { asList, asNumber, objectsOf, optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
@@ -175,26 +174,14 @@ export class CandidateReader {
     const place = { choice: this.#choice, block: this.#newBlock() };
     const signed = optional('signature', signature);
     const { inlineData, executableCode, codeExecutionResult } = part;
+    const code = decodeCode(executableCode, codeExecutionResult);
     if (isObject(inlineData) && typeof inlineData['data'] === 'string') {
       const mime = stringOf(inlineData['mimeType']) ?? 'application/octet-stream';
       const { data } = inlineData;
       if (part['thought'] !== true) events.push({ type: 'media', ...place, mime, data, ...signed });
       else events.push({ type: 'opaque', ...place, format: 'gemini', value: toThoughtBlock(mime, data, signature) });
-    } else if (isObject(executableCode)) {
-      const { language, code, id } = executableCode;
-      const ran = { language: stringOf(language) ?? '', code: stringOf(code) ?? '', ...optional('id', stringOf(id)) };
-      events.push({ type: 'code', ...place, ...ran, ...signed });
-    } else if (isObject(codeExecutionResult)) {
-      const { outcome, output, id } = codeExecutionResult;
-      const result = {
-        outcome: stringOf(outcome) ?? '',
-        output: stringOf(output) ?? '',
-        ...optional('id', stringOf(id)),
-      };
-      events.push({ type: 'code_result', ...place, ...result, ...signed });
-    } else {
-      events.push({ type: 'opaque', ...place, format: 'gemini', value: toPartBlock(part) });
-    }
+    } else if (code) events.push({ ...code, ...place, ...signed });
+    else events.push({ type: 'opaque', ...place, format: 'gemini', value: toPartBlock(part) });
   }
 
   #newBlock(): number {

@@ -1,4 +1,4 @@
-import { toSnake } from './wire.ts';
+import { toSnake } from '../json/field-names.ts';
 
 /**
  * Fields of `generationConfig` (docs/protocols/gemini.md#generation-config). Losses name them as OpenAI's chat API

@@ -1,8 +1,9 @@
-import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conversation.ts';
+import type { JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
+import { decodeCode } from './parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
 import { asList, bothSpellings, hasOthers, objectsOf, optional, pick } from './wire.ts';
@@ -78,26 +79,12 @@ class ContentsDecoder {
     if (isObject(call)) return { ...this.#call(call, BodyPlace.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
     if (isObject(response)) return this.#result(response, BodyPlace.field(place, 'functionResponse'));
-    const code = pick(part, 'executableCode');
-    if (isObject(code)) {
-      const { language, code: text, id } = code;
-      const ran = { language: stringOf(language) ?? '', code: stringOf(text) ?? '', ...optional('id', stringOf(id)) };
-      return { type: 'code', ...ran, ...signed };
-    }
-    const result = pick(part, 'codeExecutionResult');
-    if (isObject(result)) {
-      const { outcome, output, id } = result;
-      const execution = {
-        outcome: stringOf(outcome) ?? '',
-        output: stringOf(output) ?? '',
-        ...optional('id', stringOf(id)),
-      };
-      return { type: 'code_result', ...execution, ...signed };
-    }
+    const code = decodeCode(pick(part, 'executableCode'), pick(part, 'codeExecutionResult'));
+    if (code) return { ...code, ...signed };
     return { type: 'opaque', format: 'gemini', value: part };
   }
 
-  #call(call: JsonObject, place: BodyPlace): Extract<Part, { type: 'tool_call' }> {
+  #call(call: JsonObject, place: BodyPlace): ToolCallPart {
     const name = stringOf(pick(call, 'name')) || unnamed(place);
     const id = stringOf(pick(call, 'id')) || this.#newId();
     this.#open.add({ id, name });

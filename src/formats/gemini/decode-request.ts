@@ -1,11 +1,18 @@
-import type { Conversation, JsonObject } from '../conversation.ts';
+import type {
+  Conversation,
+  JsonObject,
+  Reasoning,
+  ReasoningEffort,
+  ResponseFormat,
+  Sampling,
+} from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
-import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeTools } from './decode-tools.ts';
-import { asList, leftover, optional, pick } from './wire.ts';
-import { absorb, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { asList, leftover, optional, pick, asNumber, stringsOf } from './wire.ts';
+import { absorb, objectOf, isObject } from '../json/object.ts';
+import { stringOf, booleanOf } from '../json/read.ts';
+import { fromOpenApi } from './schema.ts';
 
 const KNOWN = new Set(
   'model stream contents systemInstruction tools toolConfig safetySettings generationConfig labels'.split(' '),
@@ -46,4 +53,107 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     ...optional('serviceTier', serviceTier),
     ...(Object.keys(extras).length > 0 && { extras, extrasFormat: 'gemini' }),
   };
+}
+
+type ConfigFields = Pick<
+  Conversation,
+  'sampling' | 'maxTokens' | 'responseFormat' | 'reasoning' | 'modalities' | 'audio' | 'imageConfig'
+>;
+
+interface DecodedConfig {
+  readonly fields: ConfigFields;
+  /** Fields that only this format has, for `extras.generationConfig`. */
+  readonly rest: JsonObject | undefined;
+}
+
+const PLAIN_FIELDS = [
+  'maxOutputTokens temperature topP topK candidateCount seed stopSequences presencePenalty frequencyPenalty',
+  'responseLogprobs logprobs thinkingConfig responseModalities imageConfig',
+]
+  .join(' ')
+  .split(' ');
+
+function decodeConfig(source: unknown): DecodedConfig {
+  const config = objectOf(source) ?? {};
+  const format = decodeResponseFormat(config);
+  const speech = decodeSpeech(config);
+  const taken = new Set([...PLAIN_FIELDS, ...(format.known ? FORMAT_FIELDS : []), ...(speech ? ['speechConfig'] : [])]);
+  const modalities = stringsOf(pick(config, 'responseModalities')).map((modality) => modality.toLowerCase());
+  return {
+    fields: {
+      sampling: decodeSampling(config),
+      ...optional('maxTokens', asNumber(pick(config, 'maxOutputTokens'))),
+      ...optional('responseFormat', format.value),
+      ...optional('reasoning', decodeThinking(pick(config, 'thinkingConfig'))),
+      ...(modalities.length > 0 && { modalities }),
+      ...optional('audio', speech),
+      ...optional('imageConfig', objectOf(pick(config, 'imageConfig'))),
+    },
+    rest: leftover(config, taken),
+  };
+}
+
+function decodeSampling(config: JsonObject): Sampling {
+  const number = (name: string) => asNumber(pick(config, name));
+  const stop = stringsOf(pick(config, 'stopSequences'));
+  return {
+    ...optional('temperature', number('temperature')),
+    ...optional('topP', number('topP')),
+    ...optional('topK', number('topK')),
+    ...optional('frequencyPenalty', number('frequencyPenalty')),
+    ...optional('presencePenalty', number('presencePenalty')),
+    ...optional('seed', number('seed')),
+    ...(stop.length > 0 && { stop }),
+    ...optional('n', number('candidateCount')),
+    ...optional('logprobs', booleanOf(pick(config, 'responseLogprobs'))),
+    ...optional('topLogprobs', number('logprobs')),
+  };
+}
+
+const FORMAT_FIELDS = ['responseMimeType', 'responseSchema', 'responseJsonSchema'];
+
+/** JSON with or without a schema; `text/plain` is the default. Only Gemini has other types (`text/x.enum`). */
+function decodeResponseFormat(config: JsonObject): { readonly known: boolean; readonly value?: ResponseFormat } {
+  const mime = pick(config, 'responseMimeType');
+  const schema = pick(config, 'responseJsonSchema');
+  const openApi = pick(config, 'responseSchema');
+  if (mime === 'application/json') {
+    if (isObject(schema)) return { known: true, value: { type: 'json_schema', schema } };
+    if (isObject(openApi)) return { known: true, value: { type: 'json_schema', schema: fromOpenApi(openApi) } };
+    return { known: true, value: { type: 'json_object' } };
+  }
+  return { known: mime === 'text/plain' && schema === undefined && openApi === undefined };
+}
+
+const EFFORTS = new Map<string | undefined, ReasoningEffort>([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+]);
+
+/**
+ * A budget becomes explicit thinking, a level becomes an effort. `includeThoughts` without a budget becomes adaptive
+ * thinking, whose `display` holds it.
+ */
+function decodeThinking(source: unknown): Reasoning | undefined {
+  if (!isObject(source)) return undefined;
+  const effort = EFFORTS.get(stringOf(pick(source, 'thinkingLevel'))?.toUpperCase());
+  const budget = asNumber(pick(source, 'thinkingBudget'));
+  const shown = booleanOf(pick(source, 'includeThoughts'));
+  const display = optional('display', shown === undefined ? undefined : shown ? 'summarized' : 'omitted');
+  if (budget === 0) return { thinking: { type: 'disabled' } };
+  if (budget !== undefined && budget > 0) return { thinking: { type: 'enabled', budgetTokens: budget, ...display } };
+  if (budget === undefined && shown === undefined) return effort && { effort };
+  return { ...optional('effort', effort), thinking: { type: 'adaptive', ...display } };
+}
+
+/** Speech settings with only the name of a voice equal OpenAI's `audio`. */
+function decodeSpeech(config: JsonObject): JsonObject | undefined {
+  const speech = objectOf(pick(config, 'speechConfig'));
+  const voiceConfig = speech && objectOf(pick(speech, 'voiceConfig'));
+  const prebuilt = voiceConfig && objectOf(pick(voiceConfig, 'prebuiltVoiceConfig'));
+  const voice = prebuilt && stringOf(pick(prebuilt, 'voiceName'));
+  const more = speech && leftover(speech, new Set(['voiceConfig']));
+  return voice === undefined || more ? undefined : { voice, format: 'pcm16' };
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fold } from '../streams/fold.ts';
 import { decodeAll, replyContext } from '../laws.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeStream } from './decode-stream.ts';
+import { decodeReply, decodeStream } from './decode-reply.ts';
 import { toArray, toSse } from './stream.testkit.ts';
 
 const chunk = (parts: object[], more: object = {}) => ({

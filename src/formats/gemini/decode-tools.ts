@@ -1,12 +1,13 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
-import { fromOpenApi } from './openapi-schema.ts';
-import { leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
+import { fromOpenApi } from './schema.ts';
+import { leftover, objectsOf, optional, pick, stringsOf } from './wire.ts';
+import { toCamel } from '../json/field-names.ts';
 import { isObject, setField } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
-export interface DecodedTools {
+interface DecodedTools {
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
   /** Fields that only this format has: those of declarations by function name, and the rest of `toolConfig`. */
@@ -27,7 +28,7 @@ export function decodeTools(
       origins?.note(one, `tools[${at}].${place}`);
       decoded.push(one);
     };
-    decodeFunctions(tool, { strict, rests, note });
+    decodeFunctions(tool, strict, rests, note);
     decodeBuiltins(tool, note);
   });
   const toolChoice = isObject(calling) ? decodeChoice(mode, calling) : undefined;
@@ -45,13 +46,7 @@ export function decodeTools(
 /** Receives a tool and its place in its Tool object. */
 type Note = (tool: Tool, place: string) => void;
 
-interface FunctionsReading {
-  readonly strict: boolean;
-  readonly rests: JsonObject;
-  readonly note: Note;
-}
-
-function decodeFunctions(tool: JsonObject, { strict, rests, note }: FunctionsReading): void {
+function decodeFunctions(tool: JsonObject, strict: boolean, rests: JsonObject, note: Note): void {
   objectsOf(pick(tool, 'functionDeclarations')).forEach((declaration, index) => {
     const decoded = decodeFunction(declaration, strict);
     const rest = leftover(declaration, FUNCTION_FIELDS);

@@ -9,7 +9,7 @@ import type {
   Turn,
 } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
-import { append } from '../lists.ts';
+import { append } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';
 import { BodyPlace } from '../losses/place.ts';
@@ -18,12 +18,12 @@ import { CallIndex, encodeResults, type PendingResult } from './encode-results.t
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
-import { fromPartBlock, isPartBlock } from './part-block.ts';
+import { encodeCode, fromPartBlock, isPartBlock, signed } from './parts.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
-import { optional } from './wire.ts';
-import { parseArguments } from './call-arguments.ts';
+import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
+import { shownText } from '../json/shown.ts';
 
-export interface EncodedContents {
+interface EncodedContents {
   readonly contents: JsonObject[];
   readonly systemInstruction?: JsonObject;
 }
@@ -41,13 +41,7 @@ export function encodeContents(
   target: RequestTarget,
   losses: LossReport,
 ): EncodedContents {
-  return new ContentsEncoder(traits, { target, losses, actions: new OpenActions(tools) }).encode(turns);
-}
-
-interface Setup {
-  readonly target: RequestTarget;
-  readonly losses: LossReport;
-  readonly actions: OpenActions;
+  return new ContentsEncoder(traits, target, losses, new OpenActions(tools)).encode(turns);
 }
 
 class ContentsEncoder {
@@ -61,7 +55,7 @@ class ContentsEncoder {
   readonly #system: JsonObject[] = [];
   #pending: PendingResult[] = [];
 
-  constructor(traits: ModelTraits, { target, losses, actions }: Setup) {
+  constructor(traits: ModelTraits, target: RequestTarget, losses: LossReport, actions: OpenActions) {
     this.#traits = traits;
     this.#actions = actions;
     this.#direct = target.host === 'direct';
@@ -153,14 +147,9 @@ class ContentsEncoder {
         return this.#media(part, place);
       case 'tool_call':
         return this.#call(part, place);
-      case 'code': {
-        const id = optional('id', this.#direct ? part.id : undefined);
-        return signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature);
-      }
-      case 'code_result': {
-        const id = optional('id', this.#direct ? part.id : undefined);
-        return signed({ codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } }, part.signature);
-      }
+      case 'code':
+      case 'code_result':
+        return encodeCode(part, this.#direct);
       case 'opaque':
         return this.#opaque(part, place);
     }
@@ -204,7 +193,7 @@ class ContentsEncoder {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
     this.#actions.called(part);
-    const args = part.custom ? { input: part.arguments } : parseArguments(part, place, this.#losses);
+    const args = encodeArguments(part, place, this.#losses, ARGUMENTS);
     const { name } = part;
     const functionCall = this.#direct ? { id, name, args } : { name, args };
     return signed({ functionCall }, part.signature ?? signature);
@@ -256,13 +245,19 @@ class ContentsEncoder {
   }
 }
 
+const ARGUMENTS: ArgumentTexts = {
+  wrapped: 'Gemini takes only objects as arguments: sent as {"value": …}',
+  rounded: 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded',
+  tooDeep: (param, name, levels) => `${argumentsOf(param, name)} nest deeper than ${levels} levels.`,
+  notJson: (param, name) => `${argumentsOf(param, name)} are not valid JSON.`,
+};
+
+const argumentsOf = (param: BodyPlace, name: string): string =>
+  `${String(param)}: the arguments of the call "${shownText(name)}"`;
+
 /** Parts of Google's server-side tools. Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
 const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];
 
 function isMedia(part: JsonObject): boolean {
   return 'inlineData' in part || 'fileData' in part;
-}
-
-function signed(part: JsonObject, signature: string | undefined): JsonObject {
-  return signature === undefined ? part : { ...part, thoughtSignature: signature };
 }

@@ -1,14 +1,16 @@
-import type { JsonObject } from '../conversation.ts';
-import type { FinishReason, GenerationEvent, UrlCitation, Usage } from '../events.ts';
-import { type FoldedChoice, fold } from '../streams/fold.ts';
+import type { JsonObject, Part } from '../conversation.ts';
+import type { GenerationEvent, LogprobToken } from '../events.ts';
+import { type FoldedChoice, type Generation, fold } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
-import { encodeAnswerPart, encodeLogprobs, loseForeign } from './encode-parts.ts';
 import { nativeFinish } from './finish.ts';
 import { groundingOf } from './grounding.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeUsage } from './usage.ts';
-import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
+import { noLosses, type LossNotes, lose } from '../losses/reply-losses.ts';
 import { optional } from './wire.ts';
+import { answeredArguments } from '../call-arguments.ts';
+import { encodeCode, fromThoughtBlock, isPartBlock, signed } from './parts.ts';
+import { objectOf } from '../json/object.ts';
 
 /** Encodes events as a GenerateContentResponse for a client of this API. */
 export function encodeReply(
@@ -26,11 +28,7 @@ export function encodeReply(
  * prefix again.
  */
 export function encodeEnvelope(
-  {
-    id,
-    model,
-    usage,
-  }: { readonly id: string | undefined; readonly model: string | undefined; readonly usage: Usage | undefined },
+  { id, model, usage }: Pick<Generation, 'id' | 'model' | 'usage'>,
   client: ClientContext,
 ): JsonObject {
   return {
@@ -60,11 +58,7 @@ function encodeChoice(choice: FoldedChoice): JsonObject {
   };
 }
 
-export interface Ending {
-  readonly finish: FinishReason | undefined;
-  readonly native: string | undefined;
-  readonly message: string | undefined;
-  readonly citations: readonly UrlCitation[];
+interface Ending extends Pick<FoldedChoice, 'finish' | 'native' | 'message' | 'citations'> {
   /** Candidate metadata of a Gemini upstream. Citations of any other upstream are converted to its form. */
   readonly metadata: JsonObject;
   readonly text: string;
@@ -78,4 +72,56 @@ export function encodeEnding({ finish, native, message, citations, metadata, tex
     ...metadata,
     ...(grounded && { groundingMetadata: groundingOf(citations, text) }),
   };
+}
+
+/** Encodes a part of an answer for Gemini's clients. Returns undefined for a part that this API has no form for. */
+export function encodeAnswerPart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return words(part.text, false, part.signature);
+    case 'thinking':
+      return words(part.text, true, part.signature);
+    case 'refusal':
+      return { text: part.text };
+    case 'tool_call': {
+      const { id, name, custom, signature, arguments: text } = part;
+      const args = custom ? { input: text } : text.trim() === '' ? {} : answeredArguments(text);
+      return signed({ functionCall: { id, name, args } }, signature);
+    }
+    case 'media': {
+      if (part.source.kind !== 'data') return undefined;
+      const inlineData = { mimeType: part.mime ?? 'application/octet-stream', data: part.source.data };
+      return signed({ inlineData }, part.signature);
+    }
+    case 'code':
+    case 'code_result':
+      return encodeCode(part, true);
+    case 'opaque':
+      if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
+      if (isPartBlock(part.value)) return objectOf(part.value['part']);
+      return fromThoughtBlock(part.value) ?? part.value;
+    case 'redacted_thinking':
+    case 'tool_result':
+      return undefined;
+  }
+}
+
+/**
+ * Reports a block of another provider, which this API has no part for. Fields of a part or of the whole reply are no
+ * blocks.
+ */
+export function loseForeign(part: Part, notes: LossNotes): void {
+  if (part.type !== 'opaque' || part.format === 'gemini' || part.attached) return;
+  if (typeof part.value['type'] === 'string') lose(notes, 'content_blocks');
+}
+
+export function words(text: string, thought: boolean, signature: string | undefined): JsonObject {
+  return signed({ text, ...(thought && { thought }) }, signature);
+}
+
+export function encodeLogprobs(tokens: readonly LogprobToken[]): JsonObject {
+  const entry = ({ token, logprob }: { token: string; logprob: number }) => ({ token, logProbability: logprob });
+  const chosenCandidates = tokens.map(entry);
+  if (!tokens.some(({ top }) => top)) return { chosenCandidates };
+  return { chosenCandidates, topCandidates: tokens.map(({ top }) => ({ candidates: (top ?? []).map(entry) })) };
 }

@@ -1,18 +1,17 @@
-import type { Conversation, JsonObject } from '../conversation.ts';
+import type { Conversation, JsonObject, Tool } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
-import { hidesSignatures, hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
 import { addDerived, checkLabels } from './labels.ts';
-import { LossReport } from '../losses/losses.ts';
+import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
-import { reportToolExtras } from '../losses/tool-extras.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, objectsOf, optional } from './wire.ts';
 import { shownText } from '../json/shown.ts';
 import { isObject } from '../json/object.ts';
+import { isComputerUse } from '../open-actions.ts';
 
 /**
  * Encodes the body of generateContent and streamGenerateContent, which is the same for both
@@ -179,4 +178,33 @@ function merge(rest: JsonObject, own: JsonObject): JsonObject {
     if (isObject(value) && isObject(mine)) merged[name] = merge(value, mine);
   }
   return merged;
+}
+
+/** Path of the computer use tool in the request (places.ts). */
+function placeOfComputerUse(tools: readonly Tool[] | undefined): string | undefined {
+  const at = tools?.findIndex(isComputerUse) ?? -1;
+  return at < 0 ? undefined : `tools[${at}]`;
+}
+
+const LAX = 'the header x-gateway-strict-open-ai-compliance: false';
+
+/** In the Messages API a call's signature is in its id, for every client. */
+function hidesSignatures({ extrasFormat }: Conversation, { strict }: Pick<RequestTarget, 'strict'>): boolean {
+  return strict && extrasFormat !== 'anthropic-messages';
+}
+
+/**
+ * Describes what a request for computer use lacks (docs/protocols/gemini.md#computer-use), for the message of a
+ * refusal. The gateway does not refuse such a request itself: newer models that are not the computer-use preview accept
+ * the tool as well.
+ */
+function hintOfComputerUse(
+  conversation: Conversation,
+  target: Pick<RequestTarget, 'model' | 'strict'>,
+): string | undefined {
+  if (placeOfComputerUse(conversation.tools) === undefined) return undefined;
+  const missing = hidesSignatures(conversation, target) ? [LAX] : [];
+  if (!/computer-use/i.test(target.model))
+    missing.unshift(`a model made for it (a computer-use preview), not ${target.model}`);
+  return missing.length > 0 ? `The tool computer_use needs ${missing.join(', and ')}.` : undefined;
 }

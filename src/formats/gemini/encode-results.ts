@@ -1,6 +1,6 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { nestsTooDeep } from '../json/depth.ts';
+import { nestsTooDeep } from '../json/scan.ts';
 import { JsonText } from '../json/text.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsent } from './encode-media.ts';
@@ -8,6 +8,7 @@ import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { shownText } from '../json/shown.ts';
+import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -40,7 +41,7 @@ export interface PendingResult {
   readonly textOnly?: boolean;
 }
 
-export interface ResultOptions {
+interface ResultOptions {
   readonly calls: CallIndex;
   readonly losses: LossReport;
   readonly keepIds: boolean;
@@ -51,7 +52,7 @@ export interface ResultOptions {
   readonly mediaInside: boolean;
 }
 
-export interface EncodedResults {
+interface EncodedResults {
   /** functionResponse parts of one turn, all together and in call order. */
   readonly responses: JsonObject[];
   /** Media of the results for a user content of their own. */
@@ -142,11 +143,6 @@ function parseObject(text: string): JsonObject | JsonText | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   const whole = JsonText.of(text);
   if (whole) return whole.isObject ? whole : undefined;
-  if (nestsTooDeep(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && !losesDigits(text, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = nestsTooDeep(text) ? undefined : parseJson(text);
+  return isObject(value) && !losesDigits(text, value) ? value : undefined;
 }

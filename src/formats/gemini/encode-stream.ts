@@ -1,10 +1,17 @@
 import type { JsonObject, Part } from '../conversation.ts';
-import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation, Usage } from '../events.ts';
+import {
+  type ChoiceEvent,
+  type EventOf,
+  type FinishReason,
+  type GenerationEvent,
+  type LogprobToken,
+  type UrlCitation,
+  type Usage,
+  repeatable,
+} from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
-import { repeatable } from '../streams/repeated.ts';
-import { encodeAnswerPart, encodeLogprobs, loseForeign, words } from './encode-parts.ts';
-import { encodeEnding, encodeEnvelope } from './encode-reply.ts';
+import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { isCandidateMetadata } from './metadata.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
@@ -12,10 +19,10 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
 }
 
 /** Events that become a part each. */
-type WholeEvent = Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>;
+type WholeEvent = EventOf<'media' | 'code' | 'code_result' | 'opaque'>;
 
 interface PendingCall {
-  readonly event: Extract<GenerationEvent, { type: 'tool_call' }>;
+  readonly event: EventOf<'tool_call'>;
   arguments: string;
 }
 
@@ -72,10 +79,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     return records;
   }
 
-  #choiceEvent(
-    event: Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>,
-    state: ChoiceState,
-  ): void {
+  #choiceEvent(event: ChoiceEvent, state: ChoiceState): void {
     switch (event.type) {
       case 'tool_call':
         state.calls.set(event.call, { event, arguments: '' });
@@ -103,21 +107,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   #content(
-    event: Extract<
-      GenerationEvent,
-      {
-        type:
-          | 'text'
-          | 'thinking'
-          | 'signature'
-          | 'redacted_thinking'
-          | 'refusal'
-          | 'media'
-          | 'code'
-          | 'code_result'
-          | 'opaque';
-      }
-    >,
+    event: Exclude<ChoiceEvent, { type: 'tool_call' | 'tool_arguments' | 'finish' | 'citation' | 'logprobs' }>,
     state: ChoiceState,
   ): void {
     this.#flushCalls(event.choice, state);
@@ -149,7 +139,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     if (part) this.#part(event.choice, part, state);
   }
 
-  #words(event: Extract<GenerationEvent, { type: 'text' | 'thinking' }>, state: ChoiceState): void {
+  #words(event: EventOf<'text' | 'thinking'>, state: ChoiceState): void {
     if (state.open?.block === event.block) state.open.part['text'] = `${String(state.open.part['text'])}${event.text}`;
     else {
       const part = words(event.text, event.type === 'thinking', undefined);
@@ -159,7 +149,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   /** Puts the signature on its part while that is unsent, afterwards on an empty part, as Google itself streams it. */
-  #sign({ choice, block, signature }: Extract<GenerationEvent, { type: 'signature' }>, state: ChoiceState): void {
+  #sign({ choice, block, signature }: EventOf<'signature'>, state: ChoiceState): void {
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', state.thinkingBlock === block, signature), state);
     state.open = undefined;

@@ -8,7 +8,7 @@ import { toCarrier } from './schema.ts';
 import { optional } from './wire.ts';
 import { isObject } from '../json/object.ts';
 
-export interface EncodedGeminiTools {
+interface EncodedGeminiTools {
   readonly tools?: JsonObject[];
   readonly toolConfig?: JsonObject;
   /** Free-text tools sent as functions of one string; their arguments are unwrapped in the reply. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientError } from '../format.ts';
-import { decodeError, decodeFailure, encodeError, encodeStreamError } from './errors.ts';
+import { decodeError, decodeInnerFailure, encodeError, encodeStreamError } from './errors.ts';
 
 const google = (error: object) => JSON.stringify({ error });
 const retry = (retryDelay: unknown) => [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
@@ -77,7 +77,7 @@ describe('errors of the upstream', () => {
     [{ message: 'm', status: 'CANCELLED' }, 499],
     [{ code: 14, message: 'm' }, 502],
   ])('in a stream, %j means status %i', (error, status) => {
-    expect(decodeFailure(error).status).toBe(status);
+    expect(decodeInnerFailure(error).status).toBe(status);
   });
 });
 

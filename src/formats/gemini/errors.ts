@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
 import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { parseJson, stringOf } from '../json/read.ts';
 
 /** Google's status words (docs/protocols/errors.md#google-errors). The gateway writes the first word of a status. */
 const STATUSES: readonly (readonly [number, ...string[]])[] = [
@@ -28,7 +28,7 @@ const MAX_TEXT_BYTES = 1024;
  * (docs/protocols/gemini.md#array-errors).
  */
 export function decodeError(status: number, text: string): UpstreamFailure {
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   if (!isObject(body)) return { status, message: messageOr(cap(text.trim()), status) };
   const error = body['error'];
@@ -40,7 +40,7 @@ export function decodeError(status: number, text: string): UpstreamFailure {
 }
 
 /** Decodes Google's error object, of a reply or inside a stream, where its own code is the only status. */
-export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
+function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
   const kind = stringOf(error['status']);
   const code = asNumber(error['code']);
   const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
@@ -67,14 +67,6 @@ export function decodeInnerFailure(error: unknown): UpstreamFailure {
     : { status: 502, message: messageOr(cap(stringOf(error) ?? JSON.stringify(error)), 502) };
   const kind = STATUSES.find(([status]) => status === failure.status)?.[1] ?? 'UNKNOWN';
   return { kind, ...failure };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function statusOf(kind: string | undefined): number | undefined {

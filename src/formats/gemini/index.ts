@@ -1,9 +1,7 @@
 import type { Format } from '../format.ts';
-import { counting } from './counting.ts';
-import { readClient } from './client-options.ts';
-import { decodeReply } from './decode-reply.ts';
+import { counting } from './usage.ts';
+import { decodeReply, decodeStream } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { decodeStream } from './decode-stream.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
@@ -20,7 +18,8 @@ export const gemini: Format = {
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
-  readClient,
+  // Ids have no prefix in this API. Every chunk has usage, requested or not.
+  readClient: (_body, { id, strict }) => ({ id, strict, includeUsage: true }),
   decodeRequest,
   clientPaths,
   encodeRequest,

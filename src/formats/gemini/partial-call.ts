@@ -43,7 +43,7 @@ export class PartialArguments {
     this.#levels += keys.length;
     if (this.#levels > MAX_LEVELS)
       throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument has more than ${MAX_LEVELS} levels`);
-    const parent = this.#below(this.#parent, { keys, last, path });
+    const parent = this.#below(this.#parent, keys, last, path);
     this.#parent = parent;
     this.#parentPath = path.slice(0, lastFrom);
     const value = valueOf(piece);
@@ -77,7 +77,8 @@ export class PartialArguments {
     node[key] = value;
   }
 
-  #below(from: Node | unknown[], { keys, last, path }: PiecePlace): Node | unknown[] {
+  /** The node of the keys; `last` tells whether a new one is a list. */
+  #below(from: Node | unknown[], keys: readonly Key[], last: Key, path: string): Node | unknown[] {
     let node = from;
     for (const [index, key] of keys.entries()) {
       const next: unknown = read(node, key);
@@ -93,13 +94,6 @@ export class PartialArguments {
     }
     return node;
   }
-}
-
-/** The place of a piece, relative to a node of its path. */
-interface PiecePlace {
-  readonly keys: readonly Key[];
-  readonly last: Key;
-  readonly path: string;
 }
 
 type Key = string | number;

@@ -6,9 +6,6 @@ import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
-/** The reader only observes the reply: its call ids are never sent. */
-const watching = (client: ClientContext) => ({ model: client.model, newCallId: () => 'call' });
-
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream ? new GeminiPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
 }
@@ -31,8 +28,9 @@ class GeminiPassThrough implements PassThrough {
   readonly #framing = new Framing();
   readonly #reader: GeminiReplyReader;
 
-  constructor(client: ClientContext) {
-    this.#reader = new GeminiReplyReader(watching(client));
+  constructor({ model }: ClientContext) {
+    // The reader only observes the reply: its call ids are never sent.
+    this.#reader = new GeminiReplyReader({ model, newCallId: () => 'call' });
   }
 
   push(bytes: Buffer): Buffer | undefined {

@@ -11,8 +11,7 @@ import {
   replyContext,
 } from '../laws.testkit.ts';
 import { decodeError } from './errors.ts';
-import { decodeReply } from './decode-reply.ts';
-import { decodeStream } from './decode-stream.ts';
+import { decodeReply, decodeStream } from './decode-reply.ts';
 import { type Expected, hasCorpus, loadDerive, type Recording, recordings } from './recorded.testkit.ts';
 
 const all = recordings();

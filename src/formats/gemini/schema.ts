@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { AllOfMerger, MergeRoom } from './schema-merge.ts';
 import { isObject } from '../json/object.ts';
+import { leftover, pick } from './wire.ts';
 
 /**
  * JSON Schema in the form of `parametersJsonSchema` and `responseJsonSchema`
@@ -8,7 +9,7 @@ import { isObject } from '../json/object.ts';
  * must not change (one known gateway edits it in place, and deletes properties that happen to be named
  * `additionalProperties`). Only schema positions are walked, never plain data.
  */
-export interface CarriedSchema {
+interface CarriedSchema {
   /** Undefined for an empty object: Google wants such parameters omitted. */
   readonly schema: JsonObject | undefined;
   /** Keywords that were moved to a description. */
@@ -125,7 +126,7 @@ class Carrier {
 
   #children(schema: JsonObject, out: JsonObject, notes: string[]): void {
     this.#definitions(schema, out);
-    if (isObject(schema['properties'])) out['properties'] = this.#map(schema['properties']);
+    if (isObject(schema['properties'])) out['properties'] = Object.fromEntries(this.#members(schema['properties']));
     if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
     // Draft 4 to 2019-09 write prefixItems as a list under `items`.
     if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
@@ -148,11 +149,7 @@ class Carrier {
     if (found.length > 0) out['$defs'] = Object.fromEntries(found.flatMap((schemas) => this.#members(schemas)));
   }
 
-  #map(schemas: JsonObject): JsonObject {
-    // fromEntries defines own properties: a property named `__proto__` stays one.
-    return Object.fromEntries(this.#members(schemas));
-  }
-
+  /** For `Object.fromEntries`, which defines own properties: a property named `__proto__` stays one. */
   #members(schemas: JsonObject): (readonly [string, JsonObject])[] {
     return Object.entries(schemas).flatMap(([name, schema]) => {
       const node = this.node(schema);
@@ -188,4 +185,53 @@ function isEmptyObject(schema: JsonObject): boolean {
   if (isObject(properties) && Object.keys(properties).length > 0) return false;
   if (additionalProperties !== undefined && additionalProperties !== false) return false;
   return !['anyOf', '$ref', 'enum', 'items', 'prefixItems', 'description'].some((keyword) => keyword in rest);
+}
+
+/**
+ * Converts Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) to JSON Schema
+ * (docs/protocols/requests.md#schema-openapi): lowercase types, `nullable` in the type, and numbers for the counts that
+ * protobuf writes as strings. Only keywords of this dialect are changed.
+ */
+export function fromOpenApi(schema: JsonObject): JsonObject {
+  const out: JsonObject = { ...leftover(schema, SPECIAL) };
+  for (const name of COUNTS) {
+    const value = out[name];
+    if (typeof value === 'string' && /^-?\d+$/.test(value)) out[name] = Number(value);
+  }
+  const isNullable = schema['nullable'] === true;
+  const type = fromOpenApiType(pick(schema, 'type'), isNullable);
+  const properties = pick(schema, 'properties');
+  const items = pick(schema, 'items');
+  const anyOf = pick(schema, 'anyOf');
+  const additional = pick(schema, 'additionalProperties');
+  return {
+    ...(type !== undefined && { type }),
+    ...out,
+    ...(isObject(properties) && { properties: convertAll(properties) }),
+    ...(items !== undefined && { items: convert(items) }),
+    ...(Array.isArray(anyOf) && {
+      anyOf: isNullable && !type ? [...anyOf.map(convert), { type: 'null' }] : anyOf.map(convert),
+    }),
+    ...(additional !== undefined && { additionalProperties: convert(additional) }),
+  };
+}
+
+const SPECIAL = new Set(['type', 'nullable', 'properties', 'items', 'anyOf', 'additionalProperties']);
+const COUNTS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength'];
+
+/** Protobuf JSON accepts the number of an enum value in place of its name, and one recorded client sends numbers. */
+const TYPE_NUMBERS = [undefined, 'string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+
+function fromOpenApiType(type: unknown, nullable: boolean): unknown {
+  const name = typeof type === 'number' ? TYPE_NUMBERS[type] : typeof type === 'string' ? type.toLowerCase() : type;
+  if (name === undefined || name === 'type_unspecified') return undefined;
+  return nullable && name !== 'null' ? [name, 'null'].flat() : name;
+}
+
+function convert(schema: unknown): unknown {
+  return isObject(schema) ? fromOpenApi(schema) : schema;
+}
+
+function convertAll(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, convert(schema)]));
 }

@@ -1,15 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
-import { setField } from '../json/object.ts';
+import { setField, isObject } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
+import { ReplyFault, type TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
-
-/** True when there are counts: most chunks of a stream carry only `trafficType`. */
-function hasCounts(raw: JsonObject): boolean {
-  return COUNTS.some((name) => asNumber(raw[name]) !== undefined);
-}
 
 /**
  * Reads the usage of one reply. Every chunk has running totals, and later ones are more complete: they replace earlier
@@ -29,7 +25,8 @@ export class GeminiUsageReader {
     if (metadata['promptTokensDetails'] || metadata['toolUsePromptTokensDetails'])
       this.#inputAudio = audioIn(merged['promptTokensDetails'], merged['toolUsePromptTokensDetails']);
     if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(merged['candidatesTokensDetails']);
-    if (!hasCounts(metadata)) return undefined;
+    // Most chunks of a stream carry only `trafficType`.
+    if (COUNTS.every((name) => asNumber(metadata[name]) === undefined)) return undefined;
     const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
     return { type: 'usage', usage: { ...decodeCounts(merged), ...audio }, raw: merged };
   }
@@ -76,4 +73,29 @@ export function encodeUsage(usage: Usage): JsonObject {
     promptTokensDetails: audio(usage.inputAudio),
     candidatesTokensDetails: audio(usage.outputAudio),
   });
+}
+
+/** Fields of CountTokensResponse (docs/protocols/gemini.md#count-tokens). */
+const COUNT_FIELDS: ReadonlySet<string> = new Set([
+  'totalTokens',
+  'totalBillableCharacters',
+  'promptTokensDetails',
+  'cachedContentTokenCount',
+]);
+
+export const counting: TokenCounting = {
+  // Without `cachedContent`, which Google refuses too: it belongs to the prompt, so a count without it would be wrong.
+  notTaken: ['toolConfig', 'safetySettings', 'labels', 'serviceTier'],
+  decodeReply(body) {
+    const tokens = isObject(body) ? totalOf(body) : undefined;
+    if (tokens === undefined) throw new ReplyFault('the reply has no count in `totalTokens`');
+    return tokens;
+  },
+  encodeReply: (tokens) => ({ totalTokens: tokens }),
+};
+
+/** ProtoJSON may omit a zero: https://protobuf.dev/programming-guides/json/ */
+function totalOf(reply: JsonObject): number | undefined {
+  if (reply['totalTokens'] !== undefined) return asNumber(reply['totalTokens']);
+  return Object.keys(reply).every((key) => COUNT_FIELDS.has(key)) ? 0 : undefined;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { toCamel, toSnake } from '../json/field-names.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -71,33 +72,6 @@ export function leftover(source: JsonObject, taken: ReadonlySet<string>): JsonOb
     if (!taken.has(canonical) && value !== null && value !== undefined) (rest ??= {})[canonical] = value;
   }
   return rest;
-}
-
-/** All fields of this API have shorter names. A longer name keeps its spelling. */
-const LONGEST_NAME = 128;
-
-export function toCamel(name: string): string {
-  return name.includes('_') && name.length <= LONGEST_NAME ? camelized(name) : name;
-}
-
-/** Written without a pattern, which takes four times as long (measured): a body may have a hundred thousand fields. */
-function camelized(name: string): string {
-  let camel = '';
-  let from = 0;
-  for (let at = name.indexOf('_'); at >= 0; at = name.indexOf('_', at + 1)) {
-    const next = name[at + 1] ?? '';
-    if (!isLowerOrDigit(next)) continue;
-    camel += name.slice(from, at) + next.toUpperCase();
-    from = at + 2;
-  }
-  return camel + name.slice(from);
-}
-
-const isLowerOrDigit = (letter: string): boolean =>
-  (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
-
-export function toSnake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Extra fields of an event or part type, present only when they have a value (exactOptionalPropertyTypes). */

@@ -67,3 +67,56 @@ export function afterStringIn(bytes: Buffer, from: number): number {
 /** The value of a JSON string literal. Most literals have no escape and need no parser. */
 export const unquoted = (text: string): string =>
   text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+
+/**
+ * The deepest nesting of a JSON text that becomes part of a body. Parsing such a text needs no recursion, but walking
+ * and writing its value does: some thousand levels overflow the stack (measured). A body itself may nest 64 levels
+ * (`limits.json_depth`).
+ */
+export const MAX_DEPTH = 256;
+
+/** Counts brackets only: the parser decides whether the text is valid JSON. */
+export function nestsTooDeep(text: string): boolean {
+  if (text.length <= MAX_DEPTH) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = afterString(text, at);
+      continue;
+    }
+    depth += depthStep(code);
+    if (depth > MAX_DEPTH) return true;
+    at += 1;
+  }
+  return false;
+}
+
+/**
+ * Finds a key that occurs twice in one object of a JSON text. JSON.parse keeps the last value, and an upstream may read
+ * the first.
+ * @param text well-formed JSON
+ */
+export function repeatedKey(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let keyIsDue = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = afterString(text, at);
+      const keys = open.at(-1);
+      if (keyIsDue && keys) {
+        const key = unquoted(text.slice(at, end));
+        if (keys.has(key)) return key;
+        keys.add(key);
+      }
+      keyIsDue = false;
+      at = end - 1;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      open.push(code === OPEN_OBJECT ? new Set() : undefined);
+      keyIsDue = code === OPEN_OBJECT;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop();
+    else if (code === COMMA) keyIsDue = open.at(-1) !== undefined;
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DEPTH } from './depth.ts';
+import { MAX_DEPTH } from './scan.ts';
 import { JsonText, writeJson } from './text.ts';
 
 /** Long enough to be kept as text. */

@@ -1,7 +1,5 @@
-import { MAX_DEPTH } from './depth.ts';
-import { repeatedKey } from './repeats.ts';
-import { isChanged } from './rounding.ts';
 import {
+  MAX_DEPTH,
   QUOTE,
   BACKSLASH,
   COMMA,
@@ -16,7 +14,9 @@ import {
   CAPITAL_E,
   LETTER_E,
   afterSpace,
+  repeatedKey,
 } from './scan.ts';
+import { isChanged } from './rounding.ts';
 
 /** Whole numbers of up to this many digits stay the same when they are parsed and written. */
 const SAFE_DIGITS = 15;
@@ -152,7 +152,7 @@ function isJson(text: string): boolean {
       next = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM;
       at += 1;
     } else {
-      at = valueEnd(text, at, code);
+      at = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
       if (at === NONE) return false;
       next = REST;
     }
@@ -167,10 +167,6 @@ function keyEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return NONE;
   const at = afterSpace(text, stringEnd(text, from));
   return text.charCodeAt(at) === COLON ? at + 1 : NONE;
-}
-
-function valueEnd(text: string, from: number, first: number): number {
-  return first === QUOTE ? stringEnd(text, from) : scalarEnd(text, from, first);
 }
 
 /** Most numbers are short integers, which need no pattern. */

@@ -1,5 +1,5 @@
-import type { Loss } from '../conversation.ts';
-import type { ParamPath } from './place.ts';
+import type { Loss, Tool } from '../conversation.ts';
+import { type ParamPath, BodyPlace } from './place.ts';
 
 /**
  * The most losses of one request that are named. An ordinary request has fewer than ten, and the header shows about
@@ -93,4 +93,13 @@ export function joinLosses(...lists: readonly (readonly Loss[])[]): readonly Los
   const report = new LossReport();
   for (const list of lists) report.addAll(list);
   return report.list();
+}
+
+/** Reports fields of single tools that only the API they were written for has. */
+export function reportToolExtras(tools: readonly Tool[] | undefined, losses: LossReport, reason: string): void {
+  tools?.forEach((tool, at) => {
+    if (tool.type !== 'function' || !tool.extras) return;
+    const place = BodyPlace.item('tools', at);
+    for (const key of Object.keys(tool.extras)) losses.dropped(BodyPlace.field(place, key), reason);
+  });
 }

@@ -1,5 +1,5 @@
 import { PlaceFinder, type PlaceSpellings } from './body-places.ts';
-import type { Conversation, JsonObject, Loss, Part, Turn } from '../conversation.ts';
+import type { Conversation, JsonObject, Loss, Part, ToolResultPart, Turn } from '../conversation.ts';
 import type { Format } from '../format.ts';
 import { LossReport, MAX_NAMED } from './losses.ts';
 import type { Origins } from './origins.ts';
@@ -54,7 +54,7 @@ const NODE = /^(messages|tools)\[(\d+)\](?:\.(tool_calls|content)\[(\d+)\])?(?:\
 
 interface Message {
   readonly turn: Turn;
-  readonly result?: Extract<Part, { type: 'tool_result' }>;
+  readonly result?: ToolResultPart;
 }
 
 /**

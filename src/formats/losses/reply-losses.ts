@@ -19,7 +19,7 @@ const REASONS = {
   citations: 'The API of the client has no field for a citation on this content.',
 } as const;
 
-export type ReplyPart = keyof typeof REASONS;
+type ReplyPart = keyof typeof REASONS;
 
 /** The losses of a reply on its way to the client, each part named once. Undefined when nothing was lost. */
 export interface LossNotes {

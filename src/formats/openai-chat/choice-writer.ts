@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { FinishReason, GenerationEvent } from '../events.ts';
+import type { FinishReason, ChoiceEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts';
@@ -13,7 +13,6 @@ export interface ChunkFrame {
   readonly tail: string;
 }
 
-type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' }>;
 type Of<T extends ChoiceEvent['type']> = Extract<ChoiceEvent, { type: T }>;
 
 /** Writes the chunks of one choice. */

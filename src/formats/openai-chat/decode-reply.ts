@@ -1,5 +1,4 @@
-import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
-import type { GenerationEvent } from '../events.ts';
+import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';

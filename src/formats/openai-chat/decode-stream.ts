@@ -1,6 +1,5 @@
-import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
+import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';

@@ -10,9 +10,8 @@ import type {
 } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { LossReport } from '../losses/losses.ts';
+import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
-import { reportToolExtras } from '../losses/tool-extras.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';

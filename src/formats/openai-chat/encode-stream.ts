@@ -1,11 +1,10 @@
-import type { GenerationEvent, Usage } from '../events.ts';
+import { type GenerationEvent, type Usage, repeatable } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, encodeUsage, type ReplyEnvelope } from './reply-fields.ts';
-import { repeatable } from '../streams/repeated.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {

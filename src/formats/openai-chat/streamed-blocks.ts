@@ -1,6 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { append } from '../lists.ts';
-import { isObject } from '../json/object.ts';
+import { append, isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 
 /**

@@ -1,9 +1,10 @@
+import { isSpace } from '../json/scan.ts';
+import { NOTHING } from './held-bytes.ts';
+
 /** UTF-8's byte order mark. RFC 8259, section 8.1, lets a parser ignore it; WHATWG HTML, section 9.2.5, demands that of event streams. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-const NOTHING = Buffer.alloc(0);
 
-export interface Opened {
+interface Opened {
   /** All bytes received and not yet returned, without the byte order mark. */
   readonly bytes: Buffer;
   /** Index of the first byte that is neither white space nor part of the mark; undefined until it arrives. */
@@ -27,7 +28,7 @@ export class StreamStart {
     }
     const text = this.#begun ? bytes : withoutMark(bytes);
     this.#begun = true;
-    const at = text.findIndex((byte) => !BLANK.has(byte));
+    const at = text.findIndex((byte) => !isSpace(byte));
     return { bytes: text, first: at < 0 ? undefined : at };
   }
 }

@@ -1,5 +1,14 @@
 import type { FormatName, JsonObject, Part, ToolCallPart } from '../conversation.ts';
-import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from '../events.ts';
+import type {
+  ChoiceEvent,
+  EventOf,
+  FinishReason,
+  GenerationEvent,
+  LogprobToken,
+  UpstreamFailure,
+  Usage,
+  UrlCitation,
+} from '../events.ts';
 import { mediaKind } from '../media/media-types.ts';
 
 /** One complete answer, folded from a list of events. */
@@ -95,9 +104,7 @@ function draftOf(drafts: Map<number, Draft>, index: number): Draft {
   return draft;
 }
 
-type FoldedEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>;
-
-function foldInto(draft: Draft, event: FoldedEvent): void {
+function foldInto(draft: Draft, event: ChoiceEvent): void {
   switch (event.type) {
     case 'text':
       return mergeText(draft, event);
@@ -144,25 +151,25 @@ function foldInto(draft: Draft, event: FoldedEvent): void {
   }
 }
 
-function mergeArguments(draft: Draft, { call, text }: Extract<FoldedEvent, { type: 'tool_arguments' }>): void {
+function mergeArguments(draft: Draft, { call, text }: EventOf<'tool_arguments'>): void {
   const part = partAt(draft, 'tool_call', call);
   if (part?.type === 'tool_call') part.arguments += text;
 }
 
-function mergeText(draft: Draft, { block, text, spoken }: Extract<FoldedEvent, { type: 'text' }>): void {
+function mergeText(draft: Draft, { block, text, spoken }: EventOf<'text'>): void {
   const part = partAt(draft, 'text', block);
   if (part?.type === 'text') part.text += text;
   else begin(draft, block, { type: 'text', text, ...(spoken && { spoken }) });
 }
 
-function mergeThinking(draft: Draft, { block, text, inline }: Extract<FoldedEvent, { type: 'thinking' }>): void {
+function mergeThinking(draft: Draft, { block, text, inline }: EventOf<'thinking'>): void {
   const part = partAt(draft, 'thinking', block);
   if (part?.type === 'thinking') part.text += text;
   else begin(draft, block, { type: 'thinking', text, ...(inline && { inline }) });
 }
 
 /** Events that carry a whole part each. */
-function wholePart(event: Extract<FoldedEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>): Part {
+function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'opaque'>): Part {
   const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
   switch (event.type) {
     case 'media':

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
-import { toCamel } from '../../../formats/gemini/wire.ts';
+import { toCamel } from '../../../formats/json/field-names.ts';
 import { readArray, readBoolean, readNumber, readObject, readString } from '../../../formats/openai-chat/read.ts';
 
 interface Field {

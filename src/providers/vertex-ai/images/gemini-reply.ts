@@ -1,7 +1,6 @@
-import type { GenerationEvent, UpstreamFailure } from '../../../formats/events.ts';
+import { type GenerationEvent, type UpstreamFailure, repeatable } from '../../../formats/events.ts';
 import type { ReplyContext } from '../../../formats/format.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
-import { repeatable } from '../../../formats/streams/repeated.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import { usageOf } from './usage.ts';

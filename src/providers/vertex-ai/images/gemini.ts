@@ -2,7 +2,7 @@ import type { Conversation, JsonObject } from '../../../formats/conversation.ts'
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../formats/gemini/encode-request.ts';
 import { joinLosses, LossReport } from '../../../formats/losses/losses.ts';
-import { toCamel } from '../../../formats/gemini/wire.ts';
+import { toCamel } from '../../../formats/json/field-names.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { ImageFields } from './fields.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ReplyFault } from '../format.ts';
-import { counting } from './counting.ts';
+import { counting } from './usage.ts';
 
 describe('a count of tokens', () => {
   it.each<[string, unknown, number]>([

@@ -1,0 +1,56 @@
+import type { JsonObject, ToolCallPart } from './conversation.ts';
+import { RequestFault } from './format.ts';
+import { MAX_DEPTH, nestsTooDeep } from './json/scan.ts';
+import { isObject } from './json/object.ts';
+import { parseJson } from './json/read.ts';
+import { losesDigits } from './json/rounding.ts';
+import { JsonText } from './json/text.ts';
+import type { LossReport } from './losses/losses.ts';
+import { BodyPlace } from './losses/place.ts';
+
+/** How an API words the losses and faults of arguments. */
+export interface ArgumentTexts {
+  /** The arguments are no object. */
+  readonly wrapped: string;
+  readonly rounded: string;
+  tooDeep(param: BodyPlace, name: string, levels: number): string;
+  notJson(param: BodyPlace, name: string): string;
+}
+
+/** Arguments for an API that takes only objects; `''` means no arguments (docs/protocols/requests.md#arguments). */
+export function encodeArguments(
+  call: ToolCallPart,
+  place: BodyPlace,
+  losses: LossReport,
+  texts: ArgumentTexts,
+): JsonObject | JsonText {
+  if (call.custom) return { input: call.arguments };
+  const param = BodyPlace.field(place, 'function.arguments');
+  const value = JsonText.of(call.arguments) ?? parsedArguments(call, param, losses, texts);
+  if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
+  losses.downgraded(param, texts.wrapped);
+  return { value };
+}
+
+function parsedArguments(
+  { name, arguments: text }: ToolCallPart,
+  param: BodyPlace,
+  losses: LossReport,
+  texts: ArgumentTexts,
+): unknown {
+  if (text.trim() === '') return {};
+  if (nestsTooDeep(text)) throw new RequestFault('invalid_value', texts.tooDeep(param, name, MAX_DEPTH), param);
+  const value = parseJson(text);
+  if (value === undefined) throw new RequestFault('invalid_value', texts.notJson(param, name), param);
+  if (losesDigits(text, value)) losses.clamped(param, texts.rounded);
+  return value;
+}
+
+/**
+ * Arguments of an answer, for a client whose API takes only objects. Arguments that the answer's limit cut short, that
+ * nest too deep or that are not an object go under `value`.
+ */
+export function answeredArguments(text: string): JsonObject {
+  const value = nestsTooDeep(text) ? undefined : parseJson(text);
+  return isObject(value) ? value : { value: value === undefined ? text : value };
+}

@@ -1,0 +1,277 @@
+/** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
+export interface FieldTable {
+  /**
+   * Paths that the gateway reads or edits in a body of this API. JSON readers that ignore case (Go's encoding/json) take `MODEL` for
+   * `model`: a key that folds to one of these is refused.
+   */
+  readonly read: readonly string[];
+  /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
+  readonly synonyms: readonly (readonly string[])[];
+  /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
+  readonly bothCases: boolean;
+  /** Objects whose fields some upstreams read as if they stood at the top level of the body. */
+  readonly lifted: readonly string[];
+  /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
+  readonly models: readonly string[];
+  /**
+   * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
+   * list.
+   */
+  readonly freeMaps: readonly string[];
+}
+
+/**
+ * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
+ * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (docs/protocols/anthropic-messages.md#beta-fields).
+ */
+const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+
+/**
+ * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which merges it over the body that it sends
+ * (https://docs.litellm.ai/docs/completion/provider_specific_params).
+ */
+const LIFTED = ['extra_body'] as const;
+
+/**
+ * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
+ * under its name.
+ */
+export const CHAT_SETTINGS = [
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'n',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'functions',
+  'function_call',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'verbosity',
+  'modalities',
+  'audio',
+  'web_search_options',
+  'metadata',
+  'user',
+  'service_tier',
+  'labels',
+  'safety_settings',
+  'image_config',
+] as const;
+
+/** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
+export const chatFields: FieldTable = {
+  read: [
+    'model',
+    'messages',
+    'stream',
+    'stream_options.include_usage',
+    ...MODEL_LISTS,
+    ...CHAT_SETTINGS,
+    'logit_bias',
+    'prediction',
+    'store',
+    'safety_identifier',
+    'prompt_cache_key',
+    'prompt_cache_options',
+    'prompt_cache_retention',
+    'moderation',
+    'anthropic_beta',
+    'anthropic_version',
+  ],
+  synonyms: [
+    // `max_tokens` is the deprecated name; servers read either, and some prefer the older one.
+    ['max_tokens', 'max_completion_tokens'],
+    ['tools', 'functions'],
+    ['tool_choice', 'function_call'],
+    // OpenAI replaces `user` by `safety_identifier`; Claude gets either as `metadata.user_id`.
+    ['user', 'safety_identifier'],
+    // Each sets the amount of thinking: OpenAI's string, Anthropic's object, OpenRouter's object.
+    ['reasoning_effort', 'thinking', 'reasoning'],
+  ],
+  bothCases: false,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  freeMaps: [
+    'metadata',
+    'labels',
+    'logit_bias',
+    'chat_template_kwargs',
+    'tools[].function.parameters',
+    'functions[].parameters',
+    'response_format.json_schema.schema',
+    'messages[].tool_calls[].function.arguments',
+    'messages[].content_blocks[].input',
+  ],
+};
+
+/** POST /v1/embeddings, with the fields that Vertex AI's own API adds. */
+export const embeddingsFields: FieldTable = {
+  read: [
+    'model',
+    'input',
+    'dimensions',
+    'encoding_format',
+    'user',
+    'title',
+    ...MODEL_LISTS,
+    'task_type',
+    'taskType',
+    'input_type',
+    'auto_truncate',
+    'autoTruncate',
+  ],
+  // `input_type` is Cohere's name for the purpose of an embedding.
+  synonyms: [['task_type', 'taskType', 'input_type']],
+  bothCases: true,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  freeMaps: ['metadata', 'labels'],
+};
+
+/** POST /v1/images/generations, with the fields that Imagen and Gemini add. */
+export const imagesFields: FieldTable = {
+  read: [
+    'model',
+    'prompt',
+    'n',
+    'size',
+    'quality',
+    'style',
+    'response_format',
+    'output_format',
+    'output_compression',
+    'background',
+    'moderation',
+    'stream',
+    'partial_images',
+    'user',
+    'labels',
+    'seed',
+    'language',
+    ...MODEL_LISTS,
+    'aspect_ratio',
+    'image_size',
+    'sample_image_size',
+    'person_generation',
+    'negative_prompt',
+    'safety_setting',
+    'add_watermark',
+    'enhance_prompt',
+    'guidance_scale',
+    'include_safety_attributes',
+    'image_config',
+    'safety_settings',
+  ],
+  synonyms: [['image_size', 'sample_image_size']],
+  bothCases: true,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  freeMaps: ['metadata', 'labels'],
+};
+
+/**
+ * Fields that the conversation holds. The decoder keeps every other field under its name: the whole body is passed on, not
+ * an allow-list.
+ */
+export const MESSAGES_CONVERSATION = [
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'max_tokens',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'thinking',
+  'output_config',
+  'output_format',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'service_tier',
+] as const;
+
+/** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
+export const messagesFields: FieldTable = {
+  read: [
+    ...MESSAGES_CONVERSATION,
+    'speed',
+    'cache_control',
+    'container',
+    'context_management',
+    'mcp_servers',
+    'inference_geo',
+    'diagnostics',
+    'anthropic_beta',
+    'anthropic_version',
+    ...MODEL_LISTS,
+  ],
+  // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
+  // `output_config.effort` are no synonyms: a request may set both.
+  synonyms: [['output_config.format', 'output_format']],
+  bothCases: false,
+  lifted: [],
+  models: MODEL_LISTS,
+  freeMaps: [
+    'metadata',
+    'labels',
+    'tools[].input_schema',
+    'tools[].input_examples',
+    'messages[].content[].input',
+    'output_config.format.schema',
+    'output_format.schema',
+  ],
+};
+
+/** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
+export const geminiFields: FieldTable = {
+  read: [
+    'model',
+    'stream',
+    'contents',
+    'systemInstruction',
+    'tools',
+    'toolConfig',
+    'safetySettings',
+    'generationConfig',
+    'labels',
+    'serviceTier',
+    'cachedContent',
+  ],
+  synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
+  bothCases: true,
+  lifted: [],
+  models: [],
+  freeMaps: [
+    'labels',
+    'generationConfig.responseSchema',
+    'generationConfig.responseJsonSchema',
+    'contents[].parts[].functionCall.args',
+    'contents[].parts[].functionResponse.response',
+    'tools[].functionDeclarations[].parameters',
+    'tools[].functionDeclarations[].parametersJsonSchema',
+    'tools[].functionDeclarations[].response',
+    'tools[].functionDeclarations[].responseJsonSchema',
+  ],
+};
+
+/** The field tables of all body formats that the gateway accepts. */
+export const FIELD_TABLES: readonly FieldTable[] = [
+  chatFields,
+  messagesFields,
+  geminiFields,
+  embeddingsFields,
+  imagesFields,
+];
