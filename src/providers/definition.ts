@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Clock, ModelTask, Report } from '../plugin/index.ts';
-import type { TokenStore } from '../state/memory/tokens.ts';
+import type { TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ProviderEntry, ProviderName } from './provider.ts';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../plugin/index.ts';
-import type { MintedToken } from '../../state/memory/tokens.ts';
+import type { MintedToken } from '../../state/ports.ts';
 import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
 import { isObject } from '../../formats/json/object.ts';

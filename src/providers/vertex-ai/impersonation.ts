@@ -1,4 +1,4 @@
-import type { MintedToken } from '../../state/memory/tokens.ts';
+import type { MintedToken } from '../../state/ports.ts';
 import { impersonationEndpoint, type Endpoint } from './endpoints.ts';
 import { callForJson, isBearerToken, SCOPE, TokenFault } from './google-oauth.ts';
 import { NOT_LISTED, type SourceContext, type TokenSetup } from './token-source.ts';
