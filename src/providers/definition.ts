@@ -29,7 +29,7 @@ export interface OpenableEntry extends ProviderEntry {
   open?(): Promise<void>;
 }
 
-export interface ProviderDefinition<E extends CatalogEntry> {
+interface ProviderDefinition<E extends CatalogEntry> {
   readonly name: E['provider'];
   /** Undefined when it reported a problem that makes the entry unusable. Does no I/O. */
   create(entry: E, setup: ProviderSetup): OpenableEntry | undefined;

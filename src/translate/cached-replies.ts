@@ -4,9 +4,8 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
 import type { ReplyStore } from '../state/ports.ts';
-import { spokenHeaders } from './caller-headers.ts';
-import { clientContext } from './client-context.ts';
-import { checkMessagesRoute } from './messages-route.ts';
+import { spokenHeaders } from './outbound-headers.ts';
+import { clientContext, checkMessagesRoute } from './translation-job.ts';
 
 /** The store as the `cache` plugin sees it, which can also convert a reply between its plain and its stream form. */
 export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {

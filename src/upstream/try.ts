@@ -1,11 +1,9 @@
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
-import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
+import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
+import { DeadlineTimer, nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import { Dispatch } from './dispatch.ts';
-import { ReplyBuffer } from './held-bytes.ts';
-import { nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, ReplyReader, TryTimings } from './types.ts';
@@ -17,12 +15,12 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 const CUT_OFF = ' [the body was cut off]';
 
 /** The two functions that settle the promise of the outcome. */
-export interface TrySettle {
+interface TrySettle {
   resolve(reply: CommittedReply | RefusedReply): void;
   reject(error: GatewayError): void;
 }
 
-export interface TryContext {
+interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
   readonly settle: TrySettle;

@@ -1,7 +1,7 @@
 import type { CatalogEntry, CatalogFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { readTimeouts, type Report } from '../../plugin/index.ts';
-import { readBase } from '../../providers/base-url.ts';
+import { readBase } from '../../providers/entry-settings.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { checkFieldRules } from './fields.ts';
 import type { KnownNames } from './known.ts';

@@ -181,7 +181,7 @@ export class Breaker implements TargetHealth {
 }
 
 /** One request at a target. */
-export class Trial implements HealthTrial {
+class Trial implements HealthTrial {
   readonly probe: boolean;
   /** The breaker's phase it belongs to. */
   phase: number;

@@ -20,7 +20,7 @@ import type { Settings } from '../../../settings/read/load.ts';
 import type { ServerSettings } from '../../../settings/compile/server-settings.ts';
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
-import { checkMessagesRoute } from '../../../translate/messages-route.ts';
+import { checkMessagesRoute } from '../../../translate/translation-job.ts';
 import { NO_UPSTREAM, NO_TOKENS } from '../fakes.ts';
 import { inboundContext } from '../inbound.ts';
 import { targetsIn } from './targets.ts';
