@@ -1,3 +1,4 @@
+import { parseJson } from '../../formats/json/read.ts';
 import {
   createSignals,
   type GenerationEvent,
@@ -121,7 +122,7 @@ class ImageStream implements PassThrough {
     for (const { event, data } of readSse(bytes)) {
       // Some servers end every stream with the end marker of chat completions.
       if (data.trim() === '' || data.startsWith('[DONE]')) continue;
-      const payload = parse(data);
+      const payload = parseJson(data);
       if (payload === undefined) return streamInterrupted(garbled);
       const type = isObject(payload) && typeof payload.type === 'string' ? payload.type : event;
       const failure = failureOfEvent(type, payload);
@@ -145,14 +146,6 @@ class ImageStream implements PassThrough {
   #fail(failure: UpstreamFailure): void {
     this.signals.failure = failure;
     this.#stopped = true;
-  }
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../plugin/index.ts';
 import type { MintedToken } from '../../state/ports.ts';
 import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
+import { parseJson } from '../../formats/json/read.ts';
 import { isObject } from '../../formats/json/object.ts';
 
 // These exchanges are implemented here because google-auth-library has its own HTTP stack, which would bypass the egress guard,
@@ -121,12 +122,8 @@ function presentable(text: string, secrets: readonly string[]): string {
 const asInForm = (text: string): string => new URLSearchParams({ _: text }).toString().slice(2);
 
 export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isObject(json) ? { ...json } : undefined;
-  } catch {
-    return undefined;
-  }
+  const json = parseJson(text);
+  return isObject(json) ? { ...json } : undefined;
 }
 
 /** An endpoint that exchanges a credential for a token. */

@@ -1,3 +1,4 @@
+import { compact } from '../../../formats/json/compact.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
@@ -59,7 +60,7 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
   if (text === undefined && media.length === 0)
     throw invalidValue(param, `\`${param}\` has nothing to embed: it needs \`text\`, or media that the model accepts.`);
   fields.reportRest(rules.losses);
-  return { param, ...(text !== undefined && { text }), media };
+  return compact({ param, text, media });
 }
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
@@ -101,14 +102,14 @@ function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses:
   fields.reportRest(losses);
   // Some clients send complete data URIs as `base64`.
   const source = data === undefined ? fromUrl(url ?? '', fields.param('url')) : (fromDataUri(data) ?? { data });
-  return { kind, param, ...source, ...(mime !== undefined && { mime }), segment };
+  return { kind, param, ...source, ...compact({ mime }), segment };
 }
 
 type Source = Pick<Media, 'data' | 'uri' | 'mime'>;
 
 function fromDataUri(text: string): Source | undefined {
   const parsed = parseDataUri(text);
-  return parsed && { data: parsed.data, ...(parsed.mime !== undefined && { mime: parsed.mime }) };
+  return parsed && compact({ data: parsed.data, mime: parsed.mime });
 }
 
 function fromUrl(url: string, param: string): Source {
@@ -116,17 +117,13 @@ function fromUrl(url: string, param: string): Source {
   if (inline) return inline;
   if (!/^(?:gs|https?):\/\/./i.test(url))
     throw invalidValue(param, `\`${param}\` must be a gs://, https:// or data: address.`);
-  const mime = mimeOfUrl(url);
-  return { uri: url, ...(mime !== undefined && { mime }) };
+  return compact({ uri: url, mime: mimeOfUrl(url) });
 }
 
 function readSegment(fields: EmbeddingFields): Segment {
-  const start = fields.take(['start_offset'], asSeconds);
-  const end = fields.take(['end_offset'], asSeconds);
-  const interval = fields.take(['interval'], asSeconds);
-  return {
-    ...(start !== undefined && { start }),
-    ...(end !== undefined && { end }),
-    ...(interval !== undefined && { interval }),
-  };
+  return compact({
+    start: fields.take(['start_offset'], asSeconds),
+    end: fields.take(['end_offset'], asSeconds),
+    interval: fields.take(['interval'], asSeconds),
+  });
 }

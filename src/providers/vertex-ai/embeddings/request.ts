@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
+import { compact } from '../../../formats/json/compact.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asBoolean, asDimensions, asString, asText, EmbeddingFields } from './fields.ts';
 
@@ -23,36 +24,21 @@ function isBase64(value: unknown, param: string): boolean {
   return format === 'base64';
 }
 
-interface Purpose {
-  readonly taskType?: string;
-  readonly title?: string;
-}
-
 /** Reads the purpose of the vectors. Google answers 400 to a title without its task. */
-export function readPurpose(fields: EmbeddingFields, losses: LossReport): Purpose {
+export function readPurpose(fields: EmbeddingFields, losses: LossReport) {
   const taskType = fields.take(TASK_TYPE_FIELDS, asTaskType);
   const title = fields.take(['title'], asText);
   if (title !== undefined && taskType !== WITH_TITLE)
     losses.dropped('title', `A title is accepted only with task_type ${WITH_TITLE}`);
-  return {
-    ...(taskType !== undefined && { taskType }),
-    ...(title !== undefined && taskType === WITH_TITLE && { title }),
-  };
-}
-
-interface EmbeddingShape {
-  readonly autoTruncate?: boolean;
-  readonly outputDimensionality?: number;
+  return compact({ taskType, title: taskType === WITH_TITLE ? title : undefined });
 }
 
 /** Reads truncation and dimensions, with the names that Google uses in both `:predict` and `:embedContent`. */
-export function readShape(fields: EmbeddingFields): EmbeddingShape {
-  const autoTruncate = fields.take(['auto_truncate', 'autoTruncate'], asBoolean);
-  const outputDimensionality = fields.take(['dimensions'], asDimensions);
-  return {
-    ...(autoTruncate !== undefined && { autoTruncate }),
-    ...(outputDimensionality !== undefined && { outputDimensionality }),
-  };
+export function readShape(fields: EmbeddingFields) {
+  return compact({
+    autoTruncate: fields.take(['auto_truncate', 'autoTruncate'], asBoolean),
+    outputDimensionality: fields.take(['dimensions'], asDimensions),
+  });
 }
 
 /** Fields for the purpose of the vectors: the gateway's own, Google's spelling, and that of other vendors (Cohere, Voyage, NVIDIA). */

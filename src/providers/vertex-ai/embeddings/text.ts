@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
+import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
@@ -33,7 +34,7 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
       const inputs = fields.need('input', (value) => readInputs(value, { media: TEXT_ALONE, losses }));
       const { taskType, title } = readPurpose(fields, losses);
       // Instances have snake_case names, parameters camelCase.
-      const purpose = { ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) };
+      const purpose = compact({ task_type: taskType, title });
       const parameters = readShape(fields);
       const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));
       const read = (reply: unknown, call: number): readonly Embedding[] =>
