@@ -10,6 +10,7 @@ import { ReplyFault, type PassThrough } from '../../formats/format.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
+import { renameModel } from './embeddings.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
 import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
@@ -21,7 +22,7 @@ import { compact } from '../../formats/json/compact.ts';
 /** Images of OpenAI, Azure and compatible servers: bytes pass through, except for the model's name in the request. */
 export const openAiImages: PassThroughCodec = {
   mode: 'pass-through',
-  edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),
+  edits: renameModel,
   openReader: (model, stream) =>
     stream ? new ImageStream(model, decodeImages) : new PlainPassThrough(decodeImages, model),
 };
