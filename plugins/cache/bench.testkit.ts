@@ -11,7 +11,7 @@ import {
 } from '../../src/plugin/testing/index.ts';
 import { createHost } from '../../src/plugin/testing/run-plugin.ts';
 import { createReplyCache } from '../../src/translate/cached-replies.ts';
-import { ReplyStore } from '../../src/state/memory/reply-cache.ts';
+import { MemoryReplyStore } from '../../src/state/memory/reply-cache.ts';
 import cache from './index.ts';
 
 export const resolvedTarget = (model: string, parts: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
@@ -49,7 +49,7 @@ export interface Asked {
  */
 export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}) {
   const clock = createFakeClock();
-  const store = new ReplyStore({
+  const store = new MemoryReplyStore({
     clock,
     limits: { maxBytes: limits.maxBytes ?? 1_000_000, maxEntryBytes: limits.maxEntryBytes ?? 100_000 },
   });

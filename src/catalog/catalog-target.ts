@@ -1,7 +1,6 @@
 import type { ResolvedTarget } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
-import type { Location } from '../providers/provider.ts';
-import type { Quirks } from '../providers/quirks.ts';
+import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { GatewayError, type CustomHostSettings, type Exchange } from '../plugin/index.ts';
-import { createCustomHost } from '../providers/openai/custom-host.ts';
+import { createCustomHost } from '../providers/openai/index.ts';
 import { quote } from '../providers/model-name.ts';
 import { accessOf } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';

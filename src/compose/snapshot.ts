@@ -21,12 +21,10 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
-import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/memory/target-health.ts';
-import type { ReplyStore } from '../state/memory/reply-cache.ts';
-import type { TokenStore } from '../state/memory/tokens.ts';
+import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
-import { createReplyCache, type ReplyStores } from '../translate/cached-replies.ts';
+import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
@@ -112,7 +110,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     shared,
     replies,
     pluginTimes,
-    health: createHealthDirectory(shared.health),
+    health: shared.health.directory(),
   };
   try {
     const entry = await compileChains(settings, compilation);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HealthReport } from '../state/memory/breaker.ts';
-import type { TargetPlace } from '../state/memory/target-health.ts';
+import type { HealthReport, TargetPlace } from '../state/ports.ts';
 import { healthLines } from './health-metrics.ts';
 
 const place: TargetPlace = { config: 'search', target: 'config.targets[1]', provider: 'vertex', enforced: true };

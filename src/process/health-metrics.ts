@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import type { HealthReport } from '../state/memory/breaker.ts';
-import type { HealthStoreSetup, TargetPlace } from '../state/memory/target-health.ts';
+import type { HealthListener, HealthReport, TargetPlace } from '../state/ports.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 
 /** Reports health changes of the targets of stored configs as metrics and log lines. */
 export function healthReports(
   { targetHealth }: Pick<Metrics, 'targetHealth'>,
   log: Pick<Logger, 'warn' | 'info'>,
-): Required<Pick<HealthStoreSetup, 'onTargets' | 'onTransition'>> {
+): HealthListener {
   return {
     onTargets: (targets) => targetHealth.list(targets),
     onTransition(place, { from, to, failures, requests, errorCode, waitMs }) {

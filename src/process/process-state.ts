@@ -7,8 +7,9 @@ import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { HealthStore } from '../state/memory/target-health.ts';
-import { TokenStore } from '../state/memory/tokens.ts';
+import { MemoryReplyStores } from '../state/memory/reply-cache.ts';
+import { MemoryHealthStore } from '../state/memory/target-health.ts';
+import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import { createAccessLog, type AccessLog } from '../record/log/access-log.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -16,7 +17,6 @@ import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Tracing } from '../record/traces/tracing.ts';
 import type { Upstream } from '../upstream/index.ts';
-import { ReplyStores } from '../translate/cached-replies.ts';
 import { createKeeper } from '../dry-run/explain/keep.ts';
 import { KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
@@ -94,9 +94,9 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       log,
       random,
       upstream,
-      tokens: new TokenStore(clock),
-      health: new HealthStore({ clock, ...healthReports(metrics, log) }),
-      replies: new ReplyStores({ clock, ...metrics.replyCache }),
+      tokens: new MemoryTokenStore(clock),
+      health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
+      replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
       tokenFetched(slug, error) {
         metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
         if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Clock, ModelTask, Report } from '../plugin/index.ts';
-import type { TokenStore } from '../state/memory/tokens.ts';
+import type { TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ProviderEntry, ProviderName } from './provider.ts';
 
@@ -29,7 +29,7 @@ export interface OpenableEntry extends ProviderEntry {
   open?(): Promise<void>;
 }
 
-export interface ProviderDefinition<E extends CatalogEntry> {
+interface ProviderDefinition<E extends CatalogEntry> {
   readonly name: E['provider'];
   /** Undefined when it reported a problem that makes the entry unusable. Does no I/O. */
   create(entry: E, setup: ProviderSetup): OpenableEntry | undefined;

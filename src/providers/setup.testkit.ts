@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Problem } from '../plugin/index.ts';
 import { ManualClock } from '../state/memory/tokens.testkit.ts';
-import { TokenStore } from '../state/memory/tokens.ts';
+import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../upstream/types.ts';
 import type { ProviderSetup } from './definition.ts';
 
@@ -16,7 +16,7 @@ export function testSetup(
   const sent: SmallRequest[] = [];
   const setup: ProviderSetup = {
     clock,
-    tokens: new TokenStore(clock),
+    tokens: new MemoryTokenStore(clock),
     env,
     tokenUris: new Set(tokenUris),
     tokenFetched: () => {},

@@ -1,9 +1,9 @@
 import { ReplyFault } from '../formats/format.ts';
-import { Cancellation, GatewayError, UpstreamError, type Batch } from '../plugin/index.ts';
+import { Cancellation, GatewayError, UpstreamError, type Batch, type ReplyReaderLike } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { toUpstreamError } from '../upstream/upstream-error.ts';
 import { sendUntilReply, connectionsOf, type SendJob, type UpstreamCall } from './call.ts';
-import { ByteCount, CountingReader, readWhole } from './whole-reply.ts';
+import { createSignals } from '../formats/events.ts';
 
 /** Cancellation reason of calls that did not fail themselves. No client sees it. */
 const GIVEN_UP = new GatewayError('client_closed', 'Another call of the same request failed.');
@@ -57,12 +57,14 @@ async function sendCall({ job, batch, group, held }: Run, number: number): Promi
   const { slug } = job.entry.provider;
   const { reply, record } = await sendUntilReply(job, callOf(batch, number, { group, held }));
   try {
-    const bytes = await readWhole(reply.body, group);
+    const { body } = reply;
+    // A reader that returns nothing before the end of a plain reply keeps the commit gate closed until then.
+    if (!Buffer.isBuffer(body)) throw new GatewayError('internal_error', 'A reply of a batch began to leave.');
     batch.replies.set(
       number,
-      readable(slug, () => batch.read(bytes, number)),
+      readable(slug, () => batch.read(body, number)),
     );
-    batch.bytesRead += bytes.length;
+    batch.bytesRead += body.length;
   } catch (error) {
     // The status was 200: only reading shows that the try failed.
     if (error instanceof GatewayError) record.error = error;
@@ -104,5 +106,48 @@ function readable<T>(provider: string, read: () => T): T {
       cause: error,
       provider,
     });
+  }
+}
+
+/** A byte budget shared by several replies. */
+export class ByteCount {
+  readonly limit: number;
+  #left: number;
+
+  /** @param spent bytes of earlier replies that are still held */
+  constructor(limit: number, spent: number) {
+    this.limit = limit;
+    this.#left = limit - spent;
+  }
+
+  /** False: the budget is exceeded. */
+  add(bytes: number): boolean {
+    this.#left -= bytes;
+    return this.#left >= 0;
+  }
+}
+
+/** Collects a whole body. Replies received in parallel count against one budget as their bytes arrive. */
+export class CountingReader implements ReplyReaderLike {
+  readonly signals = createSignals();
+  readonly #count: ByteCount;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(count: ByteCount) {
+    this.#count = count;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.signals.progress += 1;
+    if (this.#count.add(bytes.length)) this.#pieces.push(bytes);
+    else {
+      const message = `The replies to one request together exceed ${this.#count.limit} bytes (limits.reply).`;
+      this.signals.failure = { status: 502, kind: 'reply_too_large', message };
+    }
+  }
+
+  end(): Buffer {
+    this.signals.ended = true;
+    return Buffer.concat(this.#pieces);
   }
 }

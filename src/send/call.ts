@@ -8,6 +8,7 @@ import {
   type Exchange,
   type Outbound,
   type TryRecord,
+  type Limit,
 } from '../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import type { CommittedReply, Hold, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
@@ -17,7 +18,6 @@ import {
   toUpstreamError,
   type UpstreamErrorContext,
 } from '../upstream/upstream-error.ts';
-import { waitForShared } from './shared-work.ts';
 
 export interface SenderSetup {
   readonly upstream: Upstream;
@@ -215,4 +215,25 @@ function refusal(
   const failure = decodeError(result.status, result.text);
   const retryAfterMs = readRetryAfter(result.headers, failure, clock.wall());
   return toUpstreamError(failure, { ...errors, retryAfterMs, shouldRetry: readShouldRetry(result.headers) });
+}
+
+interface Wait extends Limit {
+  readonly clock: Clock;
+  /** Creates the error of a wait that reaches its deadline. */
+  readonly outOfTime: () => GatewayError;
+}
+
+/**
+ * Waits for work that other requests share. The wait ends at the deadline and with the request; the work continues for
+ * the others.
+ */
+function waitForShared<T>(work: Promise<T>, { clock, cancellation, deadline, outOfTime }: Wait): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  work.then(resolve, reject);
+  const stopTimer = clock.after(Math.max(0, deadline - clock.now()), () => reject(outOfTime()));
+  const stopListening = cancellation.onCancel(reject);
+  return promise.finally(() => {
+    stopTimer();
+    stopListening();
+  });
 }

@@ -3,8 +3,8 @@ import { resolvedTarget } from '../../plugins/cache/bench.testkit.ts';
 import { operations } from '../operations/index.ts';
 import type { CachedReply } from '../plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../plugin/testing/index.ts';
-import type { ReplyStoreSize } from '../state/memory/reply-cache.ts';
-import { createReplyCache, ReplyStores } from './cached-replies.ts';
+import { MemoryReplyStores } from '../state/memory/reply-cache.ts';
+import { createReplyCache } from './cached-replies.ts';
 
 const LIMITS = { maxBytes: 10_000, maxEntryBytes: 1000 };
 const [chat] = operations;
@@ -29,27 +29,9 @@ const plain = (parts: Partial<CachedReply> = {}): CachedReply => ({
   ...parts,
 });
 
-describe('the reply store of the process', () => {
-  it('is kept while settings keep its bounds, and replaced once settings with other bounds take effect', () => {
-    const sizes: ReplyStoreSize[] = [];
-    const stores = new ReplyStores({ clock: createFakeClock(), onChange: (size) => sizes.push(size) });
-    const first = stores.prepare(LIMITS);
-    stores.use(first);
-    first.store('k', plain(), 1000);
-    expect(sizes.at(-1)).toMatchObject({ entries: 1 });
-    expect(stores.prepare({ ...LIMITS })).toBe(first);
-    const larger = stores.prepare({ ...LIMITS, maxBytes: 20_000 });
-    expect(stores.prepare(LIMITS), 'settings that were refused change nothing').toBe(first);
-    stores.use(larger);
-    expect([larger.find('k'), sizes.at(-1)]).toEqual([undefined, { entries: 0, bytes: 0 }]);
-    first.store('late', plain(), 1000);
-    expect(sizes.at(-1), 'a request that began before does not count any more').toEqual({ entries: 0, bytes: 0 });
-  });
-});
-
 describe('a cached reply', () => {
   const clock = createFakeClock();
-  const cache = createReplyCache(new ReplyStores({ clock }).prepare(LIMITS), clock);
+  const cache = createReplyCache(new MemoryReplyStores({ clock }).prepare(LIMITS), clock);
   const render = (kept: CachedReply, json: Readonly<Record<string, unknown>> = {}) => {
     const exchange = createExchange({ operation: chat, json });
     return cache.render(kept, exchange, createAttempt(exchange, { resolved: resolvedTarget('m') }));

@@ -3,51 +3,14 @@ import { plainFromStream, streamFromPlain, streamWithUsage } from '../formats/st
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
-import { ReplyStore, type ReplyStoreLimits, type ReplyStoreSetup } from '../state/memory/reply-cache.ts';
-import { spokenHeaders } from './caller-headers.ts';
-import { clientContext } from './client-context.ts';
-import { checkMessagesRoute } from './messages-route.ts';
-
-/** The process's reply store. It is kept while the settings do not change its bounds. */
-export class ReplyStores {
-  readonly #setup: Omit<ReplyStoreSetup, 'limits'>;
-  #current: ReplyStore | undefined;
-
-  constructor(setup: Omit<ReplyStoreSetup, 'limits'>) {
-    this.#setup = setup;
-  }
-
-  /**
-   * Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one that
-   * `use` puts in place.
-   */
-  prepare(limits: ReplyStoreLimits): ReplyStore {
-    const current = this.#current;
-    if (current?.limits.maxBytes === limits.maxBytes && current.limits.maxEntryBytes === limits.maxEntryBytes)
-      return current;
-    const { onChange, ...setup } = this.#setup;
-    const store: ReplyStore = new ReplyStore({
-      ...setup,
-      limits,
-      // Requests with older settings may still write to the old store, whose size is no longer reported.
-      onChange: (size) => {
-        if (store === this.#current) onChange?.(size);
-      },
-    });
-    return store;
-  }
-
-  /** Called when the settings that `store` was prepared for take effect. */
-  use(store: ReplyStore): void {
-    this.#current = store;
-    this.#setup.onChange?.(store.size);
-  }
-}
+import type { ReplyStore } from '../state/ports.ts';
+import { spokenHeaders } from './outbound-headers.ts';
+import { clientContext, checkMessagesRoute } from './translation-job.ts';
 
 /** The store as the `cache` plugin sees it, which can also convert a reply between its plain and its stream form. */
 export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
   return {
-    maxEntryBytes: store.maxEntryBytes,
+    maxEntryBytes: store.limits.maxEntryBytes,
     find: (key) => store.find(key),
     peek: (key) => store.peek(key),
     store: (key, reply, maxAgeMs) => store.store(key, reply, maxAgeMs),

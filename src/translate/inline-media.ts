@@ -14,15 +14,14 @@ import {
   type ResolvedTarget,
 } from '../plugin/index.ts';
 import type { Upstream } from '../upstream/types.ts';
-import { readMedia } from './media-content.ts';
-import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
+import { readMedia, ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
 import { isObject } from '../formats/json/object.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
 
-export interface InlinerSetup {
+interface InlinerSetup {
   readonly download: Upstream['download'];
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;

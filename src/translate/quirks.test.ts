@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import { UpstreamError, type Outbound, type Prepared } from '../plugin/index.ts';
-import type { BodyEnvelope } from '../providers/quirks.ts';
+import type { BodyEnvelope } from '../providers/provider.ts';
 import { applyQuirks } from './quirks.ts';
 
 const OPENAI = { client: openaiChat, upstream: openaiChat };

@@ -1,13 +1,15 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
-import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
+import { ReplyFault, RequestFault, type PassThrough, type BodyEdit, type TokenCounting } from '../formats/format.ts';
 import { writeJson } from '../formats/json/text.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
-import type { Batch, Outbound, Prepared, Steps } from '../plugin/index.ts';
+import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
-import type { SteppingCodec } from './count-tokens.ts';
-import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
+import { isStream, placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
+import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
+import { translateRequest } from '../formats/translate.ts';
+import { callId } from '../plugin/ids.ts';
 
 /** Prepares a request with a codec: embeddings, images, token counts. Throws RequestFault. */
 export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {
@@ -117,3 +119,69 @@ function parse(bytes: Buffer): unknown {
     throw new ReplyFault('the reply is not valid JSON', { cause: error });
   }
 }
+
+/** A count that is translated between two formats. It takes as many steps as a generation: the body may be as large. */
+interface SteppingCodec {
+  readonly mode: 'translate';
+  encodeInSteps(body: JsonObject): Steps<EncodedTask>;
+}
+
+/** Creates the codec that counts a request's tokens at a target, from the two formats, as a generation is translated. */
+export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
+  const { operation, upstream } = job;
+  const [upstreamSide, clientSide] = [upstream.counting, operation.format.counting];
+  if (!upstreamSide || !clientSide)
+    throw new GatewayError(
+      'internal_error',
+      `${upstream.name} counts no tokens, but its provider declares that it does.`,
+    );
+  return upstream === operation.format
+    ? passThroughCount(job, upstreamSide)
+    : translatedCount(job, upstreamSide, clientSide);
+}
+
+function passThroughCount(job: Job, { notTaken, decodeReply }: TokenCounting): PassThroughCodec {
+  return {
+    mode: 'pass-through',
+    edits(body) {
+      // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
+      const without = notTaken
+        .filter((key) => body.has(key))
+        .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
+      return [...job.upstream.passThroughEdits(body, targetOf(job)), ...without];
+    },
+    openReader: (model) =>
+      new PlainPassThrough((body) => {
+        decodeReply(body);
+        return [{ type: 'end' }];
+      }, model),
+  };
+}
+
+function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: TokenCounting): SteppingCodec {
+  return {
+    mode: 'translate',
+    *encodeInSteps(body) {
+      const encoded = yield* translateRequest(body, {
+        client: job.operation.format,
+        upstream: job.upstream,
+        target: targetOf(job),
+        reply: { model: job.resolved.model, newCallId: callId },
+        change(conversation) {
+          const maxTokens = conversation.maxTokens ?? upstreamSide.demandedMaxTokens;
+          return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
+        },
+      });
+      return {
+        calls: [without(encoded.body, upstreamSide.notTaken)],
+        ...(encoded.headers && { headers: encoded.headers }),
+        parallel: 1,
+        losses: encoded.losses,
+        decode: ([counts]) => ({ ok: true, body: clientSide.encodeReply(upstreamSide.decodeReply(counts)) }),
+      };
+    },
+  };
+}
+
+const without = (body: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));

@@ -8,9 +8,10 @@ import {
   type RequestBody,
   type ResolvedTarget,
   type Steps,
+  type Clock,
+  type Target,
 } from '../plugin/index.ts';
-import { callerHeaders } from './caller-headers.ts';
-import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
+import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** A request to be translated for its target. */
 export interface Job {
@@ -70,4 +71,35 @@ export function* withFaults<T>(work: Steps<T>): Steps<T> {
       throw new GatewayError(error.code, error.message, { param: error.param, cause: error });
     throw error;
   }
+}
+
+/** The client's options for its reply, read as its API defines them. */
+export function clientContext(
+  exchange: Exchange,
+  { body, target }: Attempt,
+  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
+): ClientContext {
+  const fromRequest = { id: exchange.id.replaceAll('-', ''), strict: exchange.strict ?? target.strict ?? true };
+  return {
+    ...operation.format.readClient(body, fromRequest),
+    created: Math.floor(clock.wall() / 1000),
+    model: resolved.model,
+  };
+}
+
+/**
+ * Enforces a config that restricts `/v1/messages` to the Claude family, whose native API it is. The family is every
+ * model with this API, whatever its name. Throws GatewayError.
+ */
+export function checkMessagesRoute(
+  operation: Operation,
+  { messagesRoute }: Pick<Target, 'messagesRoute'>,
+  { slug, model, format }: Pick<ResolvedTarget, 'slug' | 'model' | 'format'>,
+): void {
+  if (operation.id !== 'messages' || messagesRoute === 'any' || format === operation.format.name) return;
+  throw new GatewayError(
+    'unsupported_task',
+    `${operation.path} serves only the Claude family here (messages_route: claude), and ${model} of @${slug} does not belong to it. Use /v1/chat/completions.`,
+    { param: 'model' },
+  );
 }

@@ -11,14 +11,11 @@ import {
 } from '../plugin/index.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
-import { lostFeatures } from './caller-headers.ts';
-import { clientContext } from './client-context.ts';
+import { lostFeatures } from './outbound-headers.ts';
+import { clientContext, checkMessagesRoute, wholeBody, withFaults, type Job } from './translation-job.ts';
 import { prepareGeneration } from './translate-chat.ts';
-import { checkMessagesRoute } from './messages-route.ts';
 import { applyQuirks } from './quirks.ts';
-import { prepareTask } from './translate-task.ts';
-import { countingCodec } from './count-tokens.ts';
-import { wholeBody, withFaults, type Job } from './translation-job.ts';
+import { prepareTask, countingCodec } from './translate-task.ts';
 
 /**
  * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise

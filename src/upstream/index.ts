@@ -1,9 +1,8 @@
 import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
-import type { Wire } from './dial.ts';
+import type { Wire } from './connection.ts';
 import { systemLookup, type Lookup } from './egress.ts';
-import { MediaExchange } from './media-exchange.ts';
+import { MediaExchange, SmallExchange } from './exchanges.ts';
 import { OriginPool, PoolDirectory } from './pool.ts';
-import { SmallExchange } from './small-exchange.ts';
 import { Try } from './try.ts';
 import type {
   CommittedReply,
@@ -17,7 +16,7 @@ import type {
   Upstream,
 } from './types.ts';
 
-export type { Wire } from './dial.ts';
+export type { Wire } from './connection.ts';
 export type { Lookup } from './egress.ts';
 export type * from './types.ts';
 
@@ -85,7 +84,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     downloads.add(pool);
     try {
       return await new Promise((resolve, reject) =>
-        new MediaExchange(pool, request, { resolve, reject }).begin(clock.after),
+        new MediaExchange(pool, request, { resolve, reject }).begin(clock.after, request.cancellation),
       );
     } finally {
       downloads.delete(pool);

@@ -1,7 +1,7 @@
-import { GatewayError, UpstreamError } from '../plugin/index.ts';
+import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
 import type { Hold, Timeouts } from './types.ts';
 
-export type LimitName =
+type LimitName =
   | 'line'
   | 'connect'
   | 'first_byte'
@@ -13,7 +13,7 @@ export type LimitName =
   | 'hold';
 
 /** The limit that is due next. */
-export interface DueLimit {
+interface DueLimit {
   readonly name: LimitName;
   /** Monotonic milliseconds. */
   readonly at: number;
@@ -23,7 +23,7 @@ export interface DueLimit {
  * The time to read the body of an error reply, which is normally complete milliseconds after its headers. A slower body is cut off:
  * the status alone decides about the next target.
  */
-export const REFUSAL_MS = 3_000;
+const REFUSAL_MS = 3_000;
 
 /** The `retry-after` for callers where the gateway itself has no free connection. */
 export const RETRY_AFTER_MS = 1_000;
@@ -142,7 +142,7 @@ const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =
   new GatewayError('timeout_request', `The request's deadline of ${formatDuration(requestMs)} passed ${when}.`);
 
 /** The error of a timeout, which names the timeout and its length. */
-export function timeoutError(
+function timeoutError(
   name: Exclude<Overdue['name'], 'line'>,
   { timeouts, requestMs }: TimeoutTimes,
   host: string,
@@ -178,5 +178,43 @@ export function timeoutError(
         'timeout_total',
         `${host} did not complete its reply within ${formatDuration(timeouts.total)} (timeouts.total).`,
       );
+  }
+}
+
+/** setTimeout's largest delay; with a larger one it would fire immediately. */
+const MAX_DELAY_MS = 0x7fffffff;
+
+/**
+ * The only timer of a request. It is reset only for an earlier moment. Limits that move later (every chunk moves one) cost nothing:
+ * `wake` checks which limit is due and waits again.
+ */
+export class DeadlineTimer {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  #at = Infinity;
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  waitUntil(at: number): void {
+    if (at >= this.#at) return;
+    this.#cancel?.();
+    this.#at = at;
+    // Rounded up: a timer that fires a fraction early would have to be set again.
+    const delay = Math.min(MAX_DELAY_MS, Math.max(0, Math.ceil(at - this.#clock.now())));
+    this.#cancel = this.#clock.after(delay, () => {
+      this.#at = Infinity;
+      this.#cancel = undefined;
+      this.#wake();
+    });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#at = Infinity;
   }
 }

@@ -2,15 +2,14 @@ import { connect } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
-import { createClient } from './connection.ts';
-import type { DialContext, Wire } from './dial.ts';
+import { createClient, type DialContext, type Wire } from './connection.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import { WaitingLine } from './line.ts';
 import { poolExhausted } from './limits.ts';
 import type { Origin } from './types.ts';
 
 /** The context that all pools share. */
-export interface PoolContext {
+interface PoolContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
   /** Additional trusted certificate authorities, PEM. */
@@ -22,7 +21,7 @@ export interface PoolContext {
 }
 
 /** A request in the pool: it waits in line, and undici drives it once it has a connection. */
-export interface PooledRequest extends Dispatcher.DispatchHandler {
+interface PooledRequest extends Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
   /** The caller, by which the waiting line takes turns. */
   readonly caller: string;

@@ -1,14 +1,12 @@
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
-import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../plugin/index.ts';
+import { UpstreamError, type Clock, type ErrorCode, type GatewayError, type ReplyReaderLike } from '../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
-import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
+import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
+import { DeadlineTimer, nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import { Dispatch } from './dispatch.ts';
-import { ReplyBuffer } from './held-bytes.ts';
-import { nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
-import type { CommittedReply, OutboundRequest, RefusedReply, ReplyReader, TryTimings } from './types.ts';
+import type { CommittedReply, OutboundRequest, RefusedReply, TryTimings } from './types.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
 /** Limit for error bodies, which are a few hundred bytes of JSON or a page of HTML. */
@@ -17,12 +15,12 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 const CUT_OFF = ' [the body was cut off]';
 
 /** The two functions that settle the promise of the outcome. */
-export interface TrySettle {
+interface TrySettle {
   resolve(reply: CommittedReply | RefusedReply): void;
   reject(error: GatewayError): void;
 }
 
-export interface TryContext {
+interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
   readonly settle: TrySettle;
@@ -48,7 +46,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #stopListening: (() => void) | undefined;
   #status = 0;
   #headers: Record<string, string> = {};
-  #reader: ReplyReader | undefined;
+  #reader: ReplyReaderLike | undefined;
   #seenProgress = 0;
   readonly #held: ReplyBuffer;
   #flow: ReplyFlow | undefined;

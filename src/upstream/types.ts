@@ -1,5 +1,13 @@
 import type { Signals } from '../formats/events.ts';
-import type { Cancellation, CommitMode, GatewayError, Source } from '../plugin/index.ts';
+import type {
+  Cancellation,
+  CommitMode,
+  GatewayError,
+  ReplyReaderLike,
+  Source,
+  TimeoutSettings,
+  TryRecord,
+} from '../plugin/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
 
 /** The destination and number of connections of a pool. Equal origins share a pool, which outlives a snapshot. */
@@ -16,13 +24,7 @@ export interface Origin {
 }
 
 /** Milliseconds. */
-export interface Timeouts {
-  readonly connect: number;
-  readonly firstByte: number;
-  readonly firstContent: number;
-  readonly idle: number;
-  readonly total: number;
-}
+export type Timeouts = Required<TimeoutSettings>;
 
 /** The limits up to which a reply without content is held back, so that another attempt stays possible. */
 export interface Hold {
@@ -31,16 +33,6 @@ export interface Hold {
   readonly ms: number;
   /** Without content `ms` does not end the hold, but `timeouts.firstContent` does, so that a silent upstream can still fall through. */
   readonly outlastsSilence?: boolean;
-}
-
-/**
- * Turns an upstream's bytes into the client's and observes them. One per try; `PassThrough` of a format is one implementation,
- * translation (decode, encode) another.
- */
-export interface ReplyReader {
-  readonly signals: Signals;
-  push(bytes: Buffer): Buffer | undefined;
-  end(): Buffer | undefined;
 }
 
 export interface OutboundRequest {
@@ -78,23 +70,11 @@ export interface OutboundRequest {
   /** Context of this request's errors, such as the entry's name and the secrets to remove. */
   readonly errors?: UpstreamErrorContext;
   /** Called after the reply's headers to create the reader of its body. */
-  readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReader;
+  readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
 }
 
 /** Times and counts of one try, for telemetry. Monotonic milliseconds; undefined for a phase that was not reached. */
-export interface TryTimings {
-  startedAt: number;
-  /** End of the wait in line for a free connection; undefined where it did not wait. */
-  waitedUntil?: number | undefined;
-  /** The request was written on an open connection. */
-  sentAt: number | undefined;
-  firstByteAt: number | undefined;
-  firstContentAt: number | undefined;
-  endedAt: number | undefined;
-  bytesIn: number;
-  /** The request was sent a second time because a kept-alive connection had been closed unnoticed. */
-  resent: boolean;
-}
+export type TryTimings = Omit<TryRecord, 'call' | 'startedAt' | 'status' | 'error'> & { startedAt: number };
 
 /**
  * A reply after commit: a 2xx with content, or complete, or larger than the hold. The source pushes the held bytes first. A failure

@@ -6,7 +6,7 @@ import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
 import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
-import { OPERATIONS } from '../../src/providers/openai/operations.ts';
+import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';

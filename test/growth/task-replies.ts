@@ -9,7 +9,7 @@ import { embedContentCodec } from '../../src/providers/vertex-ai/embeddings/embe
 import { multimodalCodec } from '../../src/providers/vertex-ai/embeddings/multimodal.ts';
 import { textCodec } from '../../src/providers/vertex-ai/embeddings/text.ts';
 import { decodeGeminiImages } from '../../src/providers/vertex-ai/images/gemini-reply.ts';
-import { decodeImagen } from '../../src/providers/vertex-ai/images/imagen-reply.ts';
+import { decodeImagen } from '../../src/providers/vertex-ai/images/imagen.ts';
 import { asImageEvents } from '../../src/formats/streams/openai-image-events.ts';
 import { cutInto, deep, escapes, fill, keys, letters, list } from './replies-build.ts';
 import { NAMES, SHAPES } from './replies-run.ts';

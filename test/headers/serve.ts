@@ -11,9 +11,9 @@ import { ignorePluginFaults } from '../../src/gateway/plugin-faults.ts';
 import { definePlugin, GatewayError, systemClock } from '../../src/plugin/index.ts';
 import { createLogger } from '../../src/record/log/logger.ts';
 import type { LoadResult } from '../../src/settings/read/load.ts';
-import { HealthStore } from '../../src/state/memory/target-health.ts';
-import { TokenStore } from '../../src/state/memory/tokens.ts';
-import { ReplyStores } from '../../src/translate/cached-replies.ts';
+import { MemoryReplyStores } from '../../src/state/memory/reply-cache.ts';
+import { MemoryHealthStore } from '../../src/state/memory/target-health.ts';
+import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
 import type { OutboundRequest, SmallReply, SmallRequest, Upstream } from '../../src/upstream/types.ts';
 import { canary } from './canaries.ts';
 
@@ -59,9 +59,9 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     log: createLogger({ level: 'silent' }),
     random: () => 0,
     upstream,
-    tokens: new TokenStore(clock),
-    replies: new ReplyStores({ clock }),
-    health: new HealthStore({ clock }),
+    tokens: new MemoryTokenStore(clock),
+    replies: new MemoryReplyStores({ clock }),
+    health: new MemoryHealthStore({ clock }),
     inFlight,
     tokenFetched() {},
     recorder: NO_RECORDER,

@@ -16,7 +16,7 @@ import {
 } from '../../src/providers/vertex-ai/credentials.testkit.ts';
 import { vertexAi } from '../../src/providers/vertex-ai/index.ts';
 import { ManualClock } from '../../src/state/memory/tokens.testkit.ts';
-import { TokenStore } from '../../src/state/memory/tokens.ts';
+import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
 import { createUpstream, type Upstream } from '../../src/upstream/index.ts';
 
 // Every source of Google tokens through the real way out of the gateway, to servers on loopback that stand for Google's.
@@ -99,7 +99,7 @@ function create(entry: Partial<VertexEntry>, { listed = Object.values(PATHS), en
     {
       upstreamExchange: upstream.exchange,
       clock,
-      tokens: new TokenStore(clock),
+      tokens: new MemoryTokenStore(clock),
       env,
       tokenUris: new Set(listed.map((path) => `${origin}${path}`)),
       tokenFetched: (_, error) => fetched.push(error),

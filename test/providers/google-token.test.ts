@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret, systemClock, type Problem } from '../../src/plugin/index.ts';
 import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
 import { vertexAi } from '../../src/providers/vertex-ai/index.ts';
-import { TokenStore } from '../../src/state/memory/tokens.ts';
+import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
 import { createUpstream } from '../../src/upstream/index.ts';
 
 // The token exchange through the real way out of the gateway, to a token endpoint on loopback.
@@ -47,7 +47,7 @@ function create(answer: { status: number; body: string }, listed = true) {
     {
       upstreamExchange: upstream.exchange,
       clock: systemClock,
-      tokens: new TokenStore(systemClock),
+      tokens: new MemoryTokenStore(systemClock),
       env: {},
       tokenUris: new Set(listed ? [uri] : []),
       tokenFetched: () => {},

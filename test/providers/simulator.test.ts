@@ -7,9 +7,8 @@ import OpenAI, {
   NotFoundError,
   RateLimitError,
 } from 'openai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RULES } from '../../src/providers/simulator/behaviours.ts';
-import { closeInProcess } from '../../src/providers/simulator/in-process.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RULES } from '../../src/providers/simulator/script.ts';
 import { simulator as provider } from '../../src/providers/simulator/index.ts';
 import { startSimulator, type Simulator } from '../../src/providers/simulator/server.ts';
 import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
@@ -309,8 +308,6 @@ describe('the openai client', () => {
 });
 
 describe('the simulator in this process', () => {
-  afterEach(closeInProcess);
-
   test('is started by the first entry that is opened, and shared by all', async () => {
     const { setup } = testSetup(noTokenCalls);
     const [one, two] = ['a', 'b'].map((slug) => provider.create({ slug, provider: 'simulator' }, setup));

@@ -1,18 +1,19 @@
 import { createSignals } from '../../src/formats/events.ts';
 import { readSse, SseCutter } from '../../src/formats/sse/event-stream.ts';
-import { Cancellation, systemClock, type GatewayError, type Source } from '../../src/plugin/index.ts';
 import {
-  createUpstream,
-  type OutboundRequest,
-  type ReplyReader,
-  type UpstreamOptions,
-} from '../../src/upstream/index.ts';
+  Cancellation,
+  systemClock,
+  type GatewayError,
+  type Source,
+  type ReplyReaderLike,
+} from '../../src/plugin/index.ts';
+import { createUpstream, type OutboundRequest, type UpstreamOptions } from '../../src/upstream/index.ts';
 
 /**
  * A small format of its own, so that these tests say what the transport does and no more: `{"text":…}` is content,
  * `{"start":true}` is progress, `{"ping":true}` is neither, `{"error":status}` is the provider's failure, `[DONE]` the end.
  */
-export function streamReader(): ReplyReader {
+export function streamReader(): ReplyReaderLike {
   const signals = createSignals();
   const cutter = new SseCutter();
   return {
@@ -39,7 +40,7 @@ export function streamReader(): ReplyReader {
 }
 
 /** A plain reply as it is: bytes go through. */
-export function plainReader(): ReplyReader {
+export function plainReader(): ReplyReaderLike {
   const signals = createSignals();
   return {
     signals,
@@ -55,7 +56,7 @@ export function plainReader(): ReplyReader {
 }
 
 /** A plain reply that is translated: nothing comes out until all is in. */
-export function translatingReader(): ReplyReader {
+export function translatingReader(): ReplyReaderLike {
   const signals = createSignals();
   const pieces: Buffer[] = [];
   return {

@@ -10,7 +10,7 @@ import {
   type Sender,
 } from '../../plugin/index.ts';
 import { createDataServer } from '../../compose/listener/data-server.ts';
-import { NO_UPSTREAM, NoTokens } from '../explain/fakes.ts';
+import { NO_UPSTREAM, NO_TOKENS } from '../explain/fakes.ts';
 import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
 import { compileWith, createProcessState, type ProcessParts } from '../../process/process-state.ts';
 import { LiveSnapshot } from '../../compose/live-snapshot.ts';
@@ -96,7 +96,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const processState = createProcessState(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns pause in real time. A config test runs one request at a time and needs no turns.
-  const shared = { ...processState.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
+  const shared = { ...processState.shared, inFlight, turns: undefined, tokens: NO_TOKENS, watch };
   const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);

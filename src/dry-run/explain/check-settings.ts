@@ -3,10 +3,10 @@ import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
 import { systemClock } from '../../plugin/index.ts';
 import type { LoadResult } from '../../settings/read/load.ts';
-import { HealthStore } from '../../state/memory/target-health.ts';
+import { MemoryReplyStores } from '../../state/memory/reply-cache.ts';
+import { MemoryHealthStore } from '../../state/memory/target-health.ts';
 import { createLogger } from '../../record/log/logger.ts';
-import { ReplyStores } from '../../translate/cached-replies.ts';
-import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
@@ -26,9 +26,9 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     log: createLogger({ level: 'silent' }),
     random: Math.random,
     upstream: NO_UPSTREAM,
-    tokens: new NoTokens(clock),
-    replies: new ReplyStores({ clock }),
-    health: new HealthStore({ clock }),
+    tokens: NO_TOKENS,
+    replies: new MemoryReplyStores({ clock }),
+    health: new MemoryHealthStore({ clock }),
     inFlight: new InFlight(),
     tokenFetched() {},
     recorder: NO_RECORDER,

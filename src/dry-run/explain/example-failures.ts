@@ -10,7 +10,7 @@ import {
   type Route,
   type Target,
 } from '../../plugin/index.ts';
-import { targetsOf } from '../../state/memory/target-health.ts';
+import { targetsOf } from '../../state/ports.ts';
 import type { SeenAttempt } from './observation.ts';
 import { isInUse, wayTo } from './way-to-target.ts';
 

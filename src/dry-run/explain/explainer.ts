@@ -10,8 +10,9 @@ import type { SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
 import type { Environment } from '../../settings/read/references.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
-import { HealthStore } from '../../state/memory/target-health.ts';
-import { ReplyStores } from '../../translate/cached-replies.ts';
+import { MemoryReplyStores } from '../../state/memory/reply-cache.ts';
+import { MemoryHealthStore } from '../../state/memory/target-health.ts';
+import type { HealthStore, ReplyStores } from '../../state/ports.ts';
 import { HttpExchange } from '../../gateway/exchange.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { answerByStatus } from '../../gateway/koa-reply.ts';
@@ -26,7 +27,7 @@ import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import type { Observation, PluginStep } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
-import { NO_RECORDER, NO_UPSTREAM, NoTokens, fakeMissing } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS, fakeMissing } from './fakes.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
@@ -220,9 +221,9 @@ export class Explainer {
       log,
       random: () => draw(asking),
       upstream: NO_UPSTREAM,
-      tokens: new NoTokens(clock),
-      replies: this.#setup.replies ?? new ReplyStores({ clock: real }),
-      health: new HealthStore({ clock }),
+      tokens: NO_TOKENS,
+      replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
+      health: new MemoryHealthStore({ clock }),
       inFlight: this.#inFlight,
       tokenFetched() {},
       recorder: NO_RECORDER,

@@ -13,7 +13,7 @@ import {
   type Translator,
 } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import { TokenStore } from '../../state/memory/tokens.ts';
+import type { TokenStore } from '../../state/ports.ts';
 import type { Upstream } from '../../upstream/types.ts';
 import { createSender } from '../../send/send.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
@@ -134,8 +134,4 @@ export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
 export const FAKE_TOKEN = 'access-token';
 
 /** Returns a fake token without fetching one. */
-export class NoTokens extends TokenStore {
-  override get(): string {
-    return FAKE_TOKEN;
-  }
-}
+export const NO_TOKENS: TokenStore = { get: () => FAKE_TOKEN, refuse: () => false, retain() {} };

@@ -1,5 +1,5 @@
 import type { Exchange, GatewayConfig, HealthDirectory, Target, TargetHealth } from '../../plugin/index.ts';
-import { targetsOf } from '../../state/memory/target-health.ts';
+import { targetsOf } from '../../state/ports.ts';
 
 /** Health of a target at one point in time. */
 export type HealthThen = Pick<TargetHealth, 'state' | 'retryAt' | 'admits'>;

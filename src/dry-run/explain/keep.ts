@@ -1,7 +1,7 @@
 import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../plugin/index.ts';
 import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { HealthStore } from '../../state/memory/target-health.ts';
+import type { HealthStore } from '../../state/ports.ts';
 import type { OnConfig } from '../../compose/config-directory.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
 import { credentialsIn, FAKE_CREDENTIAL } from './credentials.ts';

@@ -1,11 +1,10 @@
 import type { AnthropicEntry as AnthropicSettings } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
-import { readApiKey } from '../api-key.ts';
-import { readBase, type Base } from '../base-url.ts';
+import { MODEL_TASKS } from '../../operations/tasks.ts';
+import type { ModelTask, Report } from '../../plugin/index.ts';
+import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
-import type { ModelCall, Location } from '../provider.ts';
-import type { Quirks } from '../quirks.ts';
+import type { Quirks } from '../provider.ts';
 
 /**
  * Both live versions have the same stream, blocks and events; this one still accepts sampling parameters
@@ -13,12 +12,12 @@ import type { Quirks } from '../quirks.ts';
  */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
 
-const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
+const PATHS: Readonly<Partial<Record<ModelTask, string>>> = {
   generate: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
 };
 
-const TASKS: ReadonlySet<ModelCall['task']> = new Set(['generate', 'count_tokens']);
+const TASKS = new Set(MODEL_TASKS.filter((task) => PATHS[task] !== undefined));
 
 /**
  * "32 MB" of a Messages request (docs/protocols/anthropic-messages.md#limits) in binary units, as the API counts: its own refusals
@@ -27,42 +26,30 @@ const TASKS: ReadonlySet<ModelCall['task']> = new Set(['generate', 'count_tokens
  */
 const QUIRKS: Quirks = { bodyLimit: { bytes: 32 * 1024 * 1024, words: 'the Anthropic API (32 MB)' } };
 
-class AnthropicEntry implements OpenableEntry {
-  readonly slug: string;
-  readonly provider = 'anthropic';
-  readonly semconvName = 'anthropic';
-  readonly allowInsecure: boolean;
-  readonly #origin: string;
-  readonly #prefix: string;
-  readonly #credentials: Readonly<Record<string, string>>;
-
-  constructor(entry: AnthropicSettings, base: Base, apiKey: string) {
-    this.slug = entry.slug;
-    this.allowInsecure = entry.allow_insecure ?? false;
-    this.#origin = base.origin;
-    this.#prefix = base.prefix;
-    this.#credentials = Object.freeze({ 'x-api-key': apiKey });
-  }
-
-  /** The name goes into the body, not into the path. Names that are unsafe in a path are refused too: no model here has one. */
-  locate(model: string, { task }: ModelCall): Location {
-    checkModelName(model);
-    const path = PATHS[task];
-    if (path === undefined) throw unsupportedTask(model, task);
-    return {
-      origin: this.#origin,
-      path: this.#prefix + path,
-      format: 'anthropic-messages',
-      model,
-      host: 'direct',
-      headers: HEADERS,
-      quirks: QUIRKS,
-    };
-  }
-
-  authorize(): Readonly<Record<string, string>> {
-    return this.#credentials;
-  }
+function createEntry(entry: AnthropicSettings, base: Base, apiKey: string): OpenableEntry {
+  const credentials = Object.freeze({ 'x-api-key': apiKey });
+  return {
+    slug: entry.slug,
+    provider: 'anthropic',
+    semconvName: 'anthropic',
+    allowInsecure: entry.allow_insecure ?? false,
+    /** The name goes into the body, not into the path. Names that are unsafe in a path are refused too: no model here has one. */
+    locate(model, { task }) {
+      checkModelName(model);
+      const path = PATHS[task];
+      if (path === undefined) throw unsupportedTask(model, task);
+      return {
+        origin: base.origin,
+        path: base.prefix + path,
+        format: 'anthropic-messages',
+        model,
+        host: 'direct',
+        headers: HEADERS,
+        quirks: QUIRKS,
+      };
+    },
+    authorize: () => credentials,
+  };
 }
 
 /** Endings that operators copy by mistake: Anthropic's documents show endpoints, and other SDKs expect the version. */
@@ -98,7 +85,7 @@ export const anthropic = defineProvider<AnthropicSettings>({
   create(entry, { report }) {
     const base = readApiBase(entry, report);
     const apiKey = readApiKey(entry.api_key, report);
-    return base && apiKey !== undefined ? new AnthropicEntry(entry, base, apiKey) : undefined;
+    return base && apiKey !== undefined ? createEntry(entry, base, apiKey) : undefined;
   },
   checkParams,
   tasksOf: () => TASKS,

@@ -1,10 +1,9 @@
 import type { AzureOpenAiEntry as AzureSettings } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { readApiKey } from '../api-key.ts';
-import { readBase, type Base } from '../base-url.ts';
+import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
-import { OpenAiApiEntry, type EntryParts } from './entry.ts';
+import { openAiApiEntry, type EntryParts } from './entry.ts';
 import { readHeaders } from './headers.ts';
 
 /**
@@ -19,7 +18,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
     const own = { headers: {}, credentials: { 'api-key': apiKey ?? '' } };
     const headers = readHeaders(entry, own, report);
     if (!resource || apiKey === undefined || !headers) return undefined;
-    return new OpenAiApiEntry({
+    return openAiApiEntry({
       slug: entry.slug,
       provider: 'azure-openai',
       semconvName: 'azure.ai.openai',
@@ -34,7 +33,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
 
 function createPlace({ deployments = {}, api_version: version }: AzureSettings, prefix: string): EntryParts['place'] {
   const byModel = new Map(Object.entries(deployments));
-  return (model, operation) => {
+  return (model, operationPath) => {
     let deployment = byModel.get(model);
     if (deployment === undefined) {
       checkModelName(model);
@@ -42,8 +41,8 @@ function createPlace({ deployments = {}, api_version: version }: AzureSettings, 
     }
     const path =
       version === undefined
-        ? `${prefix}/openai/v1${operation.path}`
-        : `${prefix}/openai/deployments/${modelSegment(deployment)}${operation.path}?api-version=${version}`;
+        ? `${prefix}/openai/v1${operationPath}`
+        : `${prefix}/openai/deployments/${modelSegment(deployment)}${operationPath}?api-version=${version}`;
     return { path, model: deployment };
   };
 }

@@ -6,13 +6,17 @@ import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 
+/** Writes the upstream's name of the model into the request. */
+export const renameModel: PassThroughCodec['edits'] = (body, model) =>
+  body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }];
+
 /**
  * OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name. The
  * reply is decoded for its usage.
  */
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
-  edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),
+  edits: renameModel,
   openReader(model) {
     const signals = createSignals();
     const read = (reply: unknown): readonly GenerationEvent[] => {

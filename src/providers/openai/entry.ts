@@ -1,16 +1,28 @@
+import type { ModelTask } from '../../plugin/index.ts';
+import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
-import type { ModelCall, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { unsupportedTask } from '../model-name.ts';
-import { OPERATIONS, type OpenAiOperation } from './operations.ts';
+import type { Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import { openAiEmbeddings } from './embeddings.ts';
+import { openAiImages } from './images.ts';
+
+/**
+ * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the codec of a task that is not a
+ * conversation.
+ */
+interface OpenAiOperation {
+  readonly path: string;
+  readonly codec?: Codec;
+}
+
+/** The tasks of OpenAI and Azure OpenAI. */
+export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
+  generate: { path: '/chat/completions' },
+  embeddings: { path: '/embeddings', codec: openAiEmbeddings },
+  images: { path: '/images/generations', codec: openAiImages },
+};
 
 type EntryHeaders = Readonly<Record<string, string>>;
-
-/** The path of a request at the entry's origin. */
-export interface ApiPath {
-  readonly path: string;
-  /** The model name for the body. */
-  readonly model: string;
-}
 
 /** The parts that differ between OpenAI, compatible servers and Azure. */
 export interface EntryParts extends Pick<
@@ -22,50 +34,34 @@ export interface EntryParts extends Pick<
   /** `caller`: the caller's own token, if the request has one. */
   readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
-  /** Throws GatewayError `invalid_model`. */
-  readonly place: (model: string, operation: OpenAiOperation) => ApiPath;
+  /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
+  readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
 
-export class OpenAiApiEntry implements OpenableEntry {
-  readonly slug: string;
-  readonly provider: ProviderEntry['provider'];
-  readonly semconvName: string;
-  readonly allowInsecure: boolean;
-  readonly chosenByCaller: boolean;
-  readonly adHoc: boolean;
-  readonly usesCallersToken: boolean;
-  readonly #parts: EntryParts;
-
-  constructor(parts: EntryParts) {
-    this.slug = parts.slug;
-    this.provider = parts.provider;
-    this.semconvName = parts.semconvName;
-    this.allowInsecure = parts.allowInsecure;
-    this.chosenByCaller = parts.chosenByCaller ?? false;
-    this.adHoc = this.chosenByCaller;
-    this.usesCallersToken = parts.credentials === 'caller';
-    this.#parts = parts;
-  }
-
-  locate(model: string, { task }: ModelCall): Location {
-    const operation = OPERATIONS[task];
-    if (!operation) throw unsupportedTask(model, task);
-    const { origin, headers, streamUsage, place } = this.#parts;
-    return {
-      origin,
-      ...place(model, operation),
-      format: 'openai-chat',
-      host: 'direct',
-      headers,
-      streamUsage,
-      ...(operation.codec && { codec: operation.codec }),
-    };
-  }
-
-  authorize(caller: UpstreamCaller): EntryHeaders {
-    const { credentials } = this.#parts;
-    return credentials === 'caller' ? bearerOf(caller) : credentials;
-  }
+export function openAiApiEntry(parts: EntryParts): OpenableEntry {
+  const { origin, headers, credentials, streamUsage, place, ...identity } = parts;
+  return {
+    ...identity,
+    adHoc: identity.chosenByCaller ?? false,
+    usesCallersToken: credentials === 'caller',
+    locate(model, { task }) {
+      const operation = OPERATIONS[task];
+      if (!operation) throw unsupportedTask(model, task);
+      const { path, codec } = operation;
+      return {
+        origin,
+        ...place(model, path),
+        format: 'openai-chat',
+        host: 'direct',
+        headers,
+        streamUsage,
+        ...(codec && { codec }),
+      };
+    },
+    authorize(caller) {
+      return credentials === 'caller' ? bearerOf(caller) : credentials;
+    },
+  };
 }
 
 /** Without a key there is no header rather than an empty bearer. */

@@ -1,11 +1,11 @@
 import type { OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
-import { readApiKey } from '../api-key.ts';
+import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
-import { readApiBase } from './base.ts';
-import { OpenAiApiEntry, type ApiPath } from './entry.ts';
+import { openAiApiEntry, type EntryParts } from './entry.ts';
 import { readHeaders } from './headers.ts';
-import type { OpenAiOperation } from './operations.ts';
+import type { Report } from '../../plugin/index.ts';
+import type { ProviderEntry } from '../provider.ts';
 
 /** OpenAI, and every server with a compatible API. */
 export const openai = defineProvider<OpenAiSettings>({
@@ -23,7 +23,7 @@ export const openai = defineProvider<OpenAiSettings>({
     };
     const headers = readHeaders(entry, own, report);
     if (!base || !headers || (entry.api_key && apiKey === undefined)) return undefined;
-    return new OpenAiApiEntry({
+    return openAiApiEntry({
       slug: entry.slug,
       provider: 'openai',
       // OpenTelemetry has names for some of the vendors, but the base URL does not tell which vendor it is.
@@ -32,10 +32,85 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
-      place: (model: string, operation: OpenAiOperation): ApiPath => {
-        checkBodyModelName(model);
-        return { path: `${base.prefix}${operation.path}`, model };
-      },
+      place: placeUnder(base.prefix),
     });
   },
 });
+
+const placeUnder =
+  (prefix: string): EntryParts['place'] =>
+  (model, operationPath) => {
+    checkBodyModelName(model);
+    return { path: prefix + operationPath, model };
+  };
+
+const OWN_ORIGIN = 'https://api.openai.com';
+const OWN_PREFIX = '/v1';
+
+/** `/v1`, `/v4`, `/v1beta`, anywhere in the path: Google's is `/v1beta/openai`. */
+const VERSION = /\/v\d+[a-z0-9]*(?=\/|$)/;
+const VERSION_TWICE = /(\/v\d+[a-z0-9]*)\1$/;
+/** Vendors' documents often show the full endpoint as the address. */
+const ENDPOINT = /\/(?:(?:chat\/)?completions|messages|embeddings|images\/generations|responses)$/;
+
+/**
+ * The base URL as for an OpenAI SDK: with the version, without the endpoint. In a base without a version the `/v1` was nearly
+ * always forgotten; entries for the few APIs without one set `unversioned`.
+ */
+function readApiBase(entry: OpenAiSettings, report: Report): Base | undefined {
+  const base = readBase(entry, OWN_ORIGIN, report);
+  if (!base) return undefined;
+  const { origin } = base;
+  const prefix = entry.base_url === undefined ? OWN_PREFIX : base.prefix;
+  const mistake = mistakeIn({ origin, prefix }, entry.api_key !== undefined);
+  if (mistake !== undefined) {
+    report({ path: ['base_url'], message: `base_url ${mistake}` });
+    return undefined;
+  }
+  const unversioned = entry.unversioned ?? false;
+  if (!VERSION.test(prefix) && !unversioned) {
+    report({
+      path: ['base_url'],
+      severity: 'warning',
+      message: `base_url has no version in its path, so ${OWN_PREFIX} is appended: add it to base_url, or set unversioned: true`,
+    });
+    return { origin, prefix: `${prefix}${OWN_PREFIX}` };
+  }
+  if (VERSION.test(prefix) && unversioned)
+    report({
+      path: ['unversioned'],
+      severity: 'warning',
+      message: 'unversioned has no effect: the path of base_url has a version',
+    });
+  return { origin, prefix };
+}
+
+function mistakeIn({ origin, prefix }: Base, hasKey: boolean): string | undefined {
+  const { hostname } = new URL(origin);
+  if (!hasKey && /(?:^|\.)api\.openai\.com$/.test(hostname)) return "is OpenAI's own address, which needs an api_key";
+  if (hostname.endsWith('.openai.azure.com')) return 'is an address of Azure: write provider: azure-openai';
+  const endpoint = ENDPOINT.exec(prefix)?.[0];
+  if (endpoint !== undefined) return `ends with ${endpoint}, which is added for each request: remove it`;
+  const version = VERSION_TWICE.exec(prefix)?.[1];
+  return version === undefined ? undefined : `ends with ${version} twice`;
+}
+
+/**
+ * An OpenAI-compatible server that the request itself names. It receives the caller's own token or none: a credential of the
+ * catalog must not be sent to a host that the caller chose.
+ * @param base the base URL as for an OpenAI SDK, already checked against the allowed hosts
+ */
+export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEntry {
+  return openAiApiEntry({
+    slug: 'custom-host',
+    provider: 'openai',
+    semconvName: 'openai',
+    allowInsecure,
+    chosenByCaller: true,
+    origin: base.origin,
+    headers: {},
+    credentials: 'caller',
+    streamUsage: true,
+    place: placeUnder(base.pathname.replace(/\/+$/, '')),
+  });
+}

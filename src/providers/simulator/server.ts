@@ -12,7 +12,7 @@ const MAX_BODY = 64 * 1024 * 1024;
 /** Longer than the gateway's pools keep a connection, so that a reused socket is never one that this side has just closed. */
 const KEEP_ALIVE_MS = 120_000;
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** Default: a free port. */
   readonly port?: number;
   /** Default: loopback. */

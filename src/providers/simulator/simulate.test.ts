@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readBehaviour, RULES } from './behaviours.ts';
-import { FAST_EVENTS } from './fast.ts';
-import { Simulation } from './simulate.ts';
+import { readBehaviour, RULES } from './script.ts';
+import { FAST_EVENTS, Simulation } from './simulate.ts';
 
 type Json = Record<string, unknown>;
 

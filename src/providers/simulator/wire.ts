@@ -15,12 +15,12 @@ export const event = (data: JsonObject): string => `data: ${JSON.stringify(data)
 const DONE = 'data: [DONE]\n\n';
 
 /** A plain reply (docs/protocols/openai-chat.md#reply). */
-export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): JsonObject {
+export function plainReply({ model }: Pick<ChatRequest, 'model'>, completion: Completion, head: ReplyHead): JsonObject {
   return {
     id: head.id,
     object: 'chat.completion',
     created: head.created,
-    model: request.model,
+    model,
     choices: completion.choices.map((choice, index) => plainChoice(choice, index, head)),
     usage: usageOf(completion),
   };
@@ -49,20 +49,24 @@ function usageOf({ promptTokens, completionTokens }: Completion): JsonObject {
 }
 
 /** The events of a stream, in order (docs/protocols/openai-chat.md#stream): one element for each event, `[DONE]` last. */
-export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
+export function streamEvents(
+  { model, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>,
+  completion: Completion,
+  head: ReplyHead,
+): string[] {
   const chunk = (choices: readonly JsonObject[], usage: JsonObject | null): string =>
     event({
       id: head.id,
       object: 'chat.completion.chunk',
       created: head.created,
-      model: request.model,
+      model,
       choices,
-      ...(request.includeUsage && { usage }),
+      ...(includeUsage && { usage }),
     });
   const events = completion.choices.flatMap((choice, index) =>
     deltasOf(choice, index, head).map(({ delta, finish }) => chunk([{ index, delta, finish_reason: finish }], null)),
   );
-  if (request.includeUsage) events.push(chunk([], usageOf(completion)));
+  if (includeUsage) events.push(chunk([], usageOf(completion)));
   return [...events, DONE];
 }
 

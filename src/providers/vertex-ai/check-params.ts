@@ -3,7 +3,7 @@ import { RequestFault } from '../../formats/format.ts';
 import { checkLabels } from '../../formats/gemini/labels.ts';
 import { GatewayError, nearest, type Problem, type Report } from '../../plugin/index.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily } from './families.ts';
-import { forgottenPrefix } from './forgotten-prefix.ts';
+import { forgottenPrefix } from './hints.ts';
 
 /**
  * `claude-sonnet-4-5-20250929` at Anthropic is `claude-sonnet-4-5@20250929` on Vertex AI

@@ -1,10 +1,12 @@
-import { authorizedUserSource } from './authorized-user.ts';
 import { externalAccountSource } from './external-account.ts';
-import { parseObject } from './google-oauth.ts';
-import { impersonatedAccountSource } from './impersonated-account.ts';
+import { parseObject, tokenEndpoint, callForJson, formRequest, readMintedToken } from './google-oauth.ts';
+import { impersonatedAccountSource } from './impersonation.ts';
 import { serviceAccountSource } from './service-account.ts';
 import {
   textOf,
+  isUnusable,
+  keyOf,
+  NOT_LISTED,
   type CredentialFields,
   type ReadTokenSource,
   type SourceContext,
@@ -34,4 +36,38 @@ function readFields(fields: CredentialFields, context: SourceContext): TokenSour
   // Not even the type is quoted: another kind of file may have a secret there.
   const problem = type === undefined ? 'has no type' : 'has a type that is not supported';
   return context.refuse('type', `${problem}; supported are ${known}`);
+}
+
+const REQUIRED = ['client_id', 'client_secret', 'refresh_token'] as const;
+
+/**
+ * Tokens for a user account, from the refresh token that `gcloud auth application-default login` stores
+ * (docs/protocols/vertex-ai.md#authorized-user).
+ */
+function authorizedUserSource(fields: CredentialFields, { setup, refuse }: SourceContext): TokenSource | undefined {
+  if (isUnusable(fields, refuse)) return undefined;
+  const [clientId, clientSecret, refreshToken] = REQUIRED.map((name) => textOf(fields[name]));
+  if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) {
+    const missing = REQUIRED.find((name) => textOf(fields[name]) === undefined);
+    return refuse(missing, `${missing} is missing`);
+  }
+  const endpoint = tokenEndpoint(fields['token_uri'], setup.tokenUris);
+  if (!endpoint) return refuse('token_uri', `token_uri ${NOT_LISTED}`);
+  const quotaProjectId = textOf(fields['quota_project_id']);
+  return {
+    key: keyOf('authorized_user', clientId, endpoint.url, clientSecret, refreshToken),
+    projectId: quotaProjectId,
+    quotaProjectId,
+    async mint() {
+      const who = 'the token endpoint';
+      const request = formRequest(endpoint, {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        client_secret: clientSecret,
+        refresh_token: refreshToken,
+      });
+      const secrets = [clientSecret, refreshToken];
+      return readMintedToken(await callForJson({ who, request, secrets }, setup), who);
+    },
+  };
 }

@@ -1,12 +1,10 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { ModelCall } from '../provider.ts';
-import type { Quirks } from '../quirks.ts';
-import type { EmbeddingSettings } from './embeddings/settings.ts';
+import type { ModelCall, Quirks } from '../provider.ts';
+import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
 import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
-import type { ModelEndpoint } from './model-endpoint.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
-import { explainPermission } from './permission.ts';
+import { explainPermission } from './hints.ts';
 import { predictEnvelope } from './predict.ts';
 
 /** An endpoint of the settings, compiled. */

@@ -2,10 +2,16 @@ import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
 import type { ModelCall } from '../provider.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
-import type { EmbeddingSettings } from './embeddings/settings.ts';
+import {
+  readEmbeddingSettings,
+  predictedEmbeddings,
+  taskEndpoint,
+  type EmbeddingSettings,
+  type ModelEndpoint,
+} from './task-models.ts';
 import { isEndpointId } from './hosts.ts';
-import type { ModelEndpoint } from './model-endpoint.ts';
-import { predictedEmbeddings, taskEndpoint } from './task-models.ts';
+import { MODEL_TASKS } from '../../operations/tasks.ts';
+import { GatewayError, type ModelTask } from '../../plugin/index.ts';
 
 /** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */
 export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
@@ -130,7 +136,7 @@ const OPEN_PREFIXES: ReadonlySet<string> = new Set(['google', 'meta']);
 /** `deepseek-ai/deepseek-v3.1-maas`, `openai/gpt-oss-120b-maas`: publisher and model in Google's notation. */
 const OPEN_MODEL = /^([a-z][a-z0-9-]+)\/[A-Za-z0-9][A-Za-z0-9._@:-]*$/;
 
-export interface Named {
+interface Named {
   readonly family: Family;
   /** Without its prefix. */
   readonly model: string;
@@ -156,4 +162,30 @@ function readOpenModel(name: string, publisher: string): Named {
   if (PREFIXES.has(publisher) && !OPEN_PREFIXES.has(publisher))
     throw unusable(name, `has a slash instead of a dot: write \`${name.replace('/', '.')}\``);
   return { family: openModel, model: name };
+}
+
+/** The tasks of a model, as far as its name determines them; undefined where it does not. */
+export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
+  if (name.startsWith(ENDPOINT_PREFIX)) return undefined;
+  const named = attempt(() => readFamily(name));
+  if (!named) return undefined;
+  const tasks = new Set(MODEL_TASKS.filter((task) => attempt(() => endpointOf(named, task)) !== undefined));
+  // All of Google's models have a path for `generate`, but models for embeddings and images do not answer there.
+  const draws = tasks.has('images') && !named.model.startsWith('gemini-');
+  if (named.family === google && (tasks.has('embeddings') || draws)) tasks.delete('generate');
+  if (draws) tasks.delete('count_tokens');
+  return tasks;
+}
+
+const endpointOf = ({ family, model }: Named, task: ModelTask) =>
+  family(model, { task, stream: false }, readEmbeddingSettings());
+
+/** Undefined where it throws a GatewayError. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
 }

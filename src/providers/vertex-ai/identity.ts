@@ -1,12 +1,11 @@
 import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import { Secret } from '../../plugin/index.ts';
 import type { ProviderSetup } from '../definition.ts';
-import { findApplicationDefault } from './application-default.ts';
+import { findApplicationDefault, metadataServerSource } from './application-default.ts';
 import { readCredentialsJson } from './credentials-json.ts';
 import { callerCredentials, foundCredentials, tokenCredentials, tokenError, type Credentials } from './credentials.ts';
 import { parseObject } from './google-oauth.ts';
 import { isProjectId } from './hosts.ts';
-import { metadataServerSource } from './metadata-server.ts';
 import { serviceAccountSource } from './service-account.ts';
 import type { CredentialFields, Refuse, SourceContext, TokenSource } from './token-source.ts';
 

@@ -1,7 +1,17 @@
-import type { MintedToken } from '../../state/memory/tokens.ts';
-import { impersonationEndpoint, type Endpoint } from './endpoints.ts';
-import { callForJson, isBearerToken, SCOPE, TokenFault } from './google-oauth.ts';
-import { NOT_LISTED, type SourceContext, type TokenSetup } from './token-source.ts';
+import type { MintedToken } from '../../state/ports.ts';
+import { impersonationEndpoint, callForJson, isBearerToken, SCOPE, TokenFault, type Endpoint } from './google-oauth.ts';
+import {
+  NOT_LISTED,
+  isUnusable,
+  keyOf,
+  textOf,
+  type SourceContext,
+  type TokenSetup,
+  type CredentialFields,
+  type ReadTokenSource,
+  type TokenSource,
+} from './token-source.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /** A service account to impersonate. */
 export interface Impersonation {
@@ -77,4 +87,38 @@ export async function impersonate(
     throw new TokenFault(`${WHO} gave a token that has ended by this machine's clock: is the clock right?`);
   }
   return { value, expiresInMs };
+}
+
+/**
+ * `impersonated_service_account`, the file of `gcloud auth application-default login --impersonate-service-account`. The source
+ * credentials act as the service account.
+ */
+export function impersonatedAccountSource(
+  fields: CredentialFields,
+  context: SourceContext,
+  readSource: ReadTokenSource,
+): TokenSource | undefined {
+  const { setup, refuse } = context;
+  if (isUnusable(fields, refuse)) return undefined;
+  const inner = fields['source_credentials'];
+  if (!isObject(inner)) return refuse('source_credentials', 'source_credentials is missing');
+  if (inner['type'] === 'impersonated_service_account') {
+    return refuse('source_credentials', 'source_credentials is itself an impersonation: use delegates for a chain');
+  }
+  const { service_account_impersonation_url: url, delegates } = fields;
+  const impersonation = readImpersonation({ url, delegates }, context);
+  const source = readSource(inner, {
+    setup,
+    refuse: (_, message) => refuse('source_credentials', `source_credentials: ${message}`),
+  });
+  if (!impersonation || !source) return undefined;
+  return {
+    key: keyOf('impersonated_service_account', source.key, impersonationKey(impersonation)),
+    // The source's projects may differ from the project of the models.
+    projectId: undefined,
+    quotaProjectId: textOf(fields['quota_project_id']),
+    // The source's token is used for this call only, so it is not cached.
+    mint: async () => impersonate(impersonation, (await source.mint()).value, setup),
+    ...(source.check && { check: () => source.check!() }),
+  };
 }

@@ -1,66 +1,41 @@
 import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import { GatewayError } from '../../plugin/index.ts';
-import { readApiKey } from '../api-key.ts';
-import { readBase } from '../base-url.ts';
+import { readApiKey, readBase } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
-import type { ModelCall, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import type { ProviderEntry } from '../provider.ts';
 import { betaFilter, checkBetas } from './betas.ts';
 import { checkParams } from './check-params.ts';
-import { tasksOf } from './tasks.ts';
+import { tasksOf } from './families.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
-import { readEmbeddingSettings } from './embeddings/settings.ts';
+import { readEmbeddingSettings } from './task-models.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { checkLocation, EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
-import { ExpressLocations, VertexLocations, type Locations, type RegionalProject } from './locations.ts';
+import { expressLocations, vertexLocations, type Locate, type RegionalProject } from './locations.ts';
 
-class VertexEntry implements OpenableEntry {
-  readonly slug: string;
-  readonly provider = 'vertex-ai';
-  readonly semconvName = 'gcp.vertex_ai';
-  readonly allowInsecure: boolean;
-  readonly adHoc: boolean;
-  readonly #locations: Locations;
-  readonly #identity: Pick<Identity, 'credentials' | 'open'>;
+type EntryIdentity = Pick<Identity, 'credentials' | 'open'> & { readonly adHoc?: true };
 
-  constructor(
-    slug: string,
-    allowInsecure: boolean,
-    locations: Locations,
-    identity: Pick<Identity, 'credentials' | 'open'> & { readonly adHoc?: true },
-  ) {
-    this.slug = slug;
-    this.allowInsecure = allowInsecure;
-    this.adHoc = identity.adHoc ?? false;
-    this.#locations = locations;
-    this.#identity = identity;
-  }
-
-  /** Undefined until application default credentials have been found. */
-  get tokenKey(): string | undefined {
-    return this.#identity.credentials.tokenKey;
-  }
-
-  locate(model: string, call: ModelCall): Location {
-    return this.#locations.locate(model, call, this.#identity.credentials.headers);
-  }
-
-  authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {
-    return this.#identity.credentials.authorize(caller);
-  }
-
-  get usesCallersToken(): boolean {
-    return this.#identity.credentials.ofCaller ?? false;
-  }
-
-  forgetCredentials(refused: Readonly<Record<string, string>>): boolean {
-    return this.#identity.credentials.forget?.(refused) ?? false;
-  }
-
-  async open(): Promise<void> {
-    await this.#identity.open?.();
-  }
+function createEntry(slug: string, allowInsecure: boolean, locate: Locate, identity: EntryIdentity): OpenableEntry {
+  const { credentials, adHoc = false } = identity;
+  return {
+    slug,
+    provider: 'vertex-ai',
+    semconvName: 'gcp.vertex_ai',
+    allowInsecure,
+    adHoc,
+    usesCallersToken: credentials.ofCaller ?? false,
+    /** Undefined until application default credentials have been found. */
+    get tokenKey() {
+      return credentials.tokenKey;
+    },
+    locate: (model, call) => locate(model, call, credentials.headers),
+    authorize: (caller) => credentials.authorize(caller),
+    forgetCredentials: (refused) => credentials.forget?.(refused) ?? false,
+    async open() {
+      await identity.open?.();
+    },
+  };
 }
 
 export const vertexAi = defineProvider<VertexSettings>({
@@ -81,7 +56,7 @@ export const vertexAi = defineProvider<VertexSettings>({
     if (claudeCounts === 'refused') return undefined;
     checkLocation('region', region, setup.report);
     checkBetas(entry.anthropic_betas, setup.report);
-    const locations = new VertexLocations({
+    const locate = vertexLocations({
       base,
       version,
       projectId: identity.projectId,
@@ -91,7 +66,7 @@ export const vertexAi = defineProvider<VertexSettings>({
       endpoints,
       embeddings: readEmbeddingSettings(entry.embeddings),
     });
-    return new VertexEntry(slug, entry.allow_insecure ?? false, locations, identity);
+    return createEntry(slug, entry.allow_insecure ?? false, locate, identity);
   },
   needsCallerToken,
   checkParams,
@@ -123,12 +98,12 @@ function createExpress(
   const base = readBase(entry, `https://${EXPRESS_HOST}`, report);
   const apiKey = readApiKey(secret, report);
   if (!base || apiKey === undefined) return undefined;
-  const locations = new ExpressLocations({
+  const locate = expressLocations({
     base,
     version: entry.api_version ?? 'v1',
     embeddings: readEmbeddingSettings(entry.embeddings),
   });
-  return new VertexEntry(entry.slug, entry.allow_insecure ?? false, locations, { credentials: keyCredentials(apiKey) });
+  return createEntry(entry.slug, entry.allow_insecure ?? false, locate, { credentials: keyCredentials(apiKey) });
 }
 
 /**
@@ -141,7 +116,7 @@ export function createAdHocVertex(
 ): ProviderEntry {
   if (!isProjectId(projectId)) throw unusablePlace(code, 'project id', projectId);
   if (!isRegion(region)) throw unusablePlace(code, 'region', region);
-  const locations = new VertexLocations({
+  const locate = vertexLocations({
     base: { origin: `https://${vertexHost(region)}`, prefix: '' },
     version: 'v1',
     projectId,
@@ -150,7 +125,7 @@ export function createAdHocVertex(
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
   });
-  return new VertexEntry('vertex-ai', false, locations, {
+  return createEntry('vertex-ai', false, locate, {
     credentials: callerCredentials('Vertex AI without a catalog entry', 'vertex-ai'),
     adHoc: true,
   });

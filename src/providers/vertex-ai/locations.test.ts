@@ -4,10 +4,10 @@ import type { VertexEntry } from '../../../schemas/types.generated.ts';
 import { GatewayError, type Problem } from '../../plugin/index.ts';
 import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
 import { betaFilter } from './betas.ts';
-import { readEmbeddingSettings } from './embeddings/settings.ts';
+import { readEmbeddingSettings } from './task-models.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
-import { ExpressLocations, VertexLocations, type RegionalProject } from './locations.ts';
+import { expressLocations, vertexLocations, type RegionalProject } from './locations.ts';
 
 type Endpoints = NonNullable<VertexEntry['endpoints']>;
 
@@ -19,7 +19,7 @@ function read(endpoints: Endpoints, more: Partial<VertexEntry> = {}) {
 }
 
 const at = (region: string, changes: Partial<RegionalProject> = {}) =>
-  new VertexLocations({
+  vertexLocations({
     base: { origin: `https://${vertexHost(region)}`, prefix: '' },
     version: 'v1',
     projectId: 'my-project',
@@ -52,7 +52,7 @@ describe('vertexHost', () => {
       'endpoints.1',
       'qwen/x',
     ]) {
-      const location = at(region).locate(model, PLAIN);
+      const location = at(region)(model, PLAIN);
       expect(location.origin).toBe(`https://${host}`);
       expect(location.path).toContain(`/v1/projects/my-project/locations/${region}/`);
     }
@@ -97,7 +97,7 @@ describe('isEndpointId', () => {
   );
 });
 
-describe('VertexLocations', () => {
+describe('models in a project and location', () => {
   test.each([
     ['gemini-2.5-pro', false, '/publishers/google/models/gemini-2.5-pro:generateContent'],
     ['gemini-2.5-pro', true, '/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse'],
@@ -137,7 +137,7 @@ describe('VertexLocations', () => {
       '/publishers/google/models/deepseek-ai.deepseek-v3.1-maas:generateContent',
     ],
   ])('%j (stream %s) has the path %s', (model, stream, path) => {
-    expect(at('us-central1').locate(model, { task: 'generate', stream }).path).toBe(`${P}${path}`);
+    expect(at('us-central1')(model, { task: 'generate', stream }).path).toBe(`${P}${path}`);
   });
 
   test.each([
@@ -156,21 +156,21 @@ describe('VertexLocations', () => {
     ['mistralai.mistral-small-2503', 'openai-chat', 'mistral-small-2503'],
     ['endpoints.5464397967697903616', 'openai-chat', '5464397967697903616'],
   ])('%j has the format %s and the name %j', (model, format, name) => {
-    expect(at('global').locate(model, PLAIN)).toMatchObject({ format, model: name, host: 'vertex' });
+    expect(at('global')(model, PLAIN)).toMatchObject({ format, model: name, host: 'vertex' });
   });
 
   test('requests usage on streams of all models except Mistral', () => {
-    expect(at('global').locate('mistralai.mistral-small-2503', STREAM).streamUsage).toBe(false);
+    expect(at('global')('mistralai.mistral-small-2503', STREAM).streamUsage).toBe(false);
     for (const model of ['meta.llama-x', 'qwen/x', 'endpoints.1'])
-      expect(at('global').locate(model, STREAM).streamUsage).toBeUndefined();
+      expect(at('global')(model, STREAM).streamUsage).toBeUndefined();
   });
 
   test('filters betas for Claude only', () => {
     const takesFeature = (name: string) => name === 'mine';
     const locations = at('global', { takesFeature });
-    expect(locations.locate('anthropic.claude-x', PLAIN).quirks?.takesFeature).toBe(takesFeature);
+    expect(locations('anthropic.claude-x', PLAIN).quirks?.takesFeature).toBe(takesFeature);
     for (const model of ['gemini-2.5-pro', 'meta.llama-x', 'mistralai.m', 'endpoints.1'])
-      expect(locations.locate(model, PLAIN).quirks?.takesFeature).toBeUndefined();
+      expect(locations(model, PLAIN).quirks?.takesFeature).toBeUndefined();
   });
 
   test.each([
@@ -179,7 +179,7 @@ describe('VertexLocations', () => {
     ['mistralai/mistral-large', 'mistralai.mistral-large'],
     ['endpoints/123', 'endpoints.123'],
   ])('names the right spelling of %s', (model, right) => {
-    expect(() => at('global').locate(model, PLAIN)).toThrowError(
+    expect(() => at('global')(model, PLAIN)).toThrowError(
       expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining(`write \`${right}\``) }),
     );
   });
@@ -218,7 +218,7 @@ describe('VertexLocations', () => {
     `qwen/${'x'.repeat(300)}`,
   ])('refuses %j with a 400', (model) => {
     for (const call of [PLAIN, STREAM]) {
-      expect(() => at('global').locate(model, call)).toThrowError(
+      expect(() => at('global')(model, call)).toThrowError(
         expect.objectContaining({ code: 'invalid_model', status: 400 }),
       );
     }
@@ -233,7 +233,7 @@ describe('VertexLocations', () => {
       fc.property(prefix, rest, fc.boolean(), (start, end, stream) => {
         let path: string;
         try {
-          ({ path } = at('us-central1').locate(start + end, { task: 'generate', stream }));
+          ({ path } = at('us-central1')(start + end, { task: 'generate', stream }));
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
           return;
@@ -250,7 +250,7 @@ describe('VertexLocations', () => {
 
   test('puts the path prefix of a base_url before its own path', () => {
     const locations = at('us-central1', { base: { origin: 'https://proxy.example', prefix: '/llm' } });
-    expect(locations.locate('gemini-2.5-pro', PLAIN)).toMatchObject({
+    expect(locations('gemini-2.5-pro', PLAIN)).toMatchObject({
       origin: 'https://proxy.example',
       path: `/llm${P}/publishers/google/models/gemini-2.5-pro:generateContent`,
     });
@@ -261,16 +261,16 @@ describe('VertexLocations', () => {
     const locations = at('europe-west1', { claudeCounts: { base, region: 'us-east5' } });
     const count = { task: 'count_tokens', stream: false } as const;
     const path = '/publishers/anthropic/models/count-tokens:rawPredict';
-    expect(locations.locate('anthropic.claude-x', count)).toMatchObject({
+    expect(locations('anthropic.claude-x', count)).toMatchObject({
       origin: base.origin,
       path: `/v1/projects/my-project/locations/us-east5${path}`,
       model: 'claude-x',
       modelInBody: true,
     });
     const elsewhere = [
-      locations.locate('anthropic.claude-x', PLAIN),
-      locations.locate('gemini-2.5-pro', count),
-      at('europe-west1').locate('anthropic.claude-x', count),
+      locations('anthropic.claude-x', PLAIN),
+      locations('gemini-2.5-pro', count),
+      at('europe-west1')('anthropic.claude-x', count),
     ];
     for (const location of elsewhere) {
       expect(location.origin).toBe('https://europe-west1-aiplatform.googleapis.com');
@@ -281,7 +281,7 @@ describe('VertexLocations', () => {
   test('puts the version of the entry into every path', () => {
     const locations = at('us-central1', { version: 'v1beta1', endpoints: read({ tuned: { id: '7' } }).endpoints! });
     for (const model of ['gemini-2.5-pro', 'anthropic.c', 'meta.l', 'mistralai.m', 'endpoints.1', 'endpoints.tuned'])
-      expect(locations.locate(model, PLAIN).path).toMatch(/^\/v1beta1\/projects\//);
+      expect(locations(model, PLAIN).path).toMatch(/^\/v1beta1\/projects\//);
   });
 });
 
@@ -297,7 +297,7 @@ describe('endpoints of the settings', () => {
     [{ method: 'gemini' as const }, false, '/endpoints/42:generateContent', 'gemini'],
     [{ method: 'gemini' as const }, true, '/endpoints/42:streamGenerateContent?alt=sse', 'gemini'],
   ])('%j (stream %s) have the path %s', (settings, stream, path, format) => {
-    const location = withEndpoints({ 'my-model.v2': { id: '42', ...settings } }).locate('endpoints.my-model.v2', {
+    const location = withEndpoints({ 'my-model.v2': { id: '42', ...settings } })('endpoints.my-model.v2', {
       task: 'generate',
       stream,
     });
@@ -307,7 +307,7 @@ describe('endpoints of the settings', () => {
 
   test('may name the model for the body, and refuse stream options', () => {
     const locations = withEndpoints({ llama: { id: '42', model: 'meta-llama/Llama-3.1-8B', stream_usage: false } });
-    expect(locations.locate('endpoints.llama', STREAM)).toMatchObject({
+    expect(locations('endpoints.llama', STREAM)).toMatchObject({
       model: 'meta-llama/Llama-3.1-8B',
       streamUsage: false,
     });
@@ -316,18 +316,18 @@ describe('endpoints of the settings', () => {
   test('have their dedicated host, which other models do not use', () => {
     const dns = '42.us-central1-123456789012.prediction.vertexai.goog';
     const locations = withEndpoints({ llama: { id: '42', dedicated_dns: dns }, other: { id: '43' } });
-    expect(locations.locate('endpoints.llama', PLAIN)).toMatchObject({
+    expect(locations('endpoints.llama', PLAIN)).toMatchObject({
       origin: `https://${dns}`,
       path: `${P}/endpoints/42/chat/completions`,
     });
     for (const model of ['endpoints.other', 'endpoints.42', 'gemini-2.5-pro'])
-      expect(locations.locate(model, PLAIN).origin).toBe('https://us-central1-aiplatform.googleapis.com');
+      expect(locations(model, PLAIN).origin).toBe('https://us-central1-aiplatform.googleapis.com');
   });
 
   test('are found by their exact name only', () => {
     const locations = withEndpoints({ llama: { id: '42' } });
-    expect(locations.locate('llama', PLAIN).path).toBe(`${P}/publishers/google/models/llama:generateContent`);
-    expect(locations.locate('endpoints.constructor', PLAIN).path).toBe(`${P}/endpoints/constructor/chat/completions`);
+    expect(locations('llama', PLAIN).path).toBe(`${P}/publishers/google/models/llama:generateContent`);
+    expect(locations('endpoints.constructor', PLAIN).path).toBe(`${P}/endpoints/constructor/chat/completions`);
   });
 
   test.each<[string, Endpoints[string], string]>([
@@ -376,12 +376,12 @@ describe('endpoints of the settings', () => {
     const { endpoints, problems } = read({ llama: { id: '42', dedicated_dns } }, { base_url });
     expect(problems).toMatchObject([{ path: ['endpoints', 'llama', 'dedicated_dns'], severity: 'warning' }]);
     const locations = at('us-central1', { base: { origin: base_url, prefix: '' }, endpoints: endpoints! });
-    expect(locations.locate('endpoints.llama', PLAIN).origin).toBe(base_url);
+    expect(locations('endpoints.llama', PLAIN).origin).toBe(base_url);
   });
 });
 
-describe('ExpressLocations', () => {
-  const express = new ExpressLocations({
+describe('models in express mode', () => {
+  const express = expressLocations({
     base: { origin: `https://${EXPRESS_HOST}`, prefix: '' },
     version: 'v1',
     embeddings: readEmbeddingSettings(),
@@ -391,7 +391,7 @@ describe('ExpressLocations', () => {
     ['gemini-2.5-flash', false, '/v1/publishers/google/models/gemini-2.5-flash:generateContent'],
     ['google.gemini-2.5-flash', true, '/v1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse'],
   ])('%s (stream %s) has the path %s', (model, stream, path) => {
-    expect(express.locate(model, { task: 'generate', stream })).toEqual({
+    expect(express(model, { task: 'generate', stream })).toEqual({
       origin: 'https://aiplatform.googleapis.com',
       path,
       format: 'gemini',
@@ -404,13 +404,13 @@ describe('ExpressLocations', () => {
   test.each(['anthropic.claude-x', 'meta.llama-x', 'mistralai.m', 'endpoints.1', 'qwen/qwen3-maas'])(
     'refuses %s, which an API key does not serve',
     (model) => {
-      expect(() => express.locate(model, PLAIN)).toThrowError(
+      expect(() => express(model, PLAIN)).toThrowError(
         expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining('express mode') }),
       );
     },
   );
 
   test.each(HOSTILE_NAMES.map((name) => [name]))('refuses %j with a 400', (model) => {
-    expect(() => express.locate(model, PLAIN)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
+    expect(() => express(model, PLAIN)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
   });
 });

@@ -2,7 +2,7 @@ import type { Loss } from '../../formats/conversation.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
 import { RequestBody, type Edit } from '../../plugin/index.ts';
-import type { BodyEnvelope } from '../quirks.ts';
+import type { BodyEnvelope } from '../provider.ts';
 
 const BEFORE = Buffer.from('{"instances":[');
 const AFTER = Buffer.from('],"parameters":{}}');

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { tokenEndpoint } from './endpoints.ts';
-import { callForJson, formRequest, readMintedToken, SCOPE } from './google-oauth.ts';
+import { tokenEndpoint, callForJson, formRequest, readMintedToken, SCOPE } from './google-oauth.ts';
 import {
   isUnusable,
   keyOf,

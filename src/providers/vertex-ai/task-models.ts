@@ -1,14 +1,38 @@
+import type { Location } from '../provider.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { TranslatingCodec } from '../codec.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { embedContentCodec } from './embeddings/embed-content.ts';
 import { multimodalCodec } from './embeddings/multimodal.ts';
-import { MAX_INSTANCES, type EmbeddingSettings } from './embeddings/settings.ts';
 import { textCodec } from './embeddings/text.ts';
 import { geminiImagesCodec } from './images/gemini.ts';
 import { imagenCodec } from './images/imagen.ts';
 import { GEMINI_IMAGE, geminiImageModel, IMAGEN, imagenModel } from './images/models.ts';
-import type { ModelEndpoint } from './model-endpoint.ts';
+
+/** The path of a call below a project and location (or below the version, in express mode), and its format. */
+export interface ModelEndpoint extends Pick<Location, 'format' | 'model' | 'streamUsage' | 'modelInBody' | 'codec'> {
+  readonly path: string;
+}
+
+/** The division of embedding requests into calls: `embeddings:` of an entry. */
+export interface EmbeddingSettings {
+  /** Undefined: the model's own limit. */
+  readonly instancesPerCall: number | undefined;
+  readonly parallelCalls: number;
+}
+
+const MAX_INSTANCES = 250;
+const PARALLEL_CALLS = 8;
+
+/** The form in the settings file. */
+interface Given {
+  readonly instances_per_call?: number;
+  readonly parallel_calls?: number;
+}
+
+export function readEmbeddingSettings({ instances_per_call, parallel_calls }: Given = {}): EmbeddingSettings {
+  return { instancesPerCall: instances_per_call, parallelCalls: parallel_calls ?? PARALLEL_CALLS };
+}
 
 /** How Google's models are called for a task that is no conversation. */
 interface TaskModel {

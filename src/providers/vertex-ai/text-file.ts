@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 /** Credentials and tokens have a few KiB; the bound stops a wrong path (a log, a disk image) from filling the memory. */
 const MAX_BYTES = 64 * 1024;
 
-export type TextFile = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
+type TextFile = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
 
 /** Reads regular files only (and links to them, as Kubernetes mounts them): opening a pipe could block for ever. */
 export async function readTextFile(path: string): Promise<TextFile> {

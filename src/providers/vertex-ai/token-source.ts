@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MintedToken } from '../../state/memory/tokens.ts';
+import type { MintedToken } from '../../state/ports.ts';
 import type { ProviderSetup } from '../definition.ts';
 import { SCOPE } from './google-oauth.ts';
 import { isProjectId } from './hosts.ts';

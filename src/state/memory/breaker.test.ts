@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError, type BreakerSettings, type ErrorDetails, type HealthTrial } from '../../plugin/index.ts';
 import { createFakeClock, createTarget } from '../../plugin/testing/index.ts';
-import { Breaker, type Transition } from './breaker.ts';
+import type { HealthTransition } from '../ports.ts';
+import { Breaker } from './breaker.ts';
 
 const CALM: BreakerSettings = {
   ...createTarget().breaker,
@@ -15,7 +16,7 @@ const CALM: BreakerSettings = {
 
 function create(settings: Partial<BreakerSettings> = {}) {
   const clock = createFakeClock();
-  const transitions: Transition[] = [];
+  const transitions: HealthTransition[] = [];
   const breaker = new Breaker({ ...CALM, ...settings }, clock, (one) => transitions.push(one));
   return { breaker, clock, transitions, states: () => transitions.map(({ to }) => to) };
 }

@@ -6,33 +6,11 @@ import {
   type HealthTrial,
   type TargetHealth,
 } from '../../plugin/index.ts';
+import type { HealthReport, HealthTransition } from '../ports.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 /** The longest wait that an upstream can request; an operator's `cooldown` may be longer. */
 const MAX_RETRY_AFTER_MS = 300_000;
-
-/** A state change of a breaker, with its causes. */
-export interface Transition {
-  readonly from: TargetHealth['state'];
-  readonly to: TargetHealth['state'];
-  readonly failures: number;
-  readonly requests: number;
-  readonly errorCode: string | undefined;
-  /** Time until the target may be tried again. */
-  readonly waitMs: number;
-}
-
-/** A target's health for status output. */
-export interface HealthReport {
-  readonly state: TargetHealth['state'];
-  /** A probe is running. */
-  readonly probing: boolean;
-  readonly failures: number;
-  readonly requests: number;
-  /** Milliseconds until the target may be tried; 0: it may be tried now. */
-  readonly waitMs: number;
-  readonly lastError: { readonly code: string; readonly agoMs: number } | undefined;
-}
 
 /** failure: counts against the target. alive: the target has answered. unclear: a failure that its settings do not count, without an answer. */
 type Verdict = 'failure' | 'alive' | 'unclear';
@@ -49,7 +27,7 @@ export class Breaker implements TargetHealth {
   /** The subject: a target for all callers, or a target with the token of one caller. */
   readonly #of: 'target' | 'token';
   readonly #clock: Clock;
-  readonly #onTransition: (transition: Transition) => void;
+  readonly #onTransition: (transition: HealthTransition) => void;
   readonly #window: SlidingWindow;
   #state: TargetHealth['state'] = 'closed';
   #retryAt = 0;
@@ -60,7 +38,7 @@ export class Breaker implements TargetHealth {
   constructor(
     settings: BreakerSettings,
     clock: Clock,
-    onTransition: (transition: Transition) => void,
+    onTransition: (transition: HealthTransition) => void,
     of: 'target' | 'token' = 'target',
   ) {
     this.#of = of;
@@ -203,7 +181,7 @@ export class Breaker implements TargetHealth {
 }
 
 /** One request at a target. */
-export class Trial implements HealthTrial {
+class Trial implements HealthTrial {
   readonly probe: boolean;
   /** The breaker's phase it belongs to. */
   phase: number;

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CachedReply } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { ReplyStore, type ReplyStoreSize } from './reply-cache.ts';
+import type { ReplyStoreSize } from '../ports.ts';
+import { MemoryReplyStore, MemoryReplyStores } from './reply-cache.ts';
 
 function createStore(maxBytes = 10_000, maxEntryBytes = 5000) {
   const clock = createFakeClock();
   const sizes: ReplyStoreSize[] = [];
   let evictions = 0;
-  const store = new ReplyStore({
+  const store = new MemoryReplyStore({
     clock,
     limits: { maxBytes, maxEntryBytes },
     onChange: (size) => sizes.push(size),
@@ -120,5 +121,24 @@ describe('the store of replies', () => {
         expect(held).toBeLessThanOrEqual(store.size.bytes);
       }),
     );
+  });
+});
+
+describe('the reply store of the process', () => {
+  it('is kept while settings keep its bounds, and replaced once settings with other bounds take effect', () => {
+    const limits = { maxBytes: 10_000, maxEntryBytes: 1000 };
+    const sizes: ReplyStoreSize[] = [];
+    const stores = new MemoryReplyStores({ clock: createFakeClock(), onChange: (size) => sizes.push(size) });
+    const first = stores.prepare(limits);
+    stores.use(first);
+    first.store('k', reply(Buffer.from('{}')), 1000);
+    expect(sizes.at(-1)).toMatchObject({ entries: 1 });
+    expect(stores.prepare({ ...limits })).toBe(first);
+    const larger = stores.prepare({ ...limits, maxBytes: 20_000 });
+    expect(stores.prepare(limits), 'settings that were refused change nothing').toBe(first);
+    stores.use(larger);
+    expect([larger.find('k'), sizes.at(-1)]).toEqual([undefined, { entries: 0, bytes: 0 }]);
+    first.store('late', reply(Buffer.from('{}')), 1000);
+    expect(sizes.at(-1), 'a request that began before does not count any more').toEqual({ entries: 0, bytes: 0 });
   });
 });

@@ -1,17 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { CachedReply, Clock } from '../../plugin/index.ts';
+import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from '../ports.ts';
 
-export interface ReplyStoreLimits {
-  readonly maxBytes: number;
-  readonly maxEntryBytes: number;
-}
-
-export interface ReplyStoreSize {
-  readonly entries: number;
-  readonly bytes: number;
-}
-
-export interface ReplyStoreSetup {
+interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
   /** Called when the size of the store changes. */
@@ -35,15 +26,15 @@ const ENTRY_OVERHEAD = 1024;
  * The expiry is stored here and not as lru-cache's `ttl`, which treats a start at 0 as none and sets a timer per lookup by default.
  * An expired entry is removed when it is requested or evicted.
  */
-export class ReplyStore {
+export class MemoryReplyStore implements ReplyStore {
   readonly #clock: Clock;
-  readonly #limits: ReplyStoreLimits;
+  readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #entries: LRUCache<string, Entry>;
 
   constructor({ clock, limits, onChange = () => {}, onEvict = () => {} }: ReplyStoreSetup) {
     this.#clock = clock;
-    this.#limits = limits;
+    this.limits = limits;
     this.#onChange = onChange;
     this.#entries = new LRUCache({
       // lru-cache requires a limit above 0; with one byte nothing fits either.
@@ -52,14 +43,6 @@ export class ReplyStore {
         if (reason === 'evict' && expiresAt > clock.now()) onEvict();
       },
     });
-  }
-
-  get maxEntryBytes(): number {
-    return this.#limits.maxEntryBytes;
-  }
-
-  get limits(): ReplyStoreLimits {
-    return this.#limits;
   }
 
   get size(): ReplyStoreSize {
@@ -75,17 +58,47 @@ export class ReplyStore {
     return undefined;
   }
 
-  /** Returns the reply without marking it as used. */
   peek(key: string): CachedReply | undefined {
     const entry = this.#entries.peek(key);
     return entry && entry.expiresAt > this.#clock.now() ? entry.reply : undefined;
   }
 
   store(key: string, reply: CachedReply, maxAgeMs: number): void {
-    if (reply.bytes.length > this.#limits.maxEntryBytes) return;
+    if (reply.bytes.length > this.limits.maxEntryBytes) return;
     const entry = { reply: { ...reply, bytes: ownCopy(reply.bytes) }, expiresAt: reply.storedAt + maxAgeMs };
     this.#entries.set(key, entry, { size: sizeOf(key, reply) });
     this.#onChange(this.size);
+  }
+}
+
+/** Keeps one store, whose size it reports. */
+export class MemoryReplyStores implements ReplyStores {
+  readonly #setup: Omit<ReplyStoreSetup, 'limits'>;
+  #current: ReplyStore | undefined;
+
+  constructor(setup: Omit<ReplyStoreSetup, 'limits'>) {
+    this.#setup = setup;
+  }
+
+  prepare(limits: ReplyStoreLimits): ReplyStore {
+    const current = this.#current;
+    if (current?.limits.maxBytes === limits.maxBytes && current.limits.maxEntryBytes === limits.maxEntryBytes)
+      return current;
+    const { onChange, ...setup } = this.#setup;
+    const store = new MemoryReplyStore({
+      ...setup,
+      limits,
+      // Requests with older settings may still write to the old store, whose size is no longer reported.
+      onChange: (size) => {
+        if (store === this.#current) onChange?.(size);
+      },
+    });
+    return store;
+  }
+
+  use(store: ReplyStore): void {
+    this.#current = store;
+    this.#setup.onChange?.(store.size);
   }
 }
 

@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError, type GatewayConfig, type Target } from '../../plugin/index.ts';
 import { createConfig, createFakeClock, createTarget } from '../../plugin/testing/index.ts';
-import { createHealthDirectory, HealthStore, targetsOf, type HealthStoreSetup } from './target-health.ts';
+import { targetsOf, type HealthListener } from '../ports.ts';
+import { MemoryHealthStore } from './target-health.ts';
 
-type Told = Parameters<NonNullable<HealthStoreSetup['onTargets']>>[0];
+type Told = Parameters<HealthListener['onTargets']>[0];
 
 function create() {
   const reported: Told[] = [];
   const transitions: string[] = [];
-  const store = new HealthStore({
+  const store = new MemoryHealthStore({
     clock: createFakeClock(),
     onTargets: (targets) => reported.push(targets),
     onTransition: ({ config, target }, { to }) => transitions.push(`${config} ${target} ${to}`),
   });
   /** Makes the configs live as a snapshot does. */
   const load = (...configs: GatewayConfig[]) => {
-    const health = createHealthDirectory(store);
+    const health = store.directory();
     health.prepare(configs);
     health.use();
     return health;
@@ -86,7 +87,7 @@ describe('a target after a reload', () => {
 
   it('has no entry for settings that never went live', () => {
     const { store, reported } = create();
-    createHealthDirectory(store).prepare([config()]);
+    store.directory().prepare([config()]);
     expect([reported, store.reports()]).toEqual([[], []]);
   });
 });

@@ -1,27 +1,22 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock, GatewayConfig, HealthDirectory, Route, Target, TargetHealth } from '../../plugin/index.ts';
-import { Breaker, type HealthReport, type Transition } from './breaker.ts';
-import { TokenHealth, type TokenBearer } from './token-health.ts';
+import type { Clock, GatewayConfig, Target, TargetHealth } from '../../plugin/index.ts';
+import {
+  targetsOf,
+  type HealthListener,
+  type HealthReport,
+  type HealthStore,
+  type SnapshotHealth,
+  type TargetPlace,
+  type TokenBearer,
+} from '../ports.ts';
+import { Breaker } from './breaker.ts';
+import { TokenHealth } from './token-health.ts';
 
 /** Maximum number of breakers for targets outside the files: of configs sent with requests, and of requests without a config. */
 const MAX_UNLISTED = 2000;
 
-/** Identifies a target of a stored config. */
-export interface TargetPlace {
-  readonly config: string;
-  /** Path in the config. */
-  readonly target: string;
-  /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
-  readonly provider: string;
-  /** The target has a circuit breaker; otherwise its health is only reported. */
-  readonly enforced: boolean;
-}
-
-export interface HealthStoreSetup {
+interface HealthStoreSetup extends Partial<HealthListener> {
   readonly clock: Clock;
-  /** Called with the targets whose health is reported from now on. */
-  readonly onTargets?: (targets: readonly (TargetPlace & { readonly healthy: boolean })[]) => void;
-  readonly onTransition?: (place: TargetPlace, transition: Transition) => void;
 }
 
 interface Listed {
@@ -34,7 +29,7 @@ interface Listed {
  * again. Targets of stored configs are kept while the settings list them, and reported. All others are bounded in number, and the
  * least recently used one is evicted.
  */
-export class HealthStore {
+export class MemoryHealthStore implements HealthStore {
   readonly #setup: HealthStoreSetup;
   readonly #tokens: TokenHealth;
   readonly #unlisted = new LRUCache<string, Breaker>({ max: MAX_UNLISTED });
@@ -45,8 +40,27 @@ export class HealthStore {
     this.#tokens = new TokenHealth(setup.clock);
   }
 
+  directory(): SnapshotHealth {
+    let stored: readonly GatewayConfig[] = [];
+    // Unused inline configs are released, so the health of their targets must not keep them alive.
+    let known = new WeakMap<Target, Breaker>();
+    return {
+      prepare(configs) {
+        stored = configs;
+      },
+      use: () => {
+        known = new WeakMap(this.#list(stored));
+      },
+      of: (config, target, exchange) => {
+        let breaker = known.get(target);
+        if (!breaker) known.set(target, (breaker = this.#enterUnlisted(config, target)));
+        return this.#tokens.of(breaker, exchange);
+      },
+    };
+  }
+
   /** Makes the targets of these configs the current ones, and returns the health of each. */
-  list(configs: Iterable<GatewayConfig>): ReadonlyMap<Target, Breaker> {
+  #list(configs: Iterable<GatewayConfig>): ReadonlyMap<Target, Breaker> {
     const listed = new Map<string, Listed>();
     const found = new Map<Target, Breaker>();
     for (const config of configs) {
@@ -64,26 +78,19 @@ export class HealthStore {
     return found;
   }
 
-  /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
   peek({ id, hash }: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined {
     const breaker =
       this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
     return breaker && this.#tokens.of(breaker, exchange);
   }
 
-  /** The health of a target for the caller of this request. */
-  seenBy(breaker: Breaker, exchange: TokenBearer | undefined): TargetHealth {
-    return this.#tokens.of(breaker, exchange);
-  }
-
-  unlisted({ id, hash }: GatewayConfig, target: Target): Breaker {
+  #enterUnlisted({ id, hash }: GatewayConfig, target: Target): Breaker {
     const key = keyOf(`${id}\n${hash}`, target);
     let breaker = this.#unlisted.get(key);
     if (!breaker) this.#unlisted.set(key, (breaker = new Breaker(target.breaker, this.#setup.clock, () => {})));
     return breaker;
   }
 
-  /** The health of the targets of stored configs, in order. */
   reports(): readonly (TargetPlace & HealthReport)[] {
     return [...this.#listed.values()].map(({ place, breaker }) => ({ ...place, ...breaker.report() }));
   }
@@ -101,37 +108,6 @@ export class HealthStore {
     });
     return { place, breaker };
   }
-}
-
-/** The health directory of one snapshot's requests. */
-export interface SnapshotHealth extends HealthDirectory {
-  /** Sets the stored configs of the snapshot. */
-  prepare(configs: readonly GatewayConfig[]): void;
-  /** Called when the snapshot goes live. */
-  use(): void;
-}
-
-export function createHealthDirectory(store: HealthStore): SnapshotHealth {
-  let stored: readonly GatewayConfig[] = [];
-  // Unused inline configs are released, so the health of their targets must not keep them alive.
-  let known = new WeakMap<Target, Breaker>();
-  return {
-    prepare(configs) {
-      stored = configs;
-    },
-    use() {
-      known = new WeakMap(store.list(stored));
-    },
-    of(config, target, exchange) {
-      let breaker = known.get(target);
-      if (!breaker) known.set(target, (breaker = store.unlisted(config, target)));
-      return store.seenBy(breaker, exchange);
-    },
-  };
-}
-
-export function targetsOf(route: Route): readonly Target[] {
-  return route.kind === 'target' ? [route] : route.members.flatMap(targetsOf);
 }
 
 /** The identity of a target across reloads. */

@@ -15,7 +15,8 @@ import {
   createFakeClock,
   createTarget,
 } from '../../plugin/testing/index.ts';
-import { createHealthDirectory, HealthStore, targetsOf } from './target-health.ts';
+import { targetsOf } from '../ports.ts';
+import { MemoryHealthStore } from './target-health.ts';
 
 const breaker = { ...createTarget().breaker, enforced: true, onStatusCodes: new Set([401, 403, 429, 500, 503]) };
 const config: GatewayConfig = createConfig({
@@ -27,8 +28,8 @@ const target: Target = targetsOf(config.route)[0]!;
 function create() {
   const clock = createFakeClock();
   const transitions: string[] = [];
-  const store = new HealthStore({ clock, onTransition: (_, { to }) => transitions.push(to) });
-  const health = createHealthDirectory(store);
+  const store = new MemoryHealthStore({ clock, onTransition: (_, { to }) => transitions.push(to) });
+  const health = store.directory();
   health.prepare([config]);
   health.use();
   return { clock, store, health, transitions };

@@ -3,18 +3,15 @@ import { LRUCache } from 'lru-cache';
 import {
   isOfCallersToken,
   type Clock,
-  type Exchange,
   type GatewayError,
   type HealthTrial,
   type TargetHealth,
 } from '../../plugin/index.ts';
+import type { TokenBearer } from '../ports.ts';
 import { Breaker } from './breaker.ts';
 
 /** Maximum number of callers' tokens at targets. Callers choose their tokens, so the least recently used one is evicted. */
 const MAX_TOKENS = 2000;
-
-/** The part of an exchange that concerns the caller's own token. */
-export type TokenBearer = Pick<Exchange, 'upstreamToken' | 'attempts'>;
 
 /**
  * The health of targets for the tokens that callers send: one breaker for each token at each target. A token is stored as a digest,

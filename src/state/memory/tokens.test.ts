@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from './tokens.testkit.ts';
-import { TokenStore, type MintedToken } from './tokens.ts';
+import type { MintedToken } from '../ports.ts';
+import { MemoryTokenStore } from './tokens.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -30,9 +31,9 @@ class Endpoint {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-function setup(options?: ConstructorParameters<typeof TokenStore>[1]) {
+function setup(options?: ConstructorParameters<typeof MemoryTokenStore>[1]) {
   const clock = new ManualClock();
-  const store = new TokenStore(clock, options);
+  const store = new MemoryTokenStore(clock, options);
   const endpoint = new Endpoint();
   const get = (key = 'a') => store.get(key, endpoint.mint);
   const hold = async (value: string, expiresInMs = HOUR) => {
@@ -43,7 +44,7 @@ function setup(options?: ConstructorParameters<typeof TokenStore>[1]) {
   return { clock, store, endpoint, get, hold };
 }
 
-describe('TokenStore', () => {
+describe('MemoryTokenStore', () => {
   test('makes one token call for 200 concurrent callers', async () => {
     const { endpoint, get } = setup();
     const tokens = Promise.all(Array.from({ length: 200 }, () => get()));
@@ -214,7 +215,7 @@ describe('TokenStore', () => {
 
   test('holds no more tokens than its limit', async () => {
     const clock = new ManualClock();
-    const store = new TokenStore(clock, { max: 2 });
+    const store = new MemoryTokenStore(clock, { max: 2 });
     let calls = 0;
     const mint = async () => ({ value: `t${(calls += 1)}`, expiresInMs: HOUR });
     for (const key of ['a', 'b', 'c']) await store.get(key, mint);

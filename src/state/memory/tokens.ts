@@ -1,12 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../plugin/index.ts';
+import type { MintedToken, TokenStore } from '../ports.ts';
 
-/** A short-lived access token from its issuer. */
-export interface MintedToken {
-  readonly value: string;
-  readonly expiresInMs: number;
-}
-export type Mint = () => Promise<MintedToken>;
+type Mint = () => Promise<MintedToken>;
 
 const MINUTE = 60_000;
 /** google-auth-library refreshes at the same point (docs/protocols/vertex-ai.md#token-refresh). */
@@ -39,7 +35,7 @@ interface Slot {
  * Access tokens by a hash of their credential. Outlives settings snapshots, so that a reload causes no token calls. Each token is
  * fetched by one call however many requests wait for it, and renewed before it expires.
  */
-export class TokenStore {
+export class MemoryTokenStore implements TokenStore {
   readonly #clock: Clock;
   readonly #slots: LRUCache<string, Slot>;
 
@@ -48,7 +44,6 @@ export class TokenStore {
     this.#slots = new LRUCache({ max: options.max ?? 1_000 });
   }
 
-  /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
   get(key: string, mint: Mint): string | Promise<string> {
     const slot = this.#slot(key);
     const token = slot.token;
@@ -62,10 +57,6 @@ export class TokenStore {
     return this.#wait(slot, mint);
   }
 
-  /**
-   * Drops a token that the upstream refused, whatever its age, so that the next caller gets a new one. False: the token is kept,
-   * because its predecessor was dropped a moment ago for the same reason.
-   */
   refuse(key: string, value: string): boolean {
     const slot = this.#slots.get(key);
     if (!slot) return false;
@@ -78,7 +69,6 @@ export class TokenStore {
     return true;
   }
 
-  /** Drops all other tokens, whose credentials the settings no longer name. */
   retain(keys: ReadonlySet<string>): void {
     for (const key of Array.from(this.#slots.keys())) if (!keys.has(key)) this.#slots.delete(key);
   }

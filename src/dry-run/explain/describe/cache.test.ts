@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CacheExplanation, TargetExplanation } from '../../explanation/explanation.ts';
 import type { CachedReply } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { ReplyStores } from '../../../translate/cached-replies.ts';
+import { MemoryReplyStores } from '../../../state/memory/reply-cache.ts';
 import { FAKE_CREDENTIAL } from '../credentials.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
 
@@ -44,7 +44,7 @@ const reply = (parts: Partial<CachedReply> = {}): CachedReply => ({
 /** An explainer with the serving store, which contains a reply under the shown key. */
 async function besideStore(storedAt = 0, maxAgeMs = 60_000, parts: Partial<CachedReply> = {}) {
   const clock = createFakeClock();
-  const replies = new ReplyStores({ clock });
+  const replies = new MemoryReplyStores({ clock });
   const explainer = createExplainer(settings, { clock, replies });
   const tell = async (more: AskParts = {}): Promise<CacheExplanation> =>
     (await explainer.explain(questionOf(ask(more)))).targets[0]!.cache!;
@@ -208,7 +208,7 @@ describe('the serving store', () => {
 
   it('rejects a request for a reply that it may not get, as in serving: no later plugin is reached', async () => {
     const clock = createFakeClock();
-    const replies = new ReplyStores({ clock });
+    const replies = new MemoryReplyStores({ clock });
     const store = replies.prepare(LIMITS);
     replies.use(store);
     const text = (more: string) => `provider: "@gemini"\ncache: { mode: exact, max_age: 60 }\n${more}`;

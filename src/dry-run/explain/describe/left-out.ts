@@ -1,6 +1,6 @@
 import type { LeftOutExplanation } from '../../explanation/explanation.ts';
 import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts';
-import { targetsOf } from '../../../state/memory/target-health.ts';
+import { targetsOf } from '../../../state/ports.ts';
 import type { Observation } from '../observation.ts';
 import { targetName, targetPlace } from './places.ts';
 import { isInUse, wayTo } from '../way-to-target.ts';

@@ -20,8 +20,8 @@ import type { Settings } from '../../../settings/read/load.ts';
 import type { ServerSettings } from '../../../settings/compile/server-settings.ts';
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
-import { checkMessagesRoute } from '../../../translate/messages-route.ts';
-import { NO_UPSTREAM, NoTokens } from '../fakes.ts';
+import { checkMessagesRoute } from '../../../translate/translation-job.ts';
+import { NO_UPSTREAM, NO_TOKENS } from '../fakes.ts';
 import { inboundContext } from '../inbound.ts';
 import { targetsIn } from './targets.ts';
 
@@ -92,7 +92,7 @@ export class Upstreams {
     const catalog = compileCatalog(settings.catalog, {
       upstreamExchange: NO_UPSTREAM.exchange,
       clock,
-      tokens: new NoTokens(clock),
+      tokens: NO_TOKENS,
       tokenFetched() {},
       // Credentials of the machine are looked for when an entry is opened, and none is.
       env: {},

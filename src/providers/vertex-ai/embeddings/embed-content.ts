@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
+import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields } from './fields.ts';
-import { readInputs, type Input } from './input.ts';
-import type { Media, MediaKind } from './media.ts';
+import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { countOf, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
@@ -42,8 +42,7 @@ function readConfig(fields: EmbeddingFields, losses: LossReport): JsonObject {
   return {
     ...readPurpose(fields, losses),
     ...readShape(fields),
-    ...(documentOcr !== undefined && { documentOcr }),
-    ...(audioTrackExtraction !== undefined && { audioTrackExtraction }),
+    ...compact({ documentOcr, audioTrackExtraction }),
   };
 }
 
@@ -62,10 +61,8 @@ function toPart({ param, data, uri, mime, segment }: Media, losses: LossReport):
   }
   const { start, end, interval } = segment;
   if (interval !== undefined) losses.dropped(`${param}.interval`, 'This model returns one vector for the whole video');
-  const videoMetadata = {
-    ...(start !== undefined && { startOffset: `${start}s` }),
-    ...(end !== undefined && { endOffset: `${end}s` }),
-  };
+  const seconds = (time: number | undefined) => (time === undefined ? undefined : `${time}s`);
+  const videoMetadata = compact({ startOffset: seconds(start), endOffset: seconds(end) });
   return {
     ...(uri === undefined ? { inlineData: { mimeType: mime, data } } : { fileData: { mimeType: mime, fileUri: uri } }),
     ...(Object.keys(videoMetadata).length > 0 && { videoMetadata }),

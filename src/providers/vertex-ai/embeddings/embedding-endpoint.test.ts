@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { EMBED } from './encode.testkit.ts';
-import { readEmbeddingSettings } from './settings.ts';
+import { readEmbeddingSettings } from '../task-models.ts';
 import { ENDPOINT_METHODS, readFamily } from '../families.ts';
 import { createAdHocVertex } from '../index.ts';
-import { ExpressLocations } from '../locations.ts';
+import { expressLocations } from '../locations.ts';
 
 const settings = readEmbeddingSettings();
 const endpointOf = (name: string) => {
@@ -43,8 +43,8 @@ describe('embeddings on Vertex AI', () => {
 
   test('are available in express mode', () => {
     const base = { origin: 'https://aiplatform.googleapis.com', prefix: '' };
-    const express = new ExpressLocations({ base, version: 'v1', embeddings: settings });
-    expect(express.locate('text-embedding-005', EMBED)).toMatchObject({
+    const express = expressLocations({ base, version: 'v1', embeddings: settings });
+    expect(express('text-embedding-005', EMBED)).toMatchObject({
       path: '/v1/publishers/google/models/text-embedding-005:predict',
       codec: { mode: 'translate' },
     });

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { ModelCall } from '../../provider.ts';
 import type { EncodedTask, TaskReply } from '../../codec.ts';
-import { readEmbeddingSettings } from './settings.ts';
-import { taskEndpoint } from '../task-models.ts';
+import { readEmbeddingSettings, taskEndpoint } from '../task-models.ts';
 
 export const EMBED: ModelCall = { task: 'embeddings', stream: false };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
-import { invalidValue } from '../../../formats/openai-chat/read.ts';
+import { invalidValue, readBoolean, readString, required } from '../../../formats/openai-chat/read.ts';
 
 /** Reads one field of a caller's object. @param param its path, with the caller's spelling */
 type Read<T> = (value: unknown, param: string) => T;
@@ -43,10 +43,7 @@ export class EmbeddingFields {
 
   /** The same for a required field. */
   need<T>(name: string, read: Read<T>): T {
-    const value = this.take([name], read);
-    if (value !== undefined) return value;
-    const param = this.param(name);
-    throw new RequestFault('missing_required_parameter', `\`${param}\` is required.`, param);
+    return required(this.take([name], read), this.param(name));
   }
 
   has(name: string): boolean {
@@ -71,13 +68,7 @@ export class EmbeddingFields {
   }
 }
 
-const wrongType = (param: string, expected: string): RequestFault =>
-  new RequestFault('invalid_request', `\`${param}\` must be ${expected}.`, param);
-
-export function asString(value: unknown, param: string): string {
-  if (typeof value !== 'string') throw wrongType(param, 'a string');
-  return value;
-}
+export const asString = (value: unknown, param: string): string => required(readString(value, param), param);
 
 export function asText(value: unknown, param: string): string {
   const text = asString(value, param);
@@ -85,13 +76,12 @@ export function asText(value: unknown, param: string): string {
   return text;
 }
 
-export function asBoolean(value: unknown, param: string): boolean {
-  if (typeof value !== 'boolean') throw wrongType(param, 'a boolean');
-  return value;
-}
+export const asBoolean = (value: unknown, param: string): boolean => required(readBoolean(value, param), param);
 
 export function asSeconds(value: unknown, param: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw wrongType(param, 'a number of seconds');
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+    throw new RequestFault('invalid_request', `\`${param}\` must be a number of seconds.`, param);
+  }
   return value;
 }
 

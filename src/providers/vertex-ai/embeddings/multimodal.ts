@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
+import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
-import { readInputs, type Input } from './input.ts';
-import type { Media, MediaKind } from './media.ts';
+import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
@@ -62,11 +62,8 @@ function toInstance({ text, media }: Input): JsonObject {
 function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject {
   if (uri !== undefined && !uri.startsWith('gs://'))
     throw invalidValue(param, `\`${param}\` must be a gs:// address or inline data for this model.`);
-  const videoSegmentConfig = {
-    ...(segment.start !== undefined && { startOffsetSec: segment.start }),
-    ...(segment.end !== undefined && { endOffsetSec: segment.end }),
-    ...(segment.interval !== undefined && { intervalSec: segment.interval }),
-  };
+  const { start, end, interval } = segment;
+  const videoSegmentConfig = compact({ startOffsetSec: start, endOffsetSec: end, intervalSec: interval });
   return {
     ...(uri === undefined ? { bytesBase64Encoded: data } : { gcsUri: uri }),
     ...(kind === 'image' && mime !== undefined && { mimeType: mime }),
@@ -90,27 +87,19 @@ function decodePrediction(prediction: JsonObject, input: Input | undefined): Emb
     values,
     tokens: undefined,
     truncated: false,
-    more: { ...(image && { image_embedding: image }), ...(videos && { video_embeddings: videos }) },
+    more: compact({ image_embedding: image, video_embeddings: videos }),
   };
 }
 
-interface VideoEmbedding {
-  readonly embedding: readonly number[];
-  readonly start_offset?: number;
-  readonly end_offset?: number;
-  readonly index: number;
-}
-
-function readVideos(value: unknown): readonly VideoEmbedding[] {
+function readVideos(value: unknown) {
   if (!Array.isArray(value) || value.length === 0) throw new ReplyFault('the vectors of the video are missing');
   return value.map((segment: unknown, index) => {
     const { embedding, startOffsetSec, endOffsetSec } = isObject(segment) ? segment : {};
-    const [start, end] = [countOf(startOffsetSec), countOf(endOffsetSec)];
-    return {
+    return compact({
       embedding: readVector(embedding, `vector ${index} of the video`),
-      ...(start !== undefined && { start_offset: start }),
-      ...(end !== undefined && { end_offset: end }),
+      start_offset: countOf(startOffsetSec),
+      end_offset: countOf(endOffsetSec),
       index,
-    };
+    });
   });
 }

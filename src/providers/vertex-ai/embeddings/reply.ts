@@ -12,7 +12,7 @@ export interface Embedding {
   readonly more?: JsonObject;
 }
 
-export interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
+interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
   /**
    * The client requests vectors as base64 of little-endian float32, as OpenAI's SDKs do by default
    * (docs/protocols/embeddings.md#base64-vectors).

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
+import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
-import { partition } from './partition.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
-export interface CallSettings {
+interface CallSettings {
   readonly instancesPerCall: number;
   readonly parallelCalls: number;
 }
@@ -34,7 +34,7 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
       const inputs = fields.need('input', (value) => readInputs(value, { media: TEXT_ALONE, losses }));
       const { taskType, title } = readPurpose(fields, losses);
       // Instances have snake_case names, parameters camelCase.
-      const purpose = { ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) };
+      const purpose = compact({ task_type: taskType, title });
       const parameters = readShape(fields);
       const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));
       const read = (reply: unknown, call: number): readonly Embedding[] =>
@@ -62,4 +62,29 @@ function decodePrediction({ embeddings }: JsonObject, at: number): Embedding {
     tokens: countOf(counts['token_count']),
     truncated: counts['truncated'] === true,
   };
+}
+
+/** The limits of one call. */
+interface CallLimits {
+  readonly count: number;
+  readonly weight: number;
+}
+
+/** Divides items, in order, into as few calls as the limits allow. An item above the limit gets a call of its own, which the upstream may refuse. */
+export function partition<T>(items: readonly T[], limits: CallLimits, weigh: (item: T) => number): readonly T[][] {
+  const calls: T[][] = [];
+  let open: T[] = [];
+  let weight = 0;
+  for (const item of items) {
+    const own = weigh(item);
+    if (open.length > 0 && (open.length >= limits.count || weight + own > limits.weight)) {
+      calls.push(open);
+      open = [];
+      weight = 0;
+    }
+    open.push(item);
+    weight += own;
+  }
+  if (open.length > 0) calls.push(open);
+  return calls;
 }

@@ -1,9 +1,11 @@
-import { type GenerationEvent, type UpstreamFailure, repeatable } from '../../../formats/events.ts';
+import { type GenerationEvent, type UpstreamFailure, repeatable, type Usage } from '../../../formats/events.ts';
 import type { ReplyContext } from '../../../formats/format.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
-import { usageOf } from './usage.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { asNumber, objectsOf } from '../../../formats/gemini/wire.ts';
+import { compact } from '../../../formats/json/compact.ts';
 
 /** Image models do not call functions, so the call id is never used. */
 export const replyContext = (model: string): ReplyContext => ({ model, newCallId: () => 'call' });
@@ -73,4 +75,74 @@ function explain(finish: Finish | undefined, text: string): Pick<Outcome, 'failu
     return { failure: contentPolicyViolation(sentences([reason]), word), reason };
   const message = `The model answered without an image (${word ?? 'no finish reason'})${details && `: ${details}`}`;
   return { failure: { status: 502, kind: word ?? 'NO_IMAGE', message }, reason: message };
+}
+
+interface CountedCall {
+  readonly usage: Usage;
+  /** Image tokens of the prompt and of the answer; undefined where the reply has no breakdown. */
+  readonly inputImages: number;
+  readonly outputImages: number | undefined;
+}
+
+/**
+ * The tokens of all calls together, for the gateway's counters and in OpenAI's form for images (docs/protocols/images.md#summed-usage,
+ * docs/protocols/images.md#image-usage).
+ */
+function usageOf(calls: readonly (readonly GenerationEvent[])[]): { usage: Usage; raw: JsonObject } | undefined {
+  const counted = calls.flatMap((events) => countCall(events) ?? []);
+  if (counted.length === 0) return undefined;
+  const usages = counted.map((call) => call.usage);
+  const usage = addUsages(usages);
+  const inputImages = sum(counted.map((call) => call.inputImages));
+  const outputImages = sumReported(counted.map((call) => call.outputImages));
+  return {
+    usage,
+    raw: compact({
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      total_tokens: usage.total,
+      input_tokens_details: { text_tokens: usage.input - inputImages, image_tokens: inputImages },
+      output_tokens_details:
+        outputImages === undefined
+          ? undefined
+          : { text_tokens: usage.output - outputImages, image_tokens: outputImages },
+    }),
+  };
+}
+
+function countCall(events: readonly GenerationEvent[]): CountedCall | undefined {
+  const event = events.findLast((one) => one.type === 'usage');
+  if (!event) return undefined;
+  const { promptTokensDetails, candidatesTokensDetails } = event.raw ?? {};
+  return {
+    usage: event.usage,
+    inputImages: imagesIn(promptTokensDetails) ?? 0,
+    outputImages: imagesIn(candidatesTokensDetails),
+  };
+}
+
+/** Undefined without a breakdown. */
+function imagesIn(details: unknown): number | undefined {
+  const entries = objectsOf(details);
+  if (entries.length === 0) return undefined;
+  return sum(
+    entries.filter((entry) => entry['modality'] === 'IMAGE').map((entry) => asNumber(entry['tokenCount']) ?? 0),
+  );
+}
+
+function addUsages(usages: readonly Usage[]): Usage {
+  return compact({
+    input: sum(usages.map(({ input }) => input)),
+    output: sum(usages.map(({ output }) => output)),
+    total: sum(usages.map(({ total }) => total)),
+    cacheRead: sumReported(usages.map(({ cacheRead }) => cacheRead)),
+    reasoning: sumReported(usages.map(({ reasoning }) => reasoning)),
+  });
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+function sumReported(numbers: readonly (number | undefined)[]): number | undefined {
+  const reported = numbers.filter((number) => number !== undefined);
+  return reported.length > 0 ? sum(reported) : undefined;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEmbeddingSettings } from '../embeddings/settings.ts';
-import { taskEndpoint } from '../task-models.ts';
+import { readEmbeddingSettings, taskEndpoint } from '../task-models.ts';
 import { faultOf } from './images.testkit.ts';
 
 const at = (model: string) =>

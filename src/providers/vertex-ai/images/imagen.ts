@@ -2,13 +2,17 @@ import type { JsonObject } from '../../../formats/conversation.ts';
 import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import { readString } from '../../../formats/openai-chat/read.ts';
-import type { CodecContext, TranslatingCodec } from '../../codec.ts';
+import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { ImageFields } from './fields.ts';
-import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import { compact } from '../../../formats/json/compact.ts';
+import { ReplyFault } from '../../../formats/format.ts';
+import { decodeInnerFailure } from '../../../formats/gemini/errors.ts';
+import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
+import { stringOf } from '../../../formats/json/read.ts';
+import { isObject } from '../../../formats/json/object.ts';
 
 /** OpenAI's two qualities, and their later names (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([
@@ -85,4 +89,28 @@ function readExtensions(fields: ImageFields): JsonObject {
     guidanceScale: fields.number('guidanceScale'),
     includeSafetyAttributes: fields.boolean('includeSafetyAttributes'),
   };
+}
+
+/**
+ * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry, down to the body `{}`. Some entries only
+ * rate the prompt (docs/protocols/images.md#filtered-images). So only entries with an image count.
+ * @param requested number of images in the request
+ */
+export function decodeImagen(body: unknown, requested: number, context: CodecContext): TaskReply {
+  if (!isObject(body)) throw new ReplyFault('the reply is not a JSON object');
+  const error = body['error'] ?? undefined;
+  if (error !== undefined) return { ok: false, failure: decodeInnerFailure(error) };
+  const predictions = body['predictions'] ?? [];
+  if (!Array.isArray(predictions)) throw new ReplyFault('the predictions of the reply are not a list');
+  const entries = predictions.filter(isObject);
+  const images = entries.flatMap((entry) => imageOf(entry) ?? []);
+  const reasons = sentences(entries.flatMap((entry) => stringOf(entry['raiFilteredReason']) ?? []));
+  if (images.length === 0) return { ok: false, failure: contentPolicyViolation(reasons) };
+  return imagesReply({ images, missing: Math.max(0, requested - images.length), reasons }, context);
+}
+
+function imageOf(entry: JsonObject): Image | undefined {
+  const data = stringOf(entry['bytesBase64Encoded']) || undefined;
+  if (data === undefined) return undefined;
+  return compact({ data, mime: stringOf(entry['mimeType']), revisedPrompt: stringOf(entry['prompt']) });
 }

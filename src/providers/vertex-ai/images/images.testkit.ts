@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { CodecContext, EncodedTask } from '../../codec.ts';
-import { readEmbeddingSettings } from '../embeddings/settings.ts';
-import { taskEndpoint } from '../task-models.ts';
+import { readEmbeddingSettings, taskEndpoint } from '../task-models.ts';
 
 export const CONTEXT: CodecContext = { model: 'm', created: 1_795_132_800, strict: true, labels: {} };
 

@@ -15,7 +15,7 @@ export interface Image {
   readonly text?: string;
 }
 
-export interface DrawnImages {
+interface DrawnImages {
   readonly images: readonly Image[];
   /** The number of requested images that are missing. */
   readonly missing: number;

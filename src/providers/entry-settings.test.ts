@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../plugin/index.ts';
-import { readBase } from './base-url.ts';
+import { readBase } from './entry-settings.ts';
 
 const OWN = 'https://own.example';
 

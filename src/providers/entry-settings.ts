@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
-import type { Report } from '../plugin/index.ts';
+import type { Report, Secret } from '../plugin/index.ts';
 
 /** The base of an API, before the provider's own paths. */
 export interface Base {
@@ -26,5 +26,16 @@ function refuse(url: URL, allowInsecure: boolean): string | undefined {
   if (url.username || url.password) return 'must not contain credentials';
   if (url.search || url.hash) return 'must not have a query or a fragment';
   if (url.protocol === 'http:' && !allowInsecure) return 'is plain http: use https, or set allow_insecure: true';
+  return undefined;
+}
+
+/** Checks that a header can carry the key. Otherwise undici would refuse it at the first request instead of at load. */
+export function readApiKey(secret: Secret, report: Report): string | undefined {
+  const key = secret.reveal();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  report({
+    path: ['api_key'],
+    message: 'api_key is empty, or contains a space, a line break or another character that no key has',
+  });
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tasksOf } from './tasks.ts';
+import { tasksOf } from './families.ts';
 
 test.each([
   ['gemini-2.5-flash', ['generate', 'count_tokens']],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainPermission } from './permission.ts';
+import { explainPermission, explainPrefix } from './hints.ts';
 
 const HINT = '`aiplatform.endpoints.predict`';
 
@@ -36,4 +36,23 @@ test.each([
   },
 ])('a failure for another reason is not changed: %j', (failure) => {
   expect(explainPermission(failure)).toBe(failure);
+});
+
+const failure = (status: number) => ({ status, message: 'Publisher Model was not found' });
+
+test.each([
+  ['claude-sonnet-4-5@20250929', '`anthropic.claude-sonnet-4-5@20250929`'],
+  ['llama-4-scout-17b-16e-instruct-maas', '`meta.llama-4-scout-17b-16e-instruct-maas`'],
+  ['mistral-small-2503', '`mistralai.mistral-small-2503`'],
+])('a 404 for %s names the right spelling', (model, words) => {
+  expect(explainPrefix(failure(404), model).message).toMatch(/^Publisher Model was not found\. A name without/);
+  expect(explainPrefix(failure(404), model).message).toContain(words);
+});
+
+test.each([
+  [404, 'gemini-9'],
+  [400, 'claude-x'],
+  [503, 'claude-x'],
+])('a %i for %s is not changed', (status, model) => {
+  expect(explainPrefix(failure(status), model)).toEqual(failure(status));
 });

@@ -1,0 +1,128 @@
+import type {
+  CachedReply,
+  Exchange,
+  GatewayConfig,
+  HealthDirectory,
+  Route,
+  Target,
+  TargetHealth,
+} from '../plugin/index.ts';
+
+// What other rooms use of the state. `memory/` implements it in the memory of one process.
+
+/** A short-lived access token from its issuer. */
+export interface MintedToken {
+  readonly value: string;
+  readonly expiresInMs: number;
+}
+
+/** Access tokens by a hash of their credential. */
+export interface TokenStore {
+  /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
+  get(key: string, mint: () => Promise<MintedToken>): string | Promise<string>;
+  /**
+   * Drops a token that the upstream refused, whatever its age, so that the next caller gets a new one. False: the token is kept,
+   * because its predecessor was dropped a moment ago for the same reason.
+   */
+  refuse(key: string, value: string): boolean;
+  /** Drops all other tokens, whose credentials the settings no longer name. */
+  retain(keys: ReadonlySet<string>): void;
+}
+
+export interface ReplyStoreLimits {
+  readonly maxBytes: number;
+  readonly maxEntryBytes: number;
+}
+
+export interface ReplyStoreSize {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** Cached replies within bounds. */
+export interface ReplyStore {
+  readonly limits: ReplyStoreLimits;
+  readonly size: ReplyStoreSize;
+  find(key: string): CachedReply | undefined;
+  /** Returns the reply without marking it as used. */
+  peek(key: string): CachedReply | undefined;
+  store(key: string, reply: CachedReply, maxAgeMs: number): void;
+}
+
+/** The reply store of the process. It is kept while the settings do not change its bounds. */
+export interface ReplyStores {
+  /**
+   * Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one that
+   * `use` puts in place.
+   */
+  prepare(limits: ReplyStoreLimits): ReplyStore;
+  /** Called when the settings that `store` was prepared for take effect. */
+  use(store: ReplyStore): void;
+}
+
+/** Identifies a target of a stored config. */
+export interface TargetPlace {
+  readonly config: string;
+  /** Path in the config. */
+  readonly target: string;
+  /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
+  readonly provider: string;
+  /** The target has a circuit breaker; otherwise its health is only reported. */
+  readonly enforced: boolean;
+}
+
+/** A target's health for status output. */
+export interface HealthReport {
+  readonly state: TargetHealth['state'];
+  /** A probe is running. */
+  readonly probing: boolean;
+  readonly failures: number;
+  readonly requests: number;
+  /** Milliseconds until the target may be tried; 0: it may be tried now. */
+  readonly waitMs: number;
+  readonly lastError: { readonly code: string; readonly agoMs: number } | undefined;
+}
+
+/** A state change of a target's health, with its causes. */
+export interface HealthTransition {
+  readonly from: TargetHealth['state'];
+  readonly to: TargetHealth['state'];
+  readonly failures: number;
+  readonly requests: number;
+  readonly errorCode: string | undefined;
+  /** Time until the target may be tried again. */
+  readonly waitMs: number;
+}
+
+/** The listener to the health of the targets of stored configs. */
+export interface HealthListener {
+  /** Called with the targets whose health is reported from now on. */
+  onTargets(targets: readonly (TargetPlace & { readonly healthy: boolean })[]): void;
+  onTransition(place: TargetPlace, transition: HealthTransition): void;
+}
+
+/** The health directory of one snapshot's requests. */
+export interface SnapshotHealth extends HealthDirectory {
+  /** Sets the stored configs of the snapshot. */
+  prepare(configs: readonly GatewayConfig[]): void;
+  /** Called when the snapshot goes live. */
+  use(): void;
+}
+
+/** The part of an exchange that concerns the caller's own token. */
+export type TokenBearer = Pick<Exchange, 'upstreamToken' | 'attempts'>;
+
+/** The health of all targets. */
+export interface HealthStore {
+  /** A directory for the requests of a new snapshot. */
+  directory(): SnapshotHealth;
+  /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
+  peek(config: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined;
+  /** The health of the targets of stored configs, in order. */
+  reports(): readonly (TargetPlace & HealthReport)[];
+}
+
+/** The targets of a route, in order: a health store has an entry for each. */
+export function targetsOf(route: Route): readonly Target[] {
+  return route.kind === 'target' ? [route] : route.members.flatMap(targetsOf);
+}
