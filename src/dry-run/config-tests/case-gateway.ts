@@ -10,12 +10,12 @@ import {
   type Sender,
 } from '../../plugin/index.ts';
 import { createDataServer } from '../../compose/listener/data-server.ts';
-import { NO_UPSTREAM, NoTokens } from '../explain/fakes.ts';
+import { createDrySender } from '../run/calls.ts';
+import { NO_UPSTREAM, NoTokens, supposingKeys } from '../run/fakes.ts';
 import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
 import { compileWith, createProcessState, type ProcessParts } from '../../process/process-state.ts';
 import { LiveSnapshot } from '../../compose/live-snapshot.ts';
 import { createRequestPath } from '../../gateway/request-path.ts';
-import { createSender } from '../../send/send.ts';
 import type { Snapshot } from '../../compose/snapshot.ts';
 import { TimeLimitPassed, withinTime } from '../../compose/time-limit.ts';
 import { version } from '../../version.ts';
@@ -158,36 +158,21 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
   },
   grant: (granted) => ({
     ...granted,
-    ...(granted.keys && { keys: keysOf(granted.keys, setup.keys) }),
+    ...(granted.keys && { keys: supposingKeys(granted.keys, (...asked) => setup.keys.find(...asked)) }),
     ...(granted.send && { send: notingSender(setup, inside) }),
   }),
 });
 
-const keysOf = (keys: KeyRing, supposed: CaseGatewaySetup['keys']): KeyRing => ({
-  find: (key, address) => supposed.find(key, address) ?? keys.find(key, address),
-});
-
 function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {
   const hold = inFlight.hold.bind(inFlight);
-  return {
-    send(exchange, attempt) {
-      const noting: Upstream = {
-        ...upstream,
-        async send(request, timings) {
-          const leave = calls().place(exchange, attempt, request);
-          try {
-            return await upstream.send(request, timings);
-          } finally {
-            leave();
-          }
-        },
-      };
-      return createSender({ upstream: noting, clock: time.clock, limits: settings.limits, hold }).send(
-        exchange,
-        attempt,
-      );
-    },
-  };
+  return createDrySender({ clock: time.clock, limits: settings.limits, hold }, async (call, exchange, timings) => {
+    const leave = calls().place(exchange, call);
+    try {
+      return await upstream.send(call.request, timings);
+    } finally {
+      leave();
+    }
+  });
 }
 
 /** Records the exchanges, which are not accessible otherwise. */

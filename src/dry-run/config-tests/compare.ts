@@ -1,4 +1,5 @@
 import type { TestExpectation, TestOutbound, TestStream } from '../../../schemas/types.generated.ts';
+import { parseJson } from '../../formats/json/read.ts';
 import { valueAt, type JsonPath } from '../../settings/read/pointer.ts';
 import { compareMetrics } from './compare-metrics.ts';
 import { differ, differences, expectedPart, meant, type Mismatch } from './differences.ts';
@@ -136,7 +137,7 @@ const wrongStatus = (expected: number, outcome: CaseOutcome): Mismatch => ({
 
 /** The status, with the message of an error. */
 function replyText({ status, text }: Pick<CaseOutcome, 'status' | 'text'>): string {
-  const json = parsed(text);
+  const json = parseJson(text);
   const shownText = valueAt(json, ['error', 'message']) ?? json ?? text;
   return shownText === '' ? String(status) : `${status}: ${show(shownText)}`;
 }
@@ -160,18 +161,10 @@ function compareBody(expected: unknown, { text, stream }: CaseOutcome): readonly
   const path: JsonPath = ['body'];
   if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
   if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
-  const got = parsed(text);
+  const got = parseJson(text);
   if (got === undefined && (expected !== null || text !== ''))
     return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is not JSON', got: show(text) }];
   return differences(expected, got, path);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOutcome): readonly Mismatch[] {

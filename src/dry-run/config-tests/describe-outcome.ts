@@ -1,73 +1,49 @@
-import type { JsonObject, Loss } from '../../formats/conversation.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { Format } from '../../formats/format.ts';
 import { readSse } from '../../formats/sse/event-stream.ts';
-import { lossesOf, type Attempt, type Exchange } from '../../plugin/index.ts';
-import type { Settings } from '../../settings/read/load.ts';
+import type { Exchange } from '../../plugin/index.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
-import { recordOf } from '../../record/make-record.ts';
-import { parsed, type Calls, type PlacedCall } from './calls.ts';
-import type { Served } from './case-gateway.ts';
+import type { DryAttempt, DryRun } from '../run/dry-run.ts';
+import { targetName } from '../run/written-config.ts';
+import { describeCall, parsed, type Calls } from './calls.ts';
 import type { ClientReply } from './client.ts';
-import type { AttemptOutcome, MetricOutcome, CaseOutcome, StreamOutcome } from './outcome.ts';
+import type { AttemptOutcome, CaseOutcome, MetricOutcome, StreamOutcome } from './outcome.ts';
 
 export interface ObservedCase {
-  readonly settings: Settings;
-  readonly calls: Calls;
-  readonly reply: ClientReply;
   /** Undefined: node:http rejected the request before the gateway read it. */
-  readonly served: Served | undefined;
-  readonly wall: number;
+  readonly run: DryRun | undefined;
+  readonly calls: Calls;
+  /** What no record has: the bytes that the client received. */
+  readonly reply: ClientReply;
   readonly counted: readonly MetricOutcome[];
   readonly faults: readonly string[];
 }
 
-export function describeOutcome(seen: ObservedCase): CaseOutcome {
-  const { calls, reply, served, counted, faults } = seen;
+/** The outcome of a case: a view of its dry run, beside what its client has received. */
+export function describeOutcome({ run, calls, reply, counted, faults }: ObservedCase): CaseOutcome {
   const { status, headers, text } = reply;
   return {
-    attempts: served ? describeAttempts(seen, served) : [],
-    calls: calls.placed.map(({ reported }) => reported),
+    attempts: run?.attempts.map((attempt) => describeAttempt(run, attempt)) ?? [],
+    calls: calls.placed.map(describeCall),
     status,
     headers,
     text,
-    stream: describeStream(reply, served?.exchange),
-    dropped: [...new Set(lastLosses(served).map(({ param }) => param))],
+    stream: describeStream(reply, run?.exchange),
+    dropped: [...new Set(run?.record.attempts.at(-1)?.losses.map(({ param }) => param))],
     metrics: counted,
     faults: [...faults, ...calls.faults],
   };
 }
 
-function lastLosses(served: Served | undefined): readonly Loss[] {
-  const attempt = served?.exchange.attempts.at(-1);
-  return attempt ? lossesOf(attempt) : [];
-}
-
-function describeAttempts(
-  { settings, calls, wall }: ObservedCase,
-  { exchange, end, endedAt }: Served,
-): AttemptOutcome[] {
-  const record = recordOf(exchange, end ?? { state: 'running', status: 0, bytes: 0, error: undefined }, {
-    endedAt,
-    receivedAt: wall,
-  });
-  return exchange.attempts.map((attempt, index) => ({
-    target: attempt.target.path,
-    name: nameOf(attempt, exchange, settings),
-    provider: attempt.resolved && `@${attempt.resolved.slug}`,
-    outbound: calls.placed.findLast((call: PlacedCall) => call.attempt === attempt)?.reported,
-    error: record.attempts[index]?.errorCode,
-  }));
-}
-
-/** The target's name in the file; the compiled target has none. */
-function nameOf({ target }: Attempt, { config }: Exchange, { gateway }: Settings): string | undefined {
-  const file = config?.id === undefined ? undefined : gateway.get(config.id);
-  let value: unknown = file;
-  for (const key of target.path.match(/[^.[\]]+/g)?.slice(1) ?? []) value = (Object(value) as JsonObject)[key];
-  const { name } = Object(value) as { name?: unknown };
-  // The config's own name is not a target's.
-  return typeof name === 'string' && value !== file ? name : undefined;
+function describeAttempt(run: DryRun, { recorded, calls }: DryAttempt): AttemptOutcome {
+  const last = calls.at(-1);
+  return {
+    target: recorded.target,
+    name: targetName(run, recorded.target),
+    provider: recorded.place && `@${recorded.place.provider}`,
+    outbound: last && describeCall(last),
+    error: recorded.errorCode,
+  };
 }
 
 function describeStream(

@@ -1,12 +1,10 @@
 import { formats } from '../../formats/index.ts';
+import { PIXEL } from '../run/fakes.ts';
 import type { Spoken } from './calls.ts';
 import { CREATED, type WrittenReply } from './good-answer.ts';
 
 /** Small, with distinct components, so that normalization or truncation by a client is visible. */
 const VECTOR = [0.25, -0.5, 0.75];
-
-/** One white pixel. */
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 const TOKENS = 12;
 

@@ -6,7 +6,7 @@ import type { LoadResult } from '../../settings/read/load.ts';
 import { HealthStore } from '../../state/memory/target-health.ts';
 import { createLogger } from '../../record/log/logger.ts';
 import { ReplyStores } from '../../translate/cached-replies.ts';
-import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens } from '../run/fakes.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';

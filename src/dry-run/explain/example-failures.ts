@@ -11,7 +11,7 @@ import {
   type Target,
 } from '../../plugin/index.ts';
 import { targetsOf } from '../../state/memory/target-health.ts';
-import type { SeenAttempt } from './observation.ts';
+import type { AttemptNotes } from './observation.ts';
 import { isInUse, wayTo } from './way-to-target.ts';
 
 const CODES = {
@@ -57,7 +57,7 @@ export const exampleOfStatus = (status: number): UpstreamError =>
   new UpstreamError('upstream_rejected', 'supposed', { status, shouldRetry: false });
 
 /** The failures of an attempt that would fall through, as far as known before it starts. */
-export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
+export function nextAfterOf({ config }: Exchange, { choice }: Attempt): AttemptNotes['nextAfter'] {
   const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.fallsThrough(error) ? [kind] : []));
   const statuses = config ? statusCodesIn(config.route) : [];
   return { kinds, statusCodes: statuses.filter((status) => choice.fallsThrough(exampleOfStatus(status))) };

@@ -1,15 +1,17 @@
 import type { Attempt, Exchange, GatewayError, Target } from '../../plugin/index.ts';
 import { nextAfterOf } from './example-failures.ts';
 import type { HealthThen } from './frozen-health.ts';
-import type { SeenAttempt, PluginStep } from './observation.ts';
+import type { AttemptNotes, PluginStep } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
-import type { WatchedRun } from './watch.ts';
+import type { DryCall } from '../run/calls.ts';
 
 /** The collected observations of one request. */
-export class ExplainedRun implements WatchedRun {
+export class ExplainedRun {
   readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];
-  readonly #seen = new Map<Attempt, SeenAttempt>();
+  /** In order. */
+  readonly calls: DryCall[] = [];
+  readonly #attempts = new Map<Attempt, AttemptNotes>();
   readonly exchange: Exchange;
   readonly #failures: NonNullable<ExplainQuestion['failures']>;
   readonly #healthOf: (target: Target) => HealthThen;
@@ -20,21 +22,18 @@ export class ExplainedRun implements WatchedRun {
     this.#healthOf = healthOf;
   }
 
-  note(text: string): void {
-    this.notes.push(text);
-  }
-
+  /** The known failure of an attempt. */
   failureOf({ number }: Attempt): GatewayError | undefined {
     return this.#failures[number];
   }
 
-  seen(attempt: Attempt): SeenAttempt {
-    let seen = this.#seen.get(attempt);
-    if (!seen) this.#seen.set(attempt, (seen = this.#begin(attempt)));
-    return seen;
+  notesOf(attempt: Attempt): AttemptNotes {
+    let notes = this.#attempts.get(attempt);
+    if (!notes) this.#attempts.set(attempt, (notes = this.#begin(attempt)));
+    return notes;
   }
 
-  #begin(attempt: Attempt): SeenAttempt {
+  #begin(attempt: Attempt): AttemptNotes {
     const { state, retryAt, admits } = this.#healthOf(attempt.target);
     return {
       attempt,
@@ -43,7 +42,6 @@ export class ExplainedRun implements WatchedRun {
       written: undefined,
       resolved: attempt.resolved,
       outbound: attempt.outbound,
-      sent: undefined,
       cache: undefined,
       origins: undefined,
       supposed: undefined,

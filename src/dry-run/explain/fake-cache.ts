@@ -1,12 +1,12 @@
 import { cacheKey, describeKey, type CacheQuestion } from '../../../plugins/cache/key.ts';
 import { readCacheOptions } from '../../../plugins/cache/client-options.ts';
 import { GatewayError, type CachedReply, type Clock, type Exchange, type ReplyCache } from '../../plugin/index.ts';
+import type { ExplainedRun } from './explained-run.ts';
 import type { SeenCache } from './observation.ts';
-import type { RunNotes } from './run-notes.ts';
 
 interface FakeCacheSetup {
   readonly clock: Pick<Clock, 'now'>;
-  readonly runOf: (exchange: Exchange) => RunNotes;
+  readonly runOf: (exchange: Exchange) => ExplainedRun;
 }
 
 /**
@@ -28,7 +28,7 @@ export function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup)
         const kept = young(cache, question, clock);
         const rendering = kept && renderingOf(cache, kept, question);
         if (rendering === 'refused') refused = kept;
-        runOf(exchange).seen(question.attempt).cache = seenOf(question, rendering === 'told' ? kept : undefined);
+        runOf(exchange).notesOf(question.attempt).cache = seenOf(question, rendering === 'told' ? kept : undefined);
       }
       return spoken;
     },

@@ -4,6 +4,7 @@ import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { HealthStore } from '../../state/memory/target-health.ts';
 import type { OnConfig } from '../../compose/config-directory.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
+import { SECRET } from '../run/calls.ts';
 import { credentialsIn, FAKE_CREDENTIAL } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
 import type { KeptRequests } from './kept-requests.ts';
@@ -71,7 +72,7 @@ function headersOf(
     // A dry run has the whole body, so `expect` does not apply.
     if (value === undefined || name === 'expect' || mayHoldCredential(name)) continue;
     let text = [value].flat().join(', ');
-    for (const credential of credentials) text = text.replaceAll(credential, '[secret]');
+    for (const credential of credentials) text = text.replaceAll(credential, SECRET);
     kept[name] = text;
   }
   if (upstreamToken) kept['authorization'] = `Bearer ${FAKE_CREDENTIAL}`;

@@ -2,7 +2,6 @@ import type { FieldExplanation, FieldSource } from '../explanation/explanation.t
 import type {
   Attempt,
   CachedReply,
-  Exchange,
   FailureKind,
   GatewayConfig,
   GatewayError,
@@ -11,20 +10,16 @@ import type {
   RequestBody,
   ResolvedTarget,
 } from '../../plugin/index.ts';
-import type { LoadResult, Settings } from '../../settings/read/load.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { OutboundRequest } from '../../upstream/types.ts';
 import type { HeaderNames } from '../../gateway/header-names.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
+import type { DryAttempt, DryRun } from '../run/dry-run.ts';
 import type { HealthThen } from './frozen-health.ts';
 import type { ExplainQuestion } from './question.ts';
 
-/** The observation of one request's run through the chains. */
-export interface Observation {
+/** The dry run of a question, with what only explain notes of it. */
+export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
-  readonly exchange: Exchange;
-  readonly loaded: LoadResult;
-  readonly settings: Settings;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
   /** How the caller was determined without a key in the headers. */
@@ -51,11 +46,13 @@ export interface PluginStep {
   refused: GatewayError | undefined;
 }
 
+export interface SeenAttempt extends DryAttempt, AttemptNotes {}
+
 /**
- * One run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they are
- * captured before.
+ * Notes on one run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they
+ * are captured before.
  */
-export interface SeenAttempt {
+export interface AttemptNotes {
   readonly attempt: Attempt;
   readonly config: GatewayConfig;
   body: RequestBody;
@@ -63,8 +60,6 @@ export interface SeenAttempt {
   written: RequestBody | undefined;
   resolved: ResolvedTarget | undefined;
   outbound: Outbound | undefined;
-  /** The outbound request with credentials in its headers; for a batch, the first one. */
-  sent: OutboundRequest | undefined;
   /** Undefined when no cache was looked up. */
   cache: SeenCache | undefined;
   /** Sources of the outbound request; undefined until they are determined. */

@@ -16,15 +16,15 @@ export function describeCache(seen: Observation, one: SeenAttempt): CacheExplana
     source: configSource(seen, target.path, ['cache']) ?? DEFAULT,
     hit:
       isKeyKnown(seen) &&
-      one.attempt.cache !== 'bypass' &&
+      one.recorded.cache !== 'bypass' &&
       one.cache?.refresh === false &&
       one.cache.kept !== undefined,
     now: describeNow(seen, one),
   };
 }
 
-function describeNow(seen: Observation, { attempt, cache }: SeenAttempt): string {
-  if (attempt.cache === 'bypass') return 'bypass: this request makes the upstream store or create something';
+function describeNow(seen: Observation, { recorded, cache }: SeenAttempt): string {
+  if (recorded.cache === 'bypass') return 'bypass: this request makes the upstream store or create something';
   if (!cache) return 'not looked up';
   if (cache.refresh) return 'refresh: the request forces a new reply';
   if (!isKeyKnown(seen)) return "unknown: the caller's own credential is part of the key, and is not stored";

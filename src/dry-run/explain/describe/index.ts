@@ -10,10 +10,10 @@ import { describeTarget } from './targets.ts';
 
 /** Describes an observation: plain values with their sources, without secrets. */
 export function describeRun(seen: Observation): Explanation {
-  const { exchange, loaded, settings } = seen;
-  const targets = seen.attempts.map((attempt, number) => describeTarget(seen, attempt, number));
+  const { record, exchange, loaded } = seen;
+  const targets = seen.attempts.map((attempt) => describeTarget(seen, attempt));
   const reported: Explanation = {
-    settings: { folder: loaded.folder, hash: settings.hash },
+    settings: { folder: loaded.folder, hash: record.settingsHash },
     request: describeRequest(seen),
     caller: describeCaller(seen),
     config: describeConfig(seen),

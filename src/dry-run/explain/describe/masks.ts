@@ -1,21 +1,14 @@
 import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
 import { credentialsIn, partsOf, SHORTEST } from '../credentials.ts';
-import type { Observation, SeenAttempt } from '../observation.ts';
-import { FAKE_TOKEN } from '../fakes.ts';
-
-export const SECRET = '[secret]';
+import type { Observation } from '../observation.ts';
+import { SECRET } from '../../run/calls.ts';
+import { FAKE_TOKEN } from '../../run/fakes.ts';
 
 /** The scheme in front of a credential, which is not secret. */
 const SCHEME = /^(?:Bearer|Basic) +/i;
 
 /** Masks the value of a credential header, even a short one. */
 export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
-
-/** Names of the headers that `send` added or replaced: credentials. */
-export function credentialNames({ outbound, sent }: SeenAttempt): readonly string[] {
-  if (!outbound || !sent) return [];
-  return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
-}
 
 /**
  * Removes secrets from anywhere in an explanation: callers quote keys in prompts, and settings put secrets into bodies.
@@ -49,7 +42,9 @@ function secretsOf({ loaded, attempts, exchange, settings, question }: Observati
   const { request, upstreamToken } = exchange;
   const own = request.headerName('api-key');
   const named = credentialHeaders(settings.catalog.providers);
-  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name] ?? ''));
+  const ofProviders = attempts.flatMap(({ calls }) =>
+    calls.flatMap(({ request: { headers }, credentials }) => credentials.map((name) => headers[name] ?? '')),
+  );
   return [
     ...loaded.secrets().flatMap(withParts),
     ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),

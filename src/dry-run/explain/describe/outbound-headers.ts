@@ -1,7 +1,8 @@
 import type { HeaderExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
 import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
-import { credentialNames, maskedHeader, SECRET } from './masks.ts';
+import { SECRET } from '../../run/calls.ts';
+import { maskedHeader } from './masks.ts';
 import { catalogSlug } from './outbound-fields.ts';
 import { catalogSource, configSource } from './places.ts';
 
@@ -13,9 +14,12 @@ export function describeHeaders(
   one: SeenAttempt,
   { headers: origins }: OutboundOrigins,
 ): readonly HeaderExplanation[] {
-  const { outbound, sent } = one;
+  const {
+    outbound,
+    calls: [call],
+  } = one;
   if (!outbound) return [];
-  const credentials = credentialNames(one);
+  const credentials = call?.credentials ?? [];
   const open = Object.entries(outbound.headers).filter(([name]) => !credentials.includes(name));
   return [
     ...open.map(([name, value]) => ({
@@ -26,7 +30,7 @@ export function describeHeaders(
     })),
     ...credentials.map((name) => ({
       name,
-      value: maskedHeader(sent?.headers[name] ?? ''),
+      value: maskedHeader(call?.request.headers[name] ?? ''),
       source: credentialSource(seen, one, name),
     })),
     ...unknownCredential(seen, one),
@@ -93,6 +97,6 @@ function credentialSource(seen: Observation, one: SeenAttempt, name: string): Fi
 
 /** The attempt reached sending, but only a serving gateway can fetch its credential. */
 function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderExplanation[] {
-  if (one.sent || !one.supposed) return [];
+  if (one.calls.length > 0 || !one.supposed) return [];
   return [{ name: 'authorization', value: `Bearer ${SECRET}`, source: credentialSource(seen, one, 'authorization') }];
 }

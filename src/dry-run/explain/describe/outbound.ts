@@ -7,11 +7,11 @@ import { urlSources } from './outbound-url.ts';
 
 /** Describes the outbound request with the sources of its parts. */
 export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
-  const { outbound, sent } = one;
+  const { outbound, calls } = one;
   if (!outbound) return undefined;
   const origins = originsOf(seen, one);
   return {
-    method: sent?.method ?? 'POST',
+    method: calls[0]?.request.method ?? 'POST',
     url: outbound.origin + outbound.path,
     urlSources: urlSources(seen, one, origins),
     headers: describeHeaders(seen, one, origins),

@@ -7,19 +7,20 @@ import type {
 } from '../../explanation/explanation.ts';
 import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
 import type { Observation } from '../observation.ts';
-import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
+import { isInline } from '../../run/written-config.ts';
+import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
 
-export function describeRequest({ exchange, question }: Observation): RequestExplanation {
-  const { id, request, operation, strict, strictParams } = exchange;
-  const { body } = request;
+export function describeRequest({ record, exchange, question }: Observation): RequestExplanation {
+  const { request, strict, strictParams } = exchange;
   return {
-    id,
-    method: request.method,
+    id: record.id,
+    method: record.method,
+    // The record truncates the path, and a truncated secret in it would not be masked.
     path: request.path,
-    operation: operation?.id,
+    operation: record.operation,
     bytes: question.body.length,
-    model: body?.string('model'),
-    stream: body?.value('stream') === true,
+    model: request.body?.string('model'),
+    stream: record.stream,
     strict,
     strictParams,
   };
@@ -90,9 +91,8 @@ const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key
  * source.
  */
 export function describeDeadline(seen: Observation): TimeExplanation {
-  const { startedAt, deadline } = seen.exchange;
-  // Rounded: both times have fractions of milliseconds.
-  const ms = Math.round(deadline - startedAt);
+  // Rounded: the record has fractions of milliseconds.
+  const ms = Math.round(seen.record.deadlineMs);
   return { ms, source: sourceOfDeadline(seen, ms) };
 }
 

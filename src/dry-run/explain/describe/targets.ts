@@ -21,30 +21,31 @@ import {
   ownSource,
   placeOf,
   serverSource,
-  targetName,
   targetPlace,
 } from './places.ts';
+import { targetName } from '../../run/written-config.ts';
 import { wayTo } from '../way-to-target.ts';
 
-export function describeTarget(seen: Observation, one: SeenAttempt, number: number): TargetExplanation {
-  const { attempt, resolved, body } = one;
+export function describeTarget(seen: Observation, one: SeenAttempt): TargetExplanation {
+  const { attempt, recorded, resolved, body } = one;
   const { target } = attempt;
   return {
-    number,
-    target: target.path,
-    name: targetName(seen, target.path),
-    at: targetPlace(seen, target.path),
-    why: attempt.choice.reason,
+    number: recorded.number,
+    target: recorded.target,
+    name: targetName(seen, recorded.target),
+    at: targetPlace(seen, recorded.target),
+    why: recorded.why,
     shares: describeShares(seen, one),
     health: describeHealth(seen, one.health, target),
     nextAfter: one.nextAfter,
     provider: resolved && describeProvider(seen, resolved),
     timeouts: describeTimeouts(seen, one),
     retry: describeRetry(seen, target),
-    commit: target.commit,
+    commit: recorded.commit,
     body: body.json(),
     changes: describeChanges(seen, one),
     outbound: describeOutbound(seen, one),
+    // The record has no reasons.
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
     cache: describeCache(seen, one),
     refused: one.supposed || !attempt.error ? undefined : describeError(attempt.error),

@@ -1,8 +1,9 @@
-import type { GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
+import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { GatewayConfig, Route, Target } from '../../../plugin/index.ts';
 import { compileGatewayConfig } from '../../../settings/compile/gateway-config.ts';
 import type { Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
+import { levelsIn } from '../../run/written-config.ts';
 
 /** A target of a config, or what stands for one where a request names no config. */
 export interface PlacedTarget {
@@ -35,15 +36,6 @@ export const targetsIn = (route: Route): readonly Target[] =>
 
 /** The nearest one, from the target up to its config: a list replaces those around it. */
 function forwardList(file: GatewayFile, target: string): JsonPath | undefined {
-  let level: GatewayFile | TargetFile | undefined = file;
-  let found: JsonPath | undefined;
-  const path: (string | number)[] = [];
-  const indices = [...target.matchAll(/\[(\d+)\]/g)].map(([, index]) => Number(index));
-  for (const index of [...indices, undefined]) {
-    if (level?.forward_headers) found = [...path, 'forward_headers'];
-    if (index === undefined) break;
-    level = level?.targets?.[index];
-    path.push('targets', index);
-  }
-  return found;
+  const level = levelsIn(file, target).find(({ says }) => says.forward_headers);
+  return level && [...level.path, 'forward_headers'];
 }

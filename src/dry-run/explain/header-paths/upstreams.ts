@@ -21,7 +21,7 @@ import type { ServerSettings } from '../../../settings/compile/server-settings.t
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { checkMessagesRoute } from '../../../translate/messages-route.ts';
-import { NO_UPSTREAM, NoTokens } from '../fakes.ts';
+import { NO_UPSTREAM, NoTokens } from '../../run/fakes.ts';
 import { inboundContext } from '../inbound.ts';
 import { targetsIn } from './targets.ts';
 
