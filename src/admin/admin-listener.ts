@@ -9,8 +9,8 @@ import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import { readRecordQuery } from './query.ts';
-import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
+import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 
 /** The request records as plain JSON, from this process or from all workers. */
 export interface RecordSource {

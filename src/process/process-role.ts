@@ -3,9 +3,9 @@ import type { Clock } from '../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { RecordSource } from '../admin/admin-listener.ts';
 import type { DrainTimes } from './drain.ts';
-import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import type { Address } from '../compose/listener/listeners.ts';
 import type { InForce } from './reload.ts';
+import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 
 /** The role of this process in a gateway of one or several processes. */
 export type ProcessRole =

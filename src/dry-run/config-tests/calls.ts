@@ -5,7 +5,6 @@ import { parseJson } from '../../formats/json/read.ts';
 import type { Exchange, ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../upstream/types.ts';
 import { SECRET, type DryCall } from '../run/calls.ts';
-import type { CaseCall } from './outcome.ts';
 
 /** The facts that a fake upstream needs to answer in its API. */
 export interface Spoken {
@@ -124,7 +123,17 @@ function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request
   };
 }
 
-/** A call as a case expects it: credentials are masked, also where a header or the URL repeats them. */
+/** One call as a case expects it. */
+export interface CaseCall {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names; credentials are `[secret]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed if it is JSON. */
+  readonly body: unknown;
+}
+
+/** Describes a call: credentials are masked, also where a header or the URL repeats them. */
 export function describeCall({ request, credentials }: DryCall): CaseCall {
   const { origin, method, path, headers, body, errors } = request;
   const secrets = (errors?.secrets ?? []).filter((secret) => secret !== '');

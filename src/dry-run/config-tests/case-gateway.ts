@@ -34,7 +34,7 @@ import { createScriptedUpstream, lookUpAnything } from './scripted-upstream.ts';
 /** Limit for starting the plugins of the settings, in real time, because they do not use the test clock yet. */
 const START_LIMIT_MS = 10_000;
 
-export interface CaseGatewaySetup {
+interface CaseGatewaySetup {
   readonly loaded: LoadResult;
   readonly configs: string;
   readonly env: Readonly<Record<string, string>>;

@@ -17,8 +17,7 @@ import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
 import { passTime, startTime, type CaseTime } from './case-time.ts';
 import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
-import type { CaseOutcome } from './outcome.ts';
-import { countedBetween, countersOf, describeOutcome } from './describe-outcome.ts';
+import { type CaseOutcome, countedBetween, countersOf, describeOutcome } from './outcome.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 /** The settings of some cases. They are read once per setup; changed settings need a new one. */

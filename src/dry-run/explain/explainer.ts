@@ -19,12 +19,9 @@ import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
 import { compileSnapshot, type Snapshot } from '../../compose/snapshot.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
-import { ExplainedRun } from './explained-run.ts';
-import { FrozenClock } from './frozen-clock.ts';
-import { WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen-health.ts';
 import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
-import type { Observation, PluginStep } from './observation.ts';
+import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
 import { dryRunOf } from '../run/dry-run.ts';
 import { NO_RECORDER, NO_UPSTREAM, NoTokens } from '../run/fakes.ts';
@@ -34,6 +31,7 @@ import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */

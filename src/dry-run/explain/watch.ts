@@ -1,7 +1,6 @@
 import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
-import type { ExplainedRun } from './explained-run.ts';
-import type { PluginStep } from './observation.ts';
+import type { PluginStep, ExplainedRun } from './observation.ts';
 
 /** Records every plugin that a request reaches. Plugins that are not declared pure are not even created. */
 export function watchPlugins(

@@ -27,7 +27,7 @@ export interface DryAttempt {
   readonly calls: readonly DryCall[];
 }
 
-export interface DryRunParts extends Pick<DryRun, 'exchange' | 'loaded' | 'settings'> {
+interface DryRunParts extends Pick<DryRun, 'exchange' | 'loaded' | 'settings'> {
   readonly end: RecordEnd;
   readonly times: RecordTimes;
   /** All calls of the request, in order. */

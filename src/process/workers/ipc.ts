@@ -6,9 +6,9 @@ import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import type { RecordQuery } from '../../record/store.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { DrainStep } from '../drain-steps.ts';
-import type { AskedQuestion } from '../../dry-run/explain/read-question.ts';
-import type { ExplainOutcome } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
+import type { AskedQuestion } from '../../dry-run/explain/question.ts';
+import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 
 /** The files from which a worker reads the primary's settings. */
 export interface SentSettings {

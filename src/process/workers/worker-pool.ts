@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { RecordSource } from '../../admin/admin-listener.ts';
 import type { DrainTimes } from '../drain.ts';
-import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../process-role.ts';
 import type { InForce } from '../reload.ts';
@@ -25,6 +24,7 @@ import { takeLastConnections } from './last-connections.ts';
 import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './pool-member.ts';
 import { Silence, TICK_MS } from './silence.ts';
 import { stopMember, type StopTools } from './stop-member.ts';
+import type { ExplainSource } from '../../dry-run/explain/explain-service.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;

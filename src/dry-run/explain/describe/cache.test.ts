@@ -3,8 +3,8 @@ import type { CacheExplanation, TargetExplanation } from '../../explanation/expl
 import type { CachedReply } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ReplyStores } from '../../../translate/cached-replies.ts';
-import { FAKE_CREDENTIAL } from '../credentials.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
+import { FAKE_CREDENTIAL } from './masks.ts';
 
 const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
 const kept = `provider: "@sim"

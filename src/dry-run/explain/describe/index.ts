@@ -1,10 +1,9 @@
 import type { Explanation, TargetExplanation } from '../../explanation/explanation.ts';
 import type { Observation } from '../observation.ts';
-import { describeAnswer } from './answer.ts';
 import { describeLeftOut } from './left-out.ts';
 import { withoutSecrets } from './masks.ts';
 import { describePlugins } from './plugins.ts';
-import { describeCaller, describeConfig, describeDeadline, describeRequest } from './request.ts';
+import { describeCaller, describeConfig, describeDeadline, describeRequest, describeAnswer } from './request.ts';
 import { describeRules } from './rules.ts';
 import { describeTarget } from './targets.ts';
 

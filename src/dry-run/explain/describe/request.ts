@@ -4,11 +4,13 @@ import type {
   RequestExplanation,
   FieldSource,
   TimeExplanation,
+  AnswerExplanation,
 } from '../../explanation/explanation.ts';
 import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../run/written-config.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
+import type { GatewayError } from '../../../plugin/index.ts';
 
 export function describeRequest({ record, exchange, question }: Observation): RequestExplanation {
   const { request, strict, strictParams } = exchange;
@@ -104,3 +106,17 @@ function sourceOfDeadline(seen: Observation, ms: number): FieldSource {
     return { kind: 'header', name: request.headerName('request-timeout') };
   return { kind: 'gateway', what: 'set by a plugin' };
 }
+
+/** The gateway's own reply; undefined when a target would be tried. */
+export function describeAnswer({ record, exchange, attempts }: Observation): AnswerExplanation | undefined {
+  if (attempts.some(({ supposed }) => supposed)) return undefined;
+  const { message, param = null } = exchange.error ?? {};
+  return { status: record.status, code: record.errorCode, message, param };
+}
+
+export const describeError = ({ clientStatus, code, message, param }: GatewayError): AnswerExplanation => ({
+  status: clientStatus,
+  code,
+  message,
+  param,
+});

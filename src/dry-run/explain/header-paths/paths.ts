@@ -1,15 +1,17 @@
 import type { FieldSource } from '../../explanation/explanation.ts';
 import type { HeaderPath, HeaderPaths, HeaderReason, NeverSent } from '../../explanation/header-paths.ts';
-import type { Clock } from '../../../plugin/index.ts';
+import type { Clock, GatewayConfig, Target } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 import { credentialHeaders, neverForwarded } from '../../../settings/checks/forward-headers.ts';
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
-import { mark } from './marks.ts';
-import { MarkedRequests, sentBy, type FoundMark } from './sent.ts';
-import { targetsOf, type PlacedTarget } from './targets.ts';
+import { MarkedRequests, sentBy, type FoundMark, mark } from './sent.ts';
 import { CUSTOM_HOST, Upstreams, type UpstreamInput, type ReachedUpstream, type Way } from './upstreams.ts';
+import type { GatewayFile } from '../../../../schemas/types.generated.ts';
+import { compileGatewayConfig } from '../../../settings/compile/gateway-config.ts';
+import { targetsOf } from '../../../state/memory/target-health.ts';
+import { levelsIn } from '../../run/written-config.ts';
 
 interface HeaderPathsSetup {
   readonly loaded: LoadResult;
@@ -26,7 +28,7 @@ export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<
   const known: UpstreamInput = { settings, server: compileServerSettings(settings.server), clock };
   const asked: Asked = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
   const paths: HeaderPath[] = [];
-  for (const placed of targetsOf(settings)) {
+  for (const placed of placedTargets(settings)) {
     for (const place of asked.upstreams.places) paths.push(...(await pathsTo(place, placed, asked)));
   }
   return {
@@ -138,4 +140,36 @@ function notesOn({ keys }: Settings): readonly string[] {
   return [
     `${who} may send a config with a request, and its \`forward_headers\` may name any header but those never sent and those that steer an upstream (accounts, addresses, methods).`,
   ];
+}
+
+/** A target of a config, or what stands for one where a request names no config. */
+interface PlacedTarget {
+  readonly config: GatewayConfig;
+  /** Undefined for requests without a config. */
+  readonly file: string | undefined;
+  readonly target: Target;
+  /** The list that lets headers of this target through. */
+  readonly forwardAt: JsonPath | undefined;
+}
+
+function placedTargets(settings: Settings): readonly PlacedTarget[] {
+  const direct = compileGatewayConfig('', {});
+  const configs = [...settings.gateway].map(([id, file]) => ({ file, config: compileGatewayConfig(id, file) }));
+  return [
+    ...targetsOf(direct.route).map((target) => ({ config: direct, file: undefined, target, forwardAt: undefined })),
+    ...configs.flatMap(({ file, config }) =>
+      targetsOf(config.route).map((target) => ({
+        config,
+        file: `gateway/${config.id}.yaml`,
+        target,
+        forwardAt: forwardList(file, target.path),
+      })),
+    ),
+  ];
+}
+
+/** The nearest one, from the target up to its config: a list replaces those around it. */
+function forwardList(file: GatewayFile, target: string): JsonPath | undefined {
+  const level = levelsIn(file, target).find(({ says }) => says.forward_headers);
+  return level && [...level.path, 'forward_headers'];
 }

@@ -3,8 +3,10 @@ import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { placeOf } from '../../../translate/translation-job.ts';
 import { inboundContext } from '../inbound.ts';
-import { EVERY_HEADER, marksIn } from './marks.ts';
 import type { UpstreamInput, Way } from './upstreams.ts';
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 
 /** A request of one operation that has every header there is, under one of the gateway's prefixes. */
 export class MarkedRequests {
@@ -73,3 +75,34 @@ async function credentialsOf(
     throw error;
   }
 }
+
+/** Nothing that settings say has it. */
+const NONCE = randomBytes(8).toString('hex');
+
+/** A text to be known by, wherever it comes out again; fit for a header, a token and a list. */
+export const mark = (name: string): string => `{${NONCE}:${name}}`;
+
+const MARK = new RegExp(`\\{${NONCE}:([^{}]+)\\}`, 'g');
+
+/** Names of the marks in a text. */
+export const marksIn = (text: string): readonly string[] =>
+  text.includes(NONCE) ? [...text.matchAll(MARK)].map(([, name]) => name!) : [];
+
+const valueOf = (name: string | symbol): string | undefined =>
+  typeof name === 'symbol' || CONNECTION_HEADERS.has(name) ? undefined : mark(name);
+
+/**
+ * Headers of a request that has every one there is, each marked with its name: whatever is read of them can be seen. So nobody has to
+ * list what might be. Those of the connection are not there: they end before anything reads them.
+ */
+export const EVERY_HEADER: IncomingHttpHeaders = new Proxy<IncomingHttpHeaders>(
+  {},
+  {
+    get: (_, name) => valueOf(name),
+    has: (_, name) => valueOf(name) !== undefined,
+    getOwnPropertyDescriptor(_, name) {
+      const value = valueOf(name);
+      return value === undefined ? undefined : { value, configurable: true, enumerable: true, writable: true };
+    },
+  },
+);

@@ -23,7 +23,7 @@ import { HeaderNames } from '../../../gateway/header-names.ts';
 import { checkMessagesRoute } from '../../../translate/messages-route.ts';
 import { NO_UPSTREAM, NoTokens } from '../../run/fakes.ts';
 import { inboundContext } from '../inbound.ts';
-import { targetsIn } from './targets.ts';
+import { targetsOf } from '../../../state/memory/target-health.ts';
 
 /** Somewhere that requests can be sent to. */
 export interface ReachedUpstream {
@@ -74,7 +74,7 @@ const ASKING = operations.filter(({ task }) => task !== undefined);
 const NONE: readonly Way[] = [];
 const DIRECT = compileGatewayConfig('', {});
 /** Says nothing of where it leads. */
-const ANY_TARGET = targetsIn(DIRECT.route)[0]!;
+const ANY_TARGET = targetsOf(DIRECT.route)[0]!;
 
 /** Where the targets of some settings can lead, found by asking the resolver that serves. Opens nothing. */
 export class Upstreams {
