@@ -1,6 +1,7 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ResolvedTarget } from '../../../plugin/index.ts';
+import type { LoadResult } from '../../../settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../settings/read/pointer.ts';
 import type { DryRun } from '../../run/dry-run.ts';
 import { isInline, levelsOf, pathInFile, type Level } from '../../run/written-config.ts';
@@ -49,28 +50,26 @@ export const listedSlug = (resolved: ResolvedTarget | undefined): string | undef
  * The source of a setting of a catalog entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`; without keys, of
  * the entry.
  */
-export function catalogSource(
-  { settings, loaded }: DryRun,
-  slug: string | undefined,
-  keys: JsonPath,
-): FieldSource | undefined {
-  const { providers } = settings.catalog;
-  const index = providers.findIndex((entry) => entry.slug === slug);
-  if (index < 0 || valueAt(providers[index], keys) === undefined) return undefined;
-  return inFile(loaded, 'catalog.yaml', ['providers', index, ...keys]);
+export function catalogSource(seen: DryRun, slug: string | undefined, keys: JsonPath): FieldSource | undefined {
+  const index = seen.settings.catalog.providers.findIndex((entry) => entry.slug === slug);
+  return sourceIn(seen, 'catalog', ['providers', index, ...keys]);
 }
 
-export function serverSource({ settings, loaded }: DryRun, keys: JsonPath): FieldSource | undefined {
-  return valueAt(settings.server, keys) === undefined ? undefined : inFile(loaded, 'server.yaml', keys);
-}
+export const serverSource = (seen: DryRun, keys: JsonPath): FieldSource | undefined => sourceIn(seen, 'server', keys);
 
 /** The source of a setting of a gateway key; without keys, its entry in keys.yaml. */
-export function keySource({ settings, loaded }: DryRun, keyId: string, keys: JsonPath): FieldSource | undefined {
-  const all = settings.keys.keys;
-  const index = all.findIndex(({ id }) => id === keyId);
-  if (index < 0 || valueAt(all[index], keys) === undefined) return undefined;
-  return inFile(loaded, 'keys.yaml', ['keys', index, ...keys]);
+export function keySource(seen: DryRun, keyId: string, keys: JsonPath): FieldSource | undefined {
+  const index = seen.settings.keys.keys.findIndex(({ id }) => id === keyId);
+  return sourceIn(seen, 'keys', ['keys', index, ...keys]);
 }
+
+/** Undefined when the file does not have the setting. */
+const sourceIn = (
+  { settings, loaded }: DryRun,
+  name: 'server' | 'catalog' | 'keys',
+  path: JsonPath,
+): FieldSource | undefined =>
+  valueAt(settings[name], path) === undefined ? undefined : inFile(loaded, `${name}.yaml`, path);
 
 /** Undefined for a source that is not in a file. */
 export const placeOf = (source: FieldSource | undefined): SettingPlace | undefined =>
@@ -98,7 +97,7 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
 }
 
 /** Points at the key, if there is one; items of a list have none. */
-const inFile = (loaded: DryRun['loaded'], file: string, path: JsonPath): FieldSource => ({
+export const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),
   setting: path.join('.'),

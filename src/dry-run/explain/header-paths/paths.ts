@@ -6,6 +6,7 @@ import { credentialHeaders, neverForwarded } from '../../../settings/checks/forw
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
+import { inFile } from '../describe/places.ts';
 import { MarkedRequests, sentBy, type FoundMark, mark } from './sent.ts';
 import { CUSTOM_HOST, Upstreams, type UpstreamInput, type ReachedUpstream, type Way } from './upstreams.ts';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
@@ -97,12 +98,6 @@ function whoseCredential({ place, placed: { file, config }, asked: { loaded, set
   if (key >= 0) return inFile(loaded, 'keys.yaml', ['keys', key, 'custom_hosts']);
   return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);
 }
-
-const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
-  kind: 'settings',
-  at: loaded.placeOf(file, path, 'key'),
-  setting: path.join('.'),
-});
 
 /** One for each thing that can be said of a header: operations and models of one kind say the same. */
 function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
