@@ -131,15 +131,15 @@ export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, rea
 const ROUTES = [...new Set(operations.map(({ path }) => path))];
 const NOWHERE = { write() {} };
 
-/** Replies have the id under which they could be explained, which nobody asks for. */
+/** Files of the explainer, which no case uses: a reply only has the id under which it could be explained. */
 const NOTHING_READ = new RecordedFiles(memoryFiles({}));
 
-/** The one plugin whose random numbers a case names: a retry that draws how long it waits takes none of them. */
+/** `draws` of a case are for this plugin only: a retry that draws its waiting time takes none of them. */
 const DRAWS = 'route';
 
 /**
- * Entries whose credentials are known only then; with stand-ins for tokens nothing is asked for. The simulator would listen, and
- * other credentials read what this machine may not have, and are never used.
+ * Opens only entries that find their credentials by opening; with fake tokens that sends nothing. The simulator would
+ * listen. Opening any other entry would only check credentials that no case uses and that this machine may lack.
  */
 const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
   provider !== 'simulator' && tokenKey === undefined;
@@ -150,7 +150,7 @@ interface Inside {
   readonly inFlight: InFlight;
 }
 
-/** Everything as it is, but who asks may be named, and every call is noted before it is made. */
+/** Grants the real capabilities, except that a case may name its caller and that every call is noted before it is made. */
 const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
   instantiate({ builtin }, create) {
     if (!builtin) setup.onForeignPlugin();

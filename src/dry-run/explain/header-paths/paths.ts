@@ -20,8 +20,8 @@ interface HeaderPathsSetup {
 }
 
 /**
- * Which headers of requests can reach which upstreams: every target of every config is asked, by the functions that serve, what it
- * would send of a request that has every header there is. Opens nothing. Undefined where the settings cannot be used.
+ * Finds which headers of requests can reach which upstreams: encodes, for every target of every config, a request that
+ * has every possible header, with the functions that serve. Opens nothing. Undefined for settings with errors.
  */
 export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<HeaderPaths | undefined> {
   const { settings } = loaded;
@@ -88,7 +88,7 @@ function reasonOf({ mark: header }: FoundMark, where: Where): { why: HeaderReaso
   };
 }
 
-/** The entry that has no credential of its own, or the list of hosts. */
+/** The catalog entry without a credential of its own, or the list of custom hosts. */
 function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): FieldSource {
   const entry = settings.catalog.providers.findIndex(({ slug }) => `@${slug}` === place.name);
   if (entry >= 0) return inFile(loaded, 'catalog.yaml', ['providers', entry]);
@@ -99,7 +99,7 @@ function whoseCredential({ place, placed: { file, config }, asked: { loaded, set
   return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);
 }
 
-/** One for each thing that can be said of a header: operations and models of one kind say the same. */
+/** Removes repetitions: operations and models of one kind give equal paths. */
 function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
   const byWords = new Map<string, HeaderPath>();
   for (const path of paths) {
@@ -110,7 +110,7 @@ function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
   return [...byWords.values()];
 }
 
-/** What everybody asks about, with the reason that a config would be refused with. */
+/** Headers that no settings can forward, each with the reason that the check of a config gives. */
 function neverSent({ settings, server: { headerPrefixes: prefixes } }: UpstreamInput): readonly NeverSent[] {
   const rules = { prefixes, credentials: credentialHeaders(settings.catalog.providers) };
   const names = [
@@ -137,13 +137,13 @@ function notesOn({ keys }: Settings): readonly string[] {
   ];
 }
 
-/** A target of a config, or what stands for one where a request names no config. */
+/** A target of a config, or the target of requests without a config. */
 interface PlacedTarget {
   readonly config: GatewayConfig;
   /** Undefined for requests without a config. */
   readonly file: string | undefined;
   readonly target: Target;
-  /** The list that lets headers of this target through. */
+  /** Path of the `forward_headers` that apply to this target. */
   readonly forwardAt: JsonPath | undefined;
 }
 
