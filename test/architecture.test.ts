@@ -12,6 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   admin: ['dry-run/explain', 'compose', 'settings', 'record', 'plugin'],
   'dry-run/explain': 'every room below',
   'dry-run/explanation': ['plugin', 'formats'],
+  'dry-run/run': ['send', 'settings', 'upstream', 'state', 'record', 'plugin'],
   compose: 'every room below',
   gateway: ['settings', 'chain', 'providers', 'record', 'plugin', 'formats'],
   translate: ['catalog', 'providers', 'upstream', 'state', 'plugin', 'formats'],

@@ -7,7 +7,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
-import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
+import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
-import { BadQuestion, readQuestion } from '../dry-run/explain/read-question.ts';
-import type { ExplainOutcome, ExplainSource } from '../dry-run/explain/explain-source.ts';
 import { explanationText } from '../dry-run/explain/explanation-text.ts';
+import { BadQuestion, readQuestion } from '../dry-run/explain/question.ts';
+import type { ExplainOutcome, ExplainSource } from '../dry-run/explain/explain-service.ts';
 
 export const EXPLAIN = '/admin/v1/explain';
 

@@ -73,7 +73,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const [{ validateCommand }, { checkSettings }, { validateTests }] = await Promise.all([
           import('./validate.ts'),
           import('../dry-run/explain/check-settings.ts'),
-          import('../dry-run/config-tests/validate-tests.ts'),
+          import('../dry-run/config-tests/check-tests.ts'),
         ]);
         return validateCommand({
           dir,

@@ -1,8 +1,7 @@
 import { createReporter, type Reporter, type ReporterName } from '../dry-run/config-tests/report.ts';
 import { hasFailed, type TestsEnd } from '../dry-run/config-tests/results.ts';
 import { noFolder, runTests, type TestRun } from '../dry-run/config-tests/run-tests.ts';
-import { OnceFiles } from '../dry-run/config-tests/once-files.ts';
-import { watchTests } from '../dry-run/config-tests/watch-tests.ts';
+import { watchTests, OnceFiles } from '../dry-run/config-tests/watch-tests.ts';
 import { systemClock } from '../plugin/index.ts';
 import { describe } from '../settings/problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';

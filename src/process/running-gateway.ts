@@ -3,16 +3,15 @@ import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
-import type { ExplainService } from '../dry-run/explain/explain-service.ts';
+import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Load } from './workers/ipc.ts';
-import type { Logger } from 'pino';
 import type { Clock } from '../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { RecordSource } from '../admin/admin-listener.ts';
-import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import type { Address } from '../compose/listener/listeners.ts';
+import type { Logger } from 'pino';
 
 /** A serving gateway, as its owner uses it. */
 export interface Gateway {

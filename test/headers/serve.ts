@@ -2,7 +2,7 @@ import { builtinPlugins } from '../../plugins/index.ts';
 import { ModelLabels } from '../../src/catalog/model-labels.ts';
 import { PluginRegistry } from '../../src/chain/registry.ts';
 import { compileSnapshot, type Snapshot } from '../../src/compose/snapshot.ts';
-import { NO_RECORDER, NO_UPSTREAM } from '../../src/dry-run/explain/fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM } from '../../src/dry-run/run/fakes.ts';
 import { inboundContext, routed } from '../../src/dry-run/explain/inbound.ts';
 import { ANYBODY } from '../../src/dry-run/explain/supposed-caller.ts';
 import { InFlight } from '../../src/gateway/admission/in-flight.ts';

@@ -1,7 +1,7 @@
 import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
-import type { FrozenHealth } from '../../src/dry-run/explain/frozen-health.ts';
 import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
+import type { FrozenHealth } from '../../src/dry-run/explain/frozen.ts';
 
 /** One run of the attempt chain, as it was when `send` began. */
 export interface SentAttempt {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Explanation, FieldSource, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
 import type { Observation } from '../../src/dry-run/explain/observation.ts';
-import { FAKE_TOKEN } from '../../src/dry-run/explain/fakes.ts';
+import { FAKE_TOKEN } from '../../src/dry-run/run/fakes.ts';
 import type { ReadPlaces } from '../../src/settings/source/files.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 import { isObject } from '../../src/formats/json/object.ts';
@@ -190,8 +190,10 @@ function expectNoSecrets(explanation: Explanation, { exchange, attempts }: Obser
   const text = JSON.stringify(explanation);
   const { headers } = exchange.request;
   const given = [exchange.request.header('api-key'), headers.authorization, headers['x-api-key']].flatMap((one) => one);
-  const sent = attempts.flatMap(({ outbound, sent: whole }) =>
-    Object.entries(whole?.headers ?? {}).flatMap(([name, value]) => (outbound?.headers[name] === value ? [] : value)),
+  const sent = attempts.flatMap(({ outbound, calls: [call] }) =>
+    Object.entries(call?.request.headers ?? {}).flatMap(([name, value]) =>
+      outbound?.headers[name] === value ? [] : value,
+    ),
   );
   const secrets = [...given, ...sent].map((value) => value?.replace(/^(?:Bearer|Basic) /i, '') ?? '');
   const reported = secrets.filter(

@@ -9,7 +9,6 @@ import {
 import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/source/files.ts';
 import { createLogger } from '../../src/record/log/logger.ts';
 import { Explainer } from '../../src/dry-run/explain/explainer.ts';
-import { freezeHealth } from '../../src/dry-run/explain/frozen-health.ts';
 import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { GatewayOptions } from '../../src/process/gateway.ts';
@@ -17,6 +16,7 @@ import type { Watch } from '../../src/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
 import { expectReported, isNews } from './agreement-told.ts';
+import { freezeHealth } from '../../src/dry-run/explain/frozen.ts';
 
 type Instantiate = NonNullable<Watch['instantiate']>;
 

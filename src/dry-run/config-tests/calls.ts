@@ -1,9 +1,10 @@
 import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import { quirksOf } from '../../catalog/catalog-target.ts';
 import type { FormatName } from '../../formats/conversation.ts';
-import type { Attempt, Exchange, ModelTask } from '../../plugin/index.ts';
+import { parseJson } from '../../formats/json/read.ts';
+import type { Exchange, ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../upstream/types.ts';
-import type { CaseCall } from './outcome.ts';
+import { SECRET, type DryCall } from '../run/calls.ts';
 
 /** The facts that a fake upstream needs to answer in its API. */
 export interface Spoken {
@@ -17,12 +18,8 @@ export interface Spoken {
 }
 
 /** One call of an upstream. */
-export interface PlacedCall {
-  readonly attempt: Attempt;
-  readonly request: OutboundRequest;
+export interface PlacedCall extends DryCall {
   readonly spoken: Spoken;
-  /** The call as reported to the test. */
-  readonly reported: CaseCall;
   /** Undefined: the case has no further answer. */
   readonly answer: TestAnswer | undefined;
   /** A connection is being opened, or is open. */
@@ -43,12 +40,10 @@ export class Calls {
   }
 
   /** @returns a function that marks the call as no longer awaited */
-  place(exchange: Exchange, attempt: Attempt, request: OutboundRequest): () => void {
+  place(exchange: Exchange, made: DryCall): () => void {
     const call: PlacedCall = {
-      attempt,
-      request,
-      spoken: spokenAt(exchange, attempt, request),
-      reported: describe(attempt, request),
+      ...made,
+      spoken: spokenAt(exchange, made),
       answer: this.#answers[this.placed.length],
       dialled: false,
       arrived: false,
@@ -94,9 +89,10 @@ export class Calls {
 
   #wrongCounts(): readonly string[] {
     const { length } = this.#answers;
-    const unanswered = this.placed.slice(length, length + MOST_LISTED).map(({ reported }, index) => {
+    const unanswered = this.placed.slice(length, length + MOST_LISTED).map((call, index) => {
       const number = length + index + 1;
-      return `call ${number} (${reported.method} ${reported.url}) has no answer: \`upstream\` has ${count(length)}`;
+      const { method, url } = describeCall(call);
+      return `call ${number} (${method} ${url}) has no answer: \`upstream\` has ${count(length)}`;
     });
     const left = length - this.placed.length;
     const more = -left - MOST_LISTED;
@@ -116,7 +112,7 @@ function isAt({ origin }: OutboundRequest, hostname: string, port: number): bool
 
 export const textOf = (body: OutboundRequest['body']): string => body?.toString() ?? '';
 
-function spokenAt(exchange: Exchange, { resolved, outbound }: Attempt, request: OutboundRequest): Spoken {
+function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request }: DryCall): Spoken {
   const predicted = resolved !== undefined && quirksOf(resolved)?.envelope !== undefined;
   return {
     format: resolved?.format ?? 'openai-chat',
@@ -127,20 +123,28 @@ function spokenAt(exchange: Exchange, { resolved, outbound }: Attempt, request: 
   };
 }
 
-const SECRET = '[secret]';
+/** One call as a case expects it. */
+export interface CaseCall {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names; credentials are `[secret]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed if it is JSON. */
+  readonly body: unknown;
+}
 
-/** Masks credentials: headers that `authorize` added to the encoded request, and their values anywhere else. */
-function describe({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): CaseCall {
+/** Describes a call: credentials are masked, also where a header or the URL repeats them. */
+export function describeCall({ request, credentials }: DryCall): CaseCall {
+  const { origin, method, path, headers, body, errors } = request;
   const secrets = (errors?.secrets ?? []).filter((secret) => secret !== '');
   const masked = (text: string): string => secrets.reduce((out, secret) => out.replaceAll(secret, SECRET), text);
-  const written = outbound?.headers ?? {};
   return {
     method,
     url: masked(origin.url + path),
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name.toLowerCase(),
-        written[name] === value ? masked(value) : SECRET,
+        credentials.includes(name) ? SECRET : masked(value),
       ]),
     ),
     // The body comes from the case and the configs and never contains credentials.
@@ -150,10 +154,6 @@ function describe({ outbound }: Attempt, { origin, method, path, headers, body, 
 
 /** Returns text that is not JSON unchanged; undefined for empty text. */
 export function parsed(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = parseJson(text);
+  return json === undefined && text !== '' ? text : json;
 }

@@ -1,5 +1,4 @@
 import { ModelLabels } from '../../catalog/model-labels.ts';
-import type { Server } from 'node:http';
 import { operations } from '../../operations/index.ts';
 import {
   systemClock,
@@ -10,12 +9,12 @@ import {
   type Sender,
 } from '../../plugin/index.ts';
 import { createDataServer } from '../../compose/listener/data-server.ts';
-import { NO_UPSTREAM, NO_TOKENS } from '../explain/fakes.ts';
+import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../run/fakes.ts';
+import { createDrySender } from '../run/calls.ts';
 import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
 import { compileWith, createProcessState, type ProcessParts } from '../../process/process-state.ts';
 import { LiveSnapshot } from '../../compose/live-snapshot.ts';
 import { createRequestPath } from '../../gateway/request-path.ts';
-import { createSender } from '../../send/send.ts';
 import type { Snapshot } from '../../compose/snapshot.ts';
 import { TimeLimitPassed, withinTime } from '../../compose/time-limit.ts';
 import { version } from '../../version.ts';
@@ -30,11 +29,12 @@ import { createUpstream, type Upstream } from '../../upstream/index.ts';
 import type { Calls } from './calls.ts';
 import type { CaseTime } from './case-time.ts';
 import { createScriptedUpstream, lookUpAnything } from './scripted-upstream.ts';
+import type { Server } from 'node:http';
 
 /** Limit for starting the plugins of the settings, in real time, because they do not use the test clock yet. */
 const START_LIMIT_MS = 10_000;
 
-export interface CaseGatewaySetup {
+interface CaseGatewaySetup {
   readonly loaded: LoadResult;
   readonly configs: string;
   readonly env: Readonly<Record<string, string>>;
@@ -131,15 +131,15 @@ export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, rea
 const ROUTES = [...new Set(operations.map(({ path }) => path))];
 const NOWHERE = { write() {} };
 
-/** Replies have the id under which they could be explained, which nobody asks for. */
+/** Files of the explainer, which no case uses: a reply only has the id under which it could be explained. */
 const NOTHING_READ = new RecordedFiles(memoryFiles({}));
 
-/** The one plugin whose random numbers a case names: a retry that draws how long it waits takes none of them. */
+/** `draws` of a case are for this plugin only: a retry that draws its waiting time takes none of them. */
 const DRAWS = 'route';
 
 /**
- * Entries whose credentials are known only then; with stand-ins for tokens nothing is asked for. The simulator would listen, and
- * other credentials read what this machine may not have, and are never used.
+ * Opens only entries that find their credentials by opening; with fake tokens that sends nothing. The simulator would
+ * listen. Opening any other entry would only check credentials that no case uses and that this machine may lack.
  */
 const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
   provider !== 'simulator' && tokenKey === undefined;
@@ -150,7 +150,7 @@ interface Inside {
   readonly inFlight: InFlight;
 }
 
-/** Everything as it is, but who asks may be named, and every call is noted before it is made. */
+/** Grants the real capabilities, except that a case may name its caller and that every call is noted before it is made. */
 const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
   instantiate({ builtin }, create) {
     if (!builtin) setup.onForeignPlugin();
@@ -158,36 +158,21 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
   },
   grant: (granted) => ({
     ...granted,
-    ...(granted.keys && { keys: keysOf(granted.keys, setup.keys) }),
+    ...(granted.keys && { keys: supposingKeys(granted.keys, (...asked) => setup.keys.find(...asked)) }),
     ...(granted.send && { send: notingSender(setup, inside) }),
   }),
 });
 
-const keysOf = (keys: KeyRing, supposed: CaseGatewaySetup['keys']): KeyRing => ({
-  find: (key, address) => supposed.find(key, address) ?? keys.find(key, address),
-});
-
 function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {
   const hold = inFlight.hold.bind(inFlight);
-  return {
-    send(exchange, attempt) {
-      const noting: Upstream = {
-        ...upstream,
-        async send(request, timings) {
-          const leave = calls().place(exchange, attempt, request);
-          try {
-            return await upstream.send(request, timings);
-          } finally {
-            leave();
-          }
-        },
-      };
-      return createSender({ upstream: noting, clock: time.clock, limits: settings.limits, hold }).send(
-        exchange,
-        attempt,
-      );
-    },
-  };
+  return createDrySender({ clock: time.clock, limits: settings.limits, hold }, async (call, exchange, timings) => {
+    const leave = calls().place(exchange, call);
+    try {
+      return await upstream.send(call.request, timings);
+    } finally {
+      leave();
+    }
+  });
 }
 
 /** Records the exchanges, which are not accessible otherwise. */

@@ -2,7 +2,7 @@ import { describe as group, expect, test } from 'vitest';
 import { describe } from '../../settings/problems/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import { folderWith, oneCase } from './tests.testkit.ts';
-import { validateTests } from './validate-tests.ts';
+import { validateTests } from './check-tests.ts';
 
 /** The diagnostics of one case with these lines. */
 async function saidOf(rest: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {

@@ -1,14 +1,18 @@
-import type { ConfigTestStep, TestExpectation } from '../../../schemas/types.generated.ts';
+import type { ConfigTestStep, TestExpectation, TestAnswer } from '../../../schemas/types.generated.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
-import { checkAnswer } from './check-answer.ts';
-import { checkMetrics } from './check-metrics.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
-import type { CaseFinding } from './finding.ts';
-import type { Names } from './names.ts';
-import { NO_CONFIG, type TestFile } from './read-tests.ts';
+import { type Names, namesIn } from './names.ts';
+import { NO_CONFIG, type TestFile, readTests } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
+import { alternatives } from '../../settings/problems/show.ts';
+import { ERROR_TYPES } from '../../record/error-types.ts';
+import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
+import { METRICS } from '../../record/metrics/metrics.ts';
+import { CACHE_RESULTS } from '../../record/metrics/upstream-metrics.ts';
+import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
+import type { LoadResult, Settings } from '../../settings/read/load.ts';
 
 /** Checks beyond the schema: unknown names, contradictory answers. */
 export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] {
@@ -148,3 +152,123 @@ const notCompared = (headers: object | undefined, left: ReadonlySet<string>, pat
       on: 'key',
       message: `\`${name}\` belongs to the connection and cannot be expected`,
     }));
+
+/** An error or warning about one case of a test file. */
+interface CaseFinding {
+  /** Path within the case. */
+  readonly path: JsonPath;
+  readonly message: string;
+  readonly on?: 'key';
+  readonly severity?: Diagnostic['severity'];
+  readonly suggestion?: string;
+}
+
+const CONTENTS = ['answer', 'body', 'stream'] as const;
+/** Faults that end a call before the upstream replies. */
+const WITHOUT_REPLY: ReadonlySet<string> = new Set(['refuse', 'reset', 'hang', 'garbage']);
+
+/** Checks an answer for parts that would never be sent, because its case would not test what it seems to. */
+function checkAnswer(answer: TestAnswer, index: number): readonly CaseFinding[] {
+  const at = (key: keyof TestAnswer, message: string): readonly CaseFinding[] => [
+    { path: ['upstream', index, key] satisfies JsonPath, on: 'key', message },
+  ];
+  const given = CONTENTS.filter((name) => answer[name] !== undefined);
+  const [, second] = given;
+  if (second !== undefined) return at(second, `give only one of ${quoted(CONTENTS)}`);
+  const { fault, status = 200 } = answer;
+  const idle = [...given, ...(['status', 'headers'] as const).filter((name) => answer[name] !== undefined)][0];
+  if (idle !== undefined && isWithoutReply(answer))
+    return at(idle, `\`${idle}\` is never sent with \`fault: ${fault}\``);
+  if (answer.answer !== undefined && !hasGoodAnswer(answer))
+    return at(
+      'answer',
+      `\`answer\` cannot be combined with \`status: ${status}\`: give a \`body\`, or only the status`,
+    );
+  if (answer.delay !== undefined && fault === 'hang')
+    return at('delay', '`fault: hang` never replies, so it cannot be late');
+  const mayPause = answer.stream !== undefined || (hasGoodAnswer(answer) && !isWithoutReply(answer));
+  if (answer.pause === undefined || mayPause) return [];
+  return at('pause', 'only a stream can have a `pause`; use `delay` for a late reply');
+}
+
+const isWithoutReply = ({ fault }: TestAnswer): boolean => fault !== undefined && WITHOUT_REPLY.has(fault);
+
+/** Whether a successful answer is generated in the upstream's API. */
+const hasGoodAnswer = ({ body, stream, status = 200 }: TestAnswer): boolean =>
+  body === undefined && stream === undefined && status < 300 && status !== 204;
+
+const quoted = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
+
+const ALL: readonly MetricSpec[] = Object.values(METRICS);
+const COUNTERS = ALL.filter(({ type }) => type === 'counter');
+
+/**
+ * Checks the expected counters. An unknown counter is never incremented, so a case that expects `value: 0` of it could
+ * not fail.
+ */
+function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly CaseFinding[] {
+  return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
+    const path = ['expect', 'metrics', index];
+    const spec = ALL.find((one) => one.name === name);
+    if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
+    return Object.entries(labels).flatMap(([label, text]): readonly CaseFinding[] => {
+      const at = [...path, 'labels', label];
+      if (spec.labels.includes(label))
+        return checkValue({ spec, label, text }, names).map((one) => ({ path: at, ...one }));
+      const message = `\`${name}\` has no label \`${label}\``;
+      return [{ path: at, on: 'key', message, ...meant(label, spec.labels) }];
+    });
+  });
+}
+
+/** Labels with a closed list of values; any other value is never counted. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  error_type: ['', ...ERROR_TYPES],
+  status_class: ['2xx', '3xx', '4xx', '5xx'],
+  stream: ['true', 'false'],
+  cache: ['', ...CACHE_RESULTS],
+  to: ['open', 'half_open', 'closed'],
+};
+/** Labels of metrics without series at zero. */
+const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
+  [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
+};
+/** The series at zero of a metric have every value of their labels. */
+const valuesAtZero = ({ zero = [] }: MetricSpec, label: string): readonly string[] | undefined => {
+  const values = new Set(zero.flatMap(({ [label]: value }) => value ?? []));
+  return values.size > 0 ? [...values] : undefined;
+};
+const SLUGS: ReadonlySet<string> = new Set(['provider', 'from_target', 'to_target']);
+
+interface GivenLabel {
+  readonly spec: MetricSpec;
+  readonly label: string;
+  readonly text: string;
+}
+
+function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readonly Omit<CaseFinding, 'path'>[] {
+  const known = VALUES_IN[spec.name]?.[label] ?? VALUES[label] ?? valuesAtZero(spec, label);
+  if (known && !known.includes(text))
+    return [{ message: `\`${label}\` of \`${spec.name}\` is never ${JSON.stringify(text)}`, ...meant(text, known) }];
+  if (!SLUGS.has(label) || !text.startsWith('@')) return [];
+  const bare = slugs.map((slug) => slug.slice(1));
+  return [{ message: `\`${label}\` of a metric is a slug without its \`@\``, ...meant(text.slice(1), bare) }];
+}
+
+function noCounter(name: string, spec: MetricSpec | undefined): Omit<CaseFinding, 'path'> {
+  if (spec) return { message: `\`${name}\` is a ${spec.type}: only counters can be expected` };
+  const known = COUNTERS.map((counter) => counter.name);
+  return { message: `there is no counter \`${name}\``, ...meant(name, known) };
+}
+
+/** A pass of `gatehouse validate`: reads the tests next to the settings without running them. */
+export async function validateTests(
+  settings: Settings,
+  loaded: LoadResult,
+  files: SettingsFiles = diskFiles,
+): Promise<void> {
+  const tests = await readTests(loaded.folder, files);
+  const names = await namesIn(settings, files);
+  loaded.add([...tests.diagnostics, ...tests.files.flatMap((file) => checkTests(file, names))]);
+}

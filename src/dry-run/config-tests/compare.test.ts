@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { TestExpectation } from '../../../schemas/types.generated.ts';
 import { compare } from './compare.ts';
 import { differences } from './differences.ts';
-import type { AttemptOutcome, CaseCall, CaseOutcome } from './outcome.ts';
+import type { CaseCall } from './calls.ts';
+import type { AttemptOutcome, CaseOutcome } from './outcome.ts';
 
 const call = (body: unknown, url = 'https://api.example.com/v1/chat'): CaseCall => ({
   method: 'POST',

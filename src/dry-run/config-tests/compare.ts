@@ -1,11 +1,8 @@
-import type { TestExpectation, TestOutbound, TestStream } from '../../../schemas/types.generated.ts';
+import type { TestExpectation, TestOutbound, TestStream, TestMetric } from '../../../schemas/types.generated.ts';
+import { parseJson } from '../../formats/json/read.ts';
 import { valueAt, type JsonPath } from '../../settings/read/pointer.ts';
-import { compareMetrics } from './compare-metrics.ts';
-import { differ, differences, expectedPart, meant, type Mismatch } from './differences.ts';
-import type { AttemptOutcome, CaseOutcome } from './outcome.ts';
-import { show, showBoth } from './show-values.ts';
-
-export type { Mismatch } from './differences.ts';
+import { differ, differences, expectedPart, meant, type Mismatch, show, showBoth } from './differences.ts';
+import type { AttemptOutcome, CaseOutcome, MetricOutcome } from './outcome.ts';
 
 /** Every mismatch with a case's expectations; the likely cause first. */
 export function compare(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
@@ -136,7 +133,7 @@ const wrongStatus = (expected: number, outcome: CaseOutcome): Mismatch => ({
 
 /** The status, with the message of an error. */
 function replyText({ status, text }: Pick<CaseOutcome, 'status' | 'text'>): string {
-  const json = parsed(text);
+  const json = parseJson(text);
   const shownText = valueAt(json, ['error', 'message']) ?? json ?? text;
   return shownText === '' ? String(status) : `${status}: ${show(shownText)}`;
 }
@@ -160,18 +157,10 @@ function compareBody(expected: unknown, { text, stream }: CaseOutcome): readonly
   const path: JsonPath = ['body'];
   if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
   if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
-  const got = parsed(text);
+  const got = parseJson(text);
   if (got === undefined && (expected !== null || text !== ''))
     return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is not JSON', got: show(text) }];
   return differences(expected, got, path);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOutcome): readonly Mismatch[] {
@@ -222,4 +211,41 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
     ),
     ...extra.map((name) => ({ path, message: `\`${name}\` was also dropped` })),
   ];
+}
+
+const MOST_LISTED = 4;
+
+/** Checks that every expected counter was incremented: by the given value, or by any. */
+function compareMetrics(expected: readonly TestMetric[], got: readonly MetricOutcome[]): readonly Mismatch[] {
+  return expected.flatMap((metric, index) =>
+    compareMetric(metric, got).map((one) => ({ ...one, path: ['metrics', index, ...one.path] })),
+  );
+}
+
+function compareMetric({ name, labels = {}, value }: TestMetric, got: readonly MetricOutcome[]): readonly Mismatch[] {
+  const same = got.filter((metric) => metric.name === name);
+  if (same.length === 0) {
+    if (value === 0) return [];
+    const counted = new Set(got.map((metric) => metric.name));
+    return [{ path: ['name'], message: `\`${name}\` was not incremented`, ...meant(name, counted) }];
+  }
+  const fitting = same.filter((metric) => Object.entries(labels).every(([key, text]) => metric.labels[key] === text));
+  const sum = fitting.reduce((total, one) => total + one.value, 0);
+  if (value === undefined ? sum > 0 : sum === value) return [];
+  const wanted = value === undefined ? 'more than 0' : String(value);
+  // With other labels only, the labels are the mismatch.
+  if (fitting.length === 0) return [{ path: ['labels'], expected: shown({ labels }, wanted), got: listed(same) }];
+  return [{ path: value === undefined ? [] : ['value'], expected: wanted, got: `${sum}: ${listed(fitting)}` }];
+}
+
+function listed(metrics: readonly MetricOutcome[]): string {
+  const shownOnes = metrics.slice(0, MOST_LISTED).map((one) => shown(one, String(one.value)));
+  const more = metrics.length - shownOnes.length;
+  return [...shownOnes, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
+/** In the notation of /metrics. */
+function shown({ labels }: Pick<MetricOutcome, 'labels'>, value: string): string {
+  const pairs = Object.entries(labels).map(([key, text]) => `${key}=${JSON.stringify(text)}`);
+  return `{${pairs.join(',')}} ${value}`;
 }

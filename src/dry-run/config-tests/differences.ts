@@ -1,6 +1,5 @@
 import { nearest } from '../../plugin/index.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
-import { show, showBoth } from './show-values.ts';
 import { isObject } from '../../formats/json/object.ts';
 
 /** One mismatch with a case's expectation. */
@@ -62,3 +61,32 @@ export function meant(word: string, known: Iterable<string>): { readonly suggest
 const items = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
 
 type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Maximum length of a value in a failure. */
+const LONGEST = 100;
+/** Characters of common context before the difference. */
+const BEFORE = 24;
+
+/** JSON in one line; a long value is reduced to the relevant part. */
+export const show = (value: unknown): string => (value === undefined ? 'nothing' : cut(JSON.stringify(value)));
+
+/** Truncates both at the same place, so that the difference is visible. */
+export function showBoth(expected: unknown, got: unknown): { readonly expected: string; readonly got: string } {
+  if (typeof expected !== 'string' || typeof got !== 'string') return { expected: show(expected), got: show(got) };
+  const [a, b] = [JSON.stringify(expected), JSON.stringify(got)];
+  if (a.length <= LONGEST && b.length <= LONGEST) return { expected: a, got: b };
+  const start = Math.max(0, firstDifference(a, b) - BEFORE);
+  return { expected: cut(a, start), got: cut(b, start) };
+}
+
+function cut(text: string, from = 0): string {
+  const start = text.slice(from);
+  const shown = start.length > LONGEST ? `${start.slice(0, LONGEST)}… (${text.length} characters)` : start;
+  return from === 0 ? shown : `…${shown}`;
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}

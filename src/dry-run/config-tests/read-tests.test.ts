@@ -3,7 +3,7 @@ import { describe } from '../../settings/problems/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import { readTests } from './read-tests.ts';
 import { folderWith, oneCase } from './tests.testkit.ts';
-import { validateTests } from './validate-tests.ts';
+import { validateTests } from './check-tests.ts';
 
 /** Everything that `gatehouse validate` reports for the folder. */
 async function problemsOf(texts: Readonly<Record<string, string>>): Promise<readonly string[]> {

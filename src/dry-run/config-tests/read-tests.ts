@@ -21,7 +21,7 @@ export interface TestFile {
   placeOf(path: JsonPath, on?: 'key' | 'value'): FilePlace;
 }
 
-export interface TestsRead {
+interface TestsRead {
   readonly files: readonly TestFile[];
   /** Errors of invalid files, and warnings. */
   readonly diagnostics: readonly Diagnostic[];

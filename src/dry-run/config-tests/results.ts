@@ -39,3 +39,19 @@ export function pathText(path: JsonPath): string | undefined {
   if (path.length === 0) return undefined;
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }
+
+export const placeOf = ({ file, line, column }: Failure): string => `${file}:${line}:${column}`;
+
+/** `outbound.body.max_token; did you mean "max_tokens"?` */
+export function headOf({ what, message, suggestion }: Failure): string {
+  const head = [what, message].filter((one) => one !== undefined).join(': ');
+  return suggestion === undefined ? head : `${head}; did you mean "${suggestion}"?`;
+}
+
+/** The expected and actual values that exist. */
+export function diffOf({ expected, got }: Failure): readonly (readonly [word: 'expected' | 'got', text: string])[] {
+  return [
+    ...(expected === undefined ? [] : [['expected', expected] as const]),
+    ...(got === undefined ? [] : [['got', got] as const]),
+  ];
+}

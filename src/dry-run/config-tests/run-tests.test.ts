@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { describe as textOf, SettingsRefused } from '../../settings/problems/diagnostic.ts';
-import { headOf, placeOf } from './failure-text.ts';
-import { hasFailed, type CaseResult, type TestsEnd } from './results.ts';
+import { headOf, hasFailed, type CaseResult, type TestsEnd, placeOf } from './results.ts';
 import { runTests, type TestRun } from './run-tests.ts';
-import { type RunnerSetup } from './runner.ts';
+import type { RunnerSetup } from './runner.ts';
 import { folderWith, oneCase, outcome } from './tests.testkit.ts';
 
 const THREE = `cases:\n${oneCase('one')}${oneCase('two', 'expect: { status: 201 }')}${oneCase('three')}`;

@@ -4,7 +4,8 @@ import type { FolderRead, SettingsFiles } from '../../settings/source/files.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { loadSettings, type LoadResult } from '../../settings/read/load.ts';
 import { checkTests } from './check-tests.ts';
-import { compare, type Mismatch } from './compare.ts';
+import { compare } from './compare.ts';
+import type { Mismatch } from './differences.ts';
 import { namesIn } from './names.ts';
 import type { CaseOutcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
@@ -15,7 +16,7 @@ import { type RunnerSetup } from './runner.ts';
 export interface TestRun {
   /** Folder of the settings. */
   readonly folder: string;
-  /** Must return the same contents throughout: ./once-files.ts. */
+  /** Must return the same contents throughout: `OnceFiles`. */
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Returns the outcome of each request, up to one that does not end. */

@@ -1,6 +1,8 @@
 import { type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
+import type { RecordEnd } from '../../record/record.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
+import { dryRunOf } from '../run/dry-run.ts';
 import { Calls } from './calls.ts';
 import {
   drawFrom,
@@ -15,8 +17,7 @@ import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
 import { passTime, startTime, type CaseTime } from './case-time.ts';
 import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
-import type { CaseOutcome } from './outcome.ts';
-import { countedBetween, countersOf, describeOutcome } from './describe-outcome.ts';
+import { type CaseOutcome, countedBetween, describeOutcome, countersOf } from './outcome.ts';
 
 /** The settings of some cases. They are read once per setup; changed settings need a new one. */
 export interface RunnerSetup {
@@ -51,7 +52,7 @@ export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<r
     onForeignPlugin: () => void (foreign = true),
   });
   if (!gateway) throw broken(setup, loaded.diagnostics);
-  const outcomes = await askAll(testCase, now, { settings, gateway, time });
+  const outcomes = await askAll(testCase, now, { loaded, settings, gateway, time });
   const [last] = outcomes.splice(-1);
   return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
 }
@@ -69,8 +70,7 @@ class Now {
   }
 }
 
-interface Running {
-  readonly settings: Settings;
+interface Running extends Loaded {
   readonly gateway: CaseGateway;
   readonly time: CaseTime;
 }
@@ -89,7 +89,7 @@ async function askAll(testCase: FullCase, now: Now, running: Running): Promise<C
 async function askOne(
   request: CaseRequest,
   { calls }: Now,
-  { settings, gateway, time }: Running,
+  { loaded, settings, gateway, time }: Running,
 ): Promise<{ readonly outcome: CaseOutcome; readonly isOver: boolean }> {
   const late = await waitFor(request.afterMs, time);
   const wall = time.clock.wall();
@@ -99,11 +99,23 @@ async function askOne(
   const counted = countedBetween(before, countersOf(await gateway.metrics.snapshot('cumulative')));
   const faults = [late, fault].filter((one) => one !== undefined);
   const served = gateway.served[earlier];
+  const run =
+    served &&
+    dryRunOf({
+      exchange: served.exchange,
+      loaded,
+      settings,
+      calls: calls.placed,
+      end: served.end ?? RUNNING,
+      times: { endedAt: served.endedAt, receivedAt: wall },
+    });
   return {
-    outcome: describeOutcome({ settings, calls, reply, served, wall, counted, faults }),
+    outcome: describeOutcome({ run, calls, reply, counted, faults }),
     isOver: fault === undefined,
   };
 }
+
+const RUNNING: RecordEnd = { state: 'running', status: 0, bytes: 0, error: undefined };
 
 async function waitFor(ms: number, time: CaseTime): Promise<string | undefined> {
   if (ms === 0) return undefined;

@@ -3,9 +3,8 @@ import { parseDuration } from '../../plugin/index.ts';
 import type { Wire } from '../../upstream/index.ts';
 import type { Calls, PlacedCall } from './calls.ts';
 import { turn, type CaseTime } from './case-time.ts';
-import type { WrittenReply } from './good-answer.ts';
 import { MemorySocket } from './memory-socket.ts';
-import { writeAnswer } from './write-answer.ts';
+import { writeAnswer, type WrittenReply } from './write-answer.ts';
 
 /** Resolves every name to one public address, which the egress guard allows. */
 export const lookUpAnything = (): Promise<readonly string[]> => Promise.resolve(['8.8.8.8']);

@@ -1,11 +1,10 @@
 import { relative } from 'node:path';
 import type { Clock } from '../../plugin/index.ts';
-import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
+import { diskFiles, type SettingsFiles, type FileRead, type FolderRead } from '../../settings/source/files.ts';
 import { mayBeSettingsOrTests, RecordedFiles } from '../../settings/source/recorded-files.ts';
 import { SettingsWatch, type WatchFolder } from '../../settings/source/watch.ts';
-import { OnceFiles } from './once-files.ts';
 
-export interface TestWatch {
+interface TestWatch {
   readonly clock: Clock;
   readonly watchFolder: WatchFolder;
   /** Runs everything once. Must call `onRead` when all files have been read, before any case runs. */
@@ -57,3 +56,28 @@ export async function watchTests(setup: TestWatch): Promise<void> {
 
 const changes = (files: RecordedFiles, before: RecordedFiles): readonly string[] =>
   files.changesSince(before).map((path) => relative('', path) || path);
+
+/** Reads every file once, so that all cases of a run use the same settings even if files are saved meanwhile. */
+export class OnceFiles implements SettingsFiles {
+  readonly #files: SettingsFiles;
+  readonly #read = new Map<string, Promise<FileRead>>();
+  readonly #listed = new Map<string, Promise<FolderRead>>();
+
+  constructor(files: SettingsFiles) {
+    this.#files = files;
+  }
+
+  read(path: string): Promise<FileRead> {
+    return kept(this.#read, path, () => this.#files.read(path));
+  }
+
+  list(folder: string): Promise<FolderRead> {
+    return kept(this.#listed, folder, () => this.#files.list(folder));
+  }
+}
+
+function kept<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  let found = map.get(key);
+  if (!found) map.set(key, (found = make()));
+  return found;
+}

@@ -6,7 +6,7 @@ import type { LoadResult } from '../../settings/read/load.ts';
 import { MemoryReplyStores } from '../../state/memory/reply-cache.ts';
 import { MemoryHealthStore } from '../../state/memory/target-health.ts';
 import { createLogger } from '../../record/log/logger.ts';
-import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';

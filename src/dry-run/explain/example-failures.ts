@@ -11,7 +11,6 @@ import {
   type Target,
 } from '../../plugin/index.ts';
 import { targetsOf } from '../../state/ports.ts';
-import type { SeenAttempt } from './observation.ts';
 import { isInUse, wayTo } from './way-to-target.ts';
 
 const CODES = {
@@ -56,8 +55,14 @@ export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
 export const exampleOfStatus = (status: number): UpstreamError =>
   new UpstreamError('upstream_rejected', 'supposed', { status, shouldRetry: false });
 
+/** Failure kinds and statuses that fall through to another target. */
+export interface NextAfter {
+  readonly kinds: readonly FailureKind[];
+  readonly statusCodes: readonly number[];
+}
+
 /** The failures of an attempt that would fall through, as far as known before it starts. */
-export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
+export function nextAfterOf({ config }: Exchange, { choice }: Attempt): NextAfter {
   const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.fallsThrough(error) ? [kind] : []));
   const statuses = config ? statusCodesIn(config.route) : [];
   return { kinds, statusCodes: statuses.filter((status) => choice.fallsThrough(exampleOfStatus(status))) };

@@ -1,12 +1,10 @@
 import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import type { RecordStore } from '../../record/store.ts';
-import { toQuestion } from './read-question.ts';
 import { ExplainHangs } from './explainer.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import type { ExplainQuestion } from './question.ts';
+import { type ExplainQuestion, toQuestion, type AskedQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
-import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './explain-source.ts';
 import { UnknownKey } from './supposed-caller.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
@@ -21,7 +19,7 @@ export interface ExplainService {
   readonly explains: ExplainSource;
 }
 
-export interface ExplainServiceParts {
+interface ExplainServiceParts {
   readonly kept: KeptRequests;
   readonly records: Pick<RecordStore, 'explained'>;
   readonly clock: Clock;
@@ -84,3 +82,31 @@ const reasons = ({ message, diagnostics }: SettingsRefused): string =>
     message,
     ...diagnostics.slice(0, 5).map(({ file, line, column, message: text }) => `${file}:${line}:${column}: ${text}`),
   ].join(' ');
+
+/** The explanation of a served request, with its record. */
+export interface ExplainedRequest extends Explanation {
+  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
+  readonly record: object | undefined;
+}
+
+/** Questions and outcomes as plain values, because they may come from another process. */
+export interface ExplainSource {
+  explain(asked: AskedQuestion): Promise<ExplainOutcome>;
+  /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
+  explained(id: string): Promise<ExplainOutcome | undefined>;
+}
+
+export type ExplainOutcome =
+  | { readonly explanation: (Explanation | ExplainedRequest) & OfWorker; readonly refused?: never }
+  | { readonly refused: Refused; readonly explanation?: never };
+
+interface OfWorker {
+  /** Number of the worker that answered. */
+  readonly worker?: number;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}

@@ -20,19 +20,19 @@ import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
 import { compileSnapshot, type Snapshot } from '../../compose/snapshot.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
-import { ExplainedRun } from './explained-run.ts';
-import { FrozenClock } from './frozen-clock.ts';
-import { WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen-health.ts';
 import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
-import type { Observation, PluginStep } from './observation.ts';
+import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
-import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS, fakeMissing } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
+import { fakeMissing } from './fakes.ts';
+import { dryRunOf } from '../run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
+import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */
@@ -146,17 +146,24 @@ export class Explainer {
     this.#runs.set(exchange, run);
     exchange.error = refusal;
     await this.#run(compiled, ctx, run);
-    return {
-      question,
+    const status = exchange.error?.clientStatus ?? exchange.reply?.status ?? 0;
+    const dryRun = dryRunOf({
       exchange,
       loaded,
       settings,
+      calls: run.calls,
+      end: { state: 'complete', status, bytes: 0, error: undefined },
+      times: { endedAt: clock.now(), receivedAt: clock.wall() },
+    });
+    return {
+      ...dryRun,
+      question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
-      attempts: exchange.attempts.map((attempt) => run.seen(attempt)),
+      attempts: dryRun.attempts.map((one) => ({ ...run.notesOf(one.attempt), ...one })),
       notes: [
         ...fakedNames(loaded),
         ...expired(question, settings, clock.wall()),

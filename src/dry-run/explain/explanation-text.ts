@@ -1,5 +1,5 @@
 import { renderExplanation } from '../explanation/render/explanation.ts';
-import type { ExplainOutcome } from './explain-source.ts';
+import type { ExplainOutcome } from './explain-service.ts';
 
 /** Wide enough for most texts; the reader's terminal width is not known here. */
 const PAGE = { width: 100, colour: false };

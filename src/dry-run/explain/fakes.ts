@@ -1,31 +1,29 @@
 import {
   GatewayError,
-  UpstreamError,
   type Attempt,
   type Caller,
   type Capabilities,
   type Clock,
   type Exchange,
   type FailureKind,
-  type KeyRing,
-  type Recorder,
   type Sender,
   type Translator,
+  type CachedReply,
+  type ReplyCache,
 } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { TokenStore } from '../../state/ports.ts';
-import type { Upstream } from '../../upstream/types.ts';
-import { createSender } from '../../send/send.ts';
+import { createDrySender } from '../run/calls.ts';
+import { supposingKeys } from '../run/fakes.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
-import { keepNothing } from './fake-cache.ts';
-import { readOnlyHealth, type ReadHealth } from './frozen-health.ts';
-import type { SeenAttempt } from './observation.ts';
-import type { RunNotes } from './run-notes.ts';
+import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
+import { readOnlyHealth, type ReadHealth } from './frozen.ts';
+import { cacheKey, describeKey, type CacheQuestion } from '../../../plugins/cache/key.ts';
+import { readCacheOptions } from '../../../plugins/cache/client-options.ts';
 
-export interface FakesSetup {
+interface FakesSetup {
   readonly clock: Clock;
   readonly server: ServerSettings;
-  readonly runOf: (exchange: Exchange) => RunNotes;
+  readonly runOf: (exchange: Exchange) => ExplainedRun;
   /** Callers of all running questions, by key: the key is looked up before the request is otherwise known. */
   readonly supposedCaller: (key: string) => Caller | undefined;
   readonly health: ReadHealth;
@@ -38,26 +36,22 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
   return (granted) => ({
     ...granted,
     health: readOnlyHealth(setup.health),
-    ...(granted.keys && { keys: keysOf(granted.keys, setup) }),
+    ...(granted.keys && { keys: supposingKeys(granted.keys, setup.supposedCaller) }),
     ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
     ...(granted.send && { send: sendNothing(setup) }),
     ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
   });
 }
 
-const keysOf = (keys: KeyRing, { supposedCaller }: FakesSetup): KeyRing => ({
-  find: (key, address) => supposedCaller(key) ?? keys.find(key, address),
-});
-
 /** Captures the encoded body, which contains inlined media only during encoding. */
 const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator => ({
   check: (exchange, attempt, resolved) => translator.check(exchange, attempt, resolved),
   prepare(exchange, attempt, resolved) {
-    runOf(exchange).seen(attempt).written = attempt.body;
+    runOf(exchange).notesOf(attempt).written = attempt.body;
     return translator.prepare(exchange, attempt, resolved);
   },
   *prepareInSteps(exchange, attempt, resolved) {
-    runOf(exchange).seen(attempt).written = attempt.body;
+    runOf(exchange).notesOf(attempt).written = attempt.body;
     return yield* translator.prepareInSteps(exchange, attempt, resolved);
   },
 });
@@ -70,17 +64,13 @@ function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
   return {
     async send(exchange, attempt) {
       const run = runOf(exchange);
-      const seen = run.seen(attempt);
+      const seen = run.notesOf(attempt);
       const supposed = run.failureOf(attempt) ?? supposeFailure(exchange, attempt, seen);
       seen.supposed = supposed;
-      const upstream: Upstream = {
-        ...NO_UPSTREAM,
-        send(request) {
-          seen.sent ??= request;
-          return Promise.reject(supposed);
-        },
-      };
-      const sender = createSender({ upstream, clock, limits: server.limits, hold: () => true });
+      const sender = createDrySender({ clock, limits: server.limits, hold: () => true }, (call) => {
+        run.calls.push(call);
+        return Promise.reject(supposed);
+      });
       try {
         return await sender.send(exchange, attempt);
       } catch (error) {
@@ -89,7 +79,7 @@ function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
           seen.supposed = undefined;
           throw error;
         }
-        run.note(`${attempt.resolved?.slug ?? 'the provider'}: explain does not fetch its access token`);
+        run.notes.push(`${attempt.resolved?.slug ?? 'the provider'}: explain does not fetch its access token`);
         throw supposed;
       }
     },
@@ -101,7 +91,7 @@ const isUnknownCredential = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
 
 /** @returns the assumed failure of the attempt */
-function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: SeenAttempt): GatewayError {
+function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: AttemptNotes): GatewayError {
   const failures = [
     ...nextAfter.kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),
     ...nextAfter.statusCodes.map(exampleOfStatus),
@@ -109,29 +99,71 @@ function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: 
   return nearestFailure(failures, exchange, target) ?? EXAMPLE_FAILURES.get('server_error' satisfies FailureKind)!;
 }
 
-const CLOSED = (): Promise<never> =>
-  Promise.reject(new UpstreamError('connection_failed', 'Explain opens no connection.'));
+interface FakeCacheSetup {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly runOf: (exchange: Exchange) => ExplainedRun;
+}
 
-/** An upstream that sends nothing. Media that the gateway would fetch are replaced by one white pixel. */
-export const NO_UPSTREAM: Upstream = {
-  send: CLOSED,
-  exchange: CLOSED,
-  download: () => Promise.resolve({ status: 200, headers: { 'content-type': 'image/png' }, body: PIXEL }),
-  stats: () => [],
-  settingsChanged() {},
-  close: () => Promise.resolve(),
-};
+/**
+ * A cache that looks up replies but never returns them, so that explain also shows the upstream request. The look-up
+ * does not change the store, which may be the serving one.
+ */
+function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): ReplyCache {
+  // State of the current question; there is one at a time.
+  let refused: CachedReply | undefined;
+  return {
+    ...cache,
+    // The cache plugin calls this when it builds the key, with the attempt's state at this time; a later plugin may
+    // change the body.
+    spoken(exchange) {
+      const spoken = cache.spoken(exchange);
+      const question = questionOf(exchange, spoken);
+      refused = undefined;
+      if (question) {
+        const kept = young(cache, question, clock);
+        const rendering = kept && renderingOf(cache, kept, question);
+        if (rendering === 'refused') refused = kept;
+        runOf(exchange).notesOf(question.attempt).cache = seenOf(question, rendering === 'told' ? kept : undefined);
+      }
+      return spoken;
+    },
+    // Returns only a reply whose rendering rejects the request, so that the rejection is shown.
+    find: () => refused,
+    store() {},
+  };
+}
 
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
+function questionOf(exchange: Exchange, spoken: CacheQuestion['spoken']): CacheQuestion | undefined {
+  const attempt = exchange.attempts.at(-1);
+  const settings = attempt?.target.cache;
+  if (!attempt?.resolved || !settings) return undefined;
+  const { namespace } = readCacheOptions(exchange.request);
+  return { exchange, attempt, resolved: attempt.resolved, settings, namespace, spoken };
+}
 
-/** A recorder that records nothing. */
-export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
+/** The cached reply that existed when the request arrived; a reply that the request itself stored does not count. */
+function young(cache: ReplyCache, question: CacheQuestion, clock: FakeCacheSetup['clock']): CachedReply | undefined {
+  const kept = cache.peek(cacheKey(question));
+  const ageMs = kept && clock.now() - kept.storedAt;
+  return ageMs !== undefined && ageMs >= 0 && ageMs < question.settings.maxAgeMs ? kept : undefined;
+}
 
-/** Replaces every access token. */
-export const FAKE_TOKEN = 'access-token';
+const seenOf = (question: CacheQuestion, kept: CachedReply | undefined): SeenCache => ({
+  key: cacheKey(question),
+  parts: describeKey(question),
+  refresh: readCacheOptions(question.exchange.request).refresh,
+  kept,
+});
 
-/** Returns a fake token without fetching one. */
-export const NO_TOKENS: TokenStore = { get: () => FAKE_TOKEN, refuse: () => false, retain() {} };
+function renderingOf(
+  cache: ReplyCache,
+  kept: CachedReply,
+  { exchange, attempt }: CacheQuestion,
+): 'told' | 'untold' | 'refused' {
+  try {
+    return cache.render(kept, exchange, attempt) ? 'told' : 'untold';
+  } catch (error) {
+    if (error instanceof GatewayError) return 'refused';
+    throw error;
+  }
+}

@@ -1,8 +1,17 @@
 import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
+import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../plugin/index.ts';
+import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import type { HealthStore } from '../../state/ports.ts';
+import type { OnConfig } from '../../compose/config-directory.ts';
+import { uuidv7 } from '../../plugin/ids.ts';
+import { SECRET } from '../run/calls.ts';
+import { freezeHealth } from './frozen.ts';
+import { credentialsIn, FAKE_CREDENTIAL } from './describe/masks.ts';
 
 /** A request as it was when its config was chosen, with the explainer of its settings. */
-export interface KeptRequest {
+interface KeptRequest {
   readonly question: ExplainQuestion;
   /** Explainer of the settings that served it. */
   readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
@@ -12,7 +21,7 @@ interface Entry extends KeptRequest {
   readonly bytes: number;
 }
 
-export interface KeptLimits {
+interface KeptLimits {
   readonly requests: number;
   readonly bytes: number;
 }
@@ -80,4 +89,72 @@ function sizeOf({ path, headers, body }: ExplainQuestion): number {
   const texts = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, path.length);
   // As UTF-16, the most memory that V8 uses for them.
   return OVERHEAD_BYTES + 2 * texts + body.length;
+}
+
+interface KeeperSetup {
+  readonly explainer: SettingsExplainer;
+  readonly kept: KeptRequests;
+  readonly health: Pick<HealthStore, 'peek'>;
+  readonly clock: Clock;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * Stores the data that explains a request, if its config or the server enables it. Undefined when explaining is
+ * disabled.
+ */
+export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
+  if (!admin.enabled || admin.explain === 'none') return undefined;
+  const all = admin.explain === 'all';
+  return (config, ctx) => {
+    if (all || config.replyHeaders.has('explain_id')) keep(setup, config, ctx.exchange);
+  };
+}
+
+function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayConfig, exchange: Exchange): void {
+  const body = exchange.request.body?.original ?? NO_BODY;
+  if (!kept.open || body.length > MAX_BODY_BYTES) return;
+  const id = uuidv7(clock.wall());
+  exchange.explainId = id;
+  // `route` records its draws here.
+  exchange.draws = [];
+  const credentials = credentialsIn(exchange.request.headers);
+  const question: ExplainQuestion = {
+    method: exchange.request.method,
+    // Without its query, in which some clients send their key; no operation that chooses a config reads the query.
+    path: exchange.request.path,
+    headers: headersOf(exchange, credentials),
+    // Only credentials that occur in the body, which is stored anyway.
+    secrets: credentials.filter((text) => body.includes(text)).map((text) => new Secret(text)),
+    body: ownBytes(body),
+    as: exchange.caller,
+    remoteAddress: exchange.request.remoteAddress,
+    id: exchange.id,
+    draws: exchange.draws,
+    at: { now: clock.now(), wall: clock.wall() },
+    health: freezeHealth(config, (own, target) => health.peek(own, target, exchange)),
+  };
+  kept.add(id, { question, explainer });
+}
+
+/** Copies a small body, which may be a slice of the 64 KiB that node:http read at once. */
+const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLength ? Buffer.from(body) : body);
+
+/** The headers without credentials. A fake one shows that the caller brought its own for the upstream. */
+function headersOf(
+  { request: { headers }, upstreamToken }: Exchange,
+  credentials: readonly string[],
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    // A dry run has the whole body, so `expect` does not apply.
+    if (value === undefined || name === 'expect' || mayHoldCredential(name)) continue;
+    let text = [value].flat().join(', ');
+    for (const credential of credentials) text = text.replaceAll(credential, SECRET);
+    kept[name] = text;
+  }
+  if (upstreamToken) kept['authorization'] = `Bearer ${FAKE_CREDENTIAL}`;
+  return kept;
 }

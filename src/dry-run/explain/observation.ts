@@ -2,29 +2,27 @@ import type { FieldExplanation, FieldSource } from '../explanation/explanation.t
 import type {
   Attempt,
   CachedReply,
-  Exchange,
-  FailureKind,
   GatewayConfig,
   GatewayError,
   Outbound,
   PluginWords,
   RequestBody,
   ResolvedTarget,
+  Exchange,
+  Target,
 } from '../../plugin/index.ts';
-import type { LoadResult, Settings } from '../../settings/read/load.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { OutboundRequest } from '../../upstream/types.ts';
 import type { HeaderNames } from '../../gateway/header-names.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
-import type { HealthThen } from './frozen-health.ts';
+import type { DryAttempt, DryRun } from '../run/dry-run.ts';
+import { type NextAfter, nextAfterOf } from './example-failures.ts';
 import type { ExplainQuestion } from './question.ts';
+import type { DryCall } from '../run/calls.ts';
+import type { HealthThen } from './frozen.ts';
 
-/** The observation of one request's run through the chains. */
-export interface Observation {
+/** The dry run of a question, with what only explain notes of it. */
+export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
-  readonly exchange: Exchange;
-  readonly loaded: LoadResult;
-  readonly settings: Settings;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
   /** How the caller was determined without a key in the headers. */
@@ -51,11 +49,13 @@ export interface PluginStep {
   refused: GatewayError | undefined;
 }
 
+export interface SeenAttempt extends DryAttempt, AttemptNotes {}
+
 /**
- * One run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they are
- * captured before.
+ * Notes on one run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they
+ * are captured before.
  */
-export interface SeenAttempt {
+export interface AttemptNotes {
   readonly attempt: Attempt;
   readonly config: GatewayConfig;
   body: RequestBody;
@@ -63,8 +63,6 @@ export interface SeenAttempt {
   written: RequestBody | undefined;
   resolved: ResolvedTarget | undefined;
   outbound: Outbound | undefined;
-  /** The outbound request with credentials in its headers; for a batch, the first one. */
-  sent: OutboundRequest | undefined;
   /** Undefined when no cache was looked up. */
   cache: SeenCache | undefined;
   /** Sources of the outbound request; undefined until they are determined. */
@@ -72,8 +70,7 @@ export interface SeenAttempt {
   /** The assumed failure, so that `route` tries the next target; undefined when the attempt was rejected earlier. */
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
-  /** Failure kinds and statuses that fall through to another target. */
-  readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
+  readonly nextAfter: NextAfter;
 }
 
 /** The sources of an outbound request. */
@@ -98,4 +95,50 @@ export interface SeenCache {
   readonly refresh: boolean;
   /** The cached reply, if it is fresh and can be rendered in the requested form. */
   readonly kept: CachedReply | undefined;
+}
+
+/** The collected observations of one request. */
+export class ExplainedRun {
+  readonly steps: PluginStep[] = [];
+  readonly notes: string[] = [];
+  /** In order. */
+  readonly calls: DryCall[] = [];
+  readonly #attempts = new Map<Attempt, AttemptNotes>();
+  readonly exchange: Exchange;
+  readonly #failures: NonNullable<ExplainQuestion['failures']>;
+  readonly #healthOf: (target: Target) => HealthThen;
+
+  constructor(exchange: Exchange, { failures = [] }: ExplainQuestion, healthOf: (target: Target) => HealthThen) {
+    this.exchange = exchange;
+    this.#failures = failures;
+    this.#healthOf = healthOf;
+  }
+
+  /** The known failure of an attempt. */
+  failureOf({ number }: Attempt): GatewayError | undefined {
+    return this.#failures[number];
+  }
+
+  notesOf(attempt: Attempt): AttemptNotes {
+    let notes = this.#attempts.get(attempt);
+    if (!notes) this.#attempts.set(attempt, (notes = this.#begin(attempt)));
+    return notes;
+  }
+
+  #begin(attempt: Attempt): AttemptNotes {
+    const { state, retryAt, admits } = this.#healthOf(attempt.target);
+    return {
+      attempt,
+      config: this.exchange.config!,
+      body: attempt.body,
+      written: undefined,
+      resolved: attempt.resolved,
+      outbound: attempt.outbound,
+      cache: undefined,
+      origins: undefined,
+      supposed: undefined,
+      health: { state, retryAt, admits },
+      nextAfter: nextAfterOf(this.exchange, attempt),
+    };
+  }
 }

@@ -1,16 +1,10 @@
 import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
-import type { SeenAttempt, PluginStep } from './observation.ts';
-import type { RunNotes } from './run-notes.ts';
-
-/** The state of a watched run. */
-export interface WatchedRun extends RunNotes {
-  readonly steps: PluginStep[];
-}
+import type { PluginStep, ExplainedRun } from './observation.ts';
 
 /** Records every plugin that a request reaches. Plugins that are not declared pure are not even created. */
 export function watchPlugins(
-  runOf: (exchange: Exchange) => WatchedRun,
+  runOf: (exchange: Exchange) => ExplainedRun,
   onListed: (place: ListedPlugin) => void,
 ): NonNullable<Watch['instantiate']> {
   return (place, create) => {
@@ -29,7 +23,7 @@ function watched(
   place: ListedPlugin,
   middleware: Middleware,
   run: boolean,
-  runOf: (exchange: Exchange) => WatchedRun,
+  runOf: (exchange: Exchange) => ExplainedRun,
 ): Middleware {
   return async (ctx, next) => {
     const watching = runOf(ctx.exchange);
@@ -72,9 +66,9 @@ function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): Plugin
 }
 
 /** A failing attempt discards its outbound request, so it is captured before. */
-function look({ attempt }: GatewayContext, watching: WatchedRun): void {
+function look({ attempt }: GatewayContext, watching: ExplainedRun): void {
   if (!attempt) return;
-  const seen: SeenAttempt = watching.seen(attempt);
+  const seen = watching.notesOf(attempt);
   seen.body = attempt.body;
   seen.resolved = attempt.resolved ?? seen.resolved;
   seen.outbound = attempt.outbound ?? seen.outbound;

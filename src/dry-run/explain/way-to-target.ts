@@ -1,7 +1,7 @@
 import type { Conditional, Group, Route, Target } from '../../plugin/index.ts';
 
 /** A group or conditional, with its member that leads to a target. */
-export interface TreeStep {
+interface TreeStep {
   readonly around: Group | Conditional;
   readonly member: Route;
 }

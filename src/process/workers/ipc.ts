@@ -5,8 +5,8 @@ import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import type { RecordQuery } from '../../record/store.ts';
 import type { DrainTimes, DrainStep } from '../drain.ts';
-import type { AskedQuestion } from '../../dry-run/explain/read-question.ts';
-import type { ExplainOutcome } from '../../dry-run/explain/explain-source.ts';
+import type { AskedQuestion } from '../../dry-run/explain/question.ts';
+import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 
 /** The files from which a worker reads the primary's settings. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../dry-run/explanation/explanation.ts';
-import type { AskedQuestion } from '../../dry-run/explain/read-question.ts';
-import type { ExplainOutcome } from '../../dry-run/explain/explain-source.ts';
 import { explainedBy } from './pool-explain.ts';
 import { NoAnswer } from './ipc.ts';
+import type { AskedQuestion } from '../../dry-run/explain/question.ts';
+import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 
 const QUESTION: AskedQuestion = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
 const NONE = undefined;

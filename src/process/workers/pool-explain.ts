@@ -1,5 +1,5 @@
-import type { ExplainOutcome, ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import { NoAnswer, type Channel } from './ipc.ts';
+import type { ExplainOutcome, ExplainSource } from '../../dry-run/explain/explain-service.ts';
 
 /**
  * A worker compiles its settings again for its first explanation, and a large request takes seconds. Less than the

@@ -1,6 +1,5 @@
 import type { RecordSource } from '../../admin/admin-listener.ts';
 import type { DrainTimes } from '../drain.ts';
-import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../running-gateway.ts';
 import type { InForce } from '../reload.ts';
@@ -30,6 +29,7 @@ import {
   type Member,
   type WorkerExit,
 } from './pool-member.ts';
+import type { ExplainSource } from '../../dry-run/explain/explain-service.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;

@@ -3,7 +3,7 @@ import type { CacheExplanation, TargetExplanation } from '../../explanation/expl
 import type { CachedReply } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { MemoryReplyStores } from '../../../state/memory/reply-cache.ts';
-import { FAKE_CREDENTIAL } from '../credentials.ts';
+import { FAKE_CREDENTIAL } from './masks.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
 
 const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };

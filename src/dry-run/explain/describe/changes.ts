@@ -2,7 +2,8 @@ import type { ChangeExplanation, FieldSource } from '../../explanation/explanati
 import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
-import { configSource, levelsOf, ownSource, sourceAt } from './places.ts';
+import { levelsOf } from '../../run/written-config.ts';
+import { configSource, ownSource, sourceAt } from './places.ts';
 
 /** The changes of the settings to the client's body, field by field. */
 export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {

@@ -1,19 +1,18 @@
 import type { Explanation, TargetExplanation } from '../../explanation/explanation.ts';
 import type { Observation } from '../observation.ts';
-import { describeAnswer } from './answer.ts';
 import { describeLeftOut } from './left-out.ts';
 import { withoutSecrets } from './masks.ts';
 import { describePlugins } from './plugins.ts';
-import { describeCaller, describeConfig, describeDeadline, describeRequest } from './request.ts';
+import { describeCaller, describeConfig, describeDeadline, describeRequest, describeAnswer } from './request.ts';
 import { describeRules } from './rules.ts';
 import { describeTarget } from './targets.ts';
 
 /** Describes an observation: plain values with their sources, without secrets. */
 export function describeRun(seen: Observation): Explanation {
-  const { exchange, loaded, settings } = seen;
-  const targets = seen.attempts.map((attempt, number) => describeTarget(seen, attempt, number));
+  const { record, exchange, loaded } = seen;
+  const targets = seen.attempts.map((attempt) => describeTarget(seen, attempt));
   const reported: Explanation = {
-    settings: { folder: loaded.folder, hash: settings.hash },
+    settings: { folder: loaded.folder, hash: record.settingsHash },
     request: describeRequest(seen),
     caller: describeCaller(seen),
     config: describeConfig(seen),

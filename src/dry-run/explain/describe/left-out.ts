@@ -2,7 +2,8 @@ import type { LeftOutExplanation } from '../../explanation/explanation.ts';
 import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts';
 import { targetsOf } from '../../../state/ports.ts';
 import type { Observation } from '../observation.ts';
-import { targetName, targetPlace } from './places.ts';
+import { targetName } from '../../run/written-config.ts';
+import { targetPlace } from './places.ts';
 import { isInUse, wayTo } from '../way-to-target.ts';
 
 /** Every target of the config that would not be tried, in the order of the config. */
@@ -21,7 +22,7 @@ export function describeLeftOut(seen: Observation): readonly LeftOutExplanation[
 }
 
 function reasonOf(seen: Observation, route: Route, target: Target): string {
-  const skipped = seen.exchange.skipped.find((each) => each.target === target);
+  const skipped = seen.record.skipped.find((each) => each.target === target.path);
   if (skipped) return skipped.reason;
   const way = wayTo(route, target);
   const closed = way.flatMap(({ around, member }) => closedBy(seen, around, member) ?? []);
@@ -29,9 +30,9 @@ function reasonOf(seen: Observation, route: Route, target: Target): string {
 }
 
 /** Why the config itself excludes a subtree, regardless of failures. */
-function closedBy({ exchange }: Observation, around: Group | Conditional, member: Route): string | undefined {
+function closedBy({ record }: Observation, around: Group | Conditional, member: Route): string | undefined {
   if (around.kind === 'conditional') {
-    const chosen = exchange.conditions.findLast(({ at }) => at === around.path);
+    const chosen = record.conditions.findLast(({ at }) => at === around.path);
     return chosen && chosen.to !== member.path ? `${around.path} leads to ${chosen.to}` : undefined;
   }
   return isInUse(around, member) ? undefined : 'weight 0';

@@ -1,21 +1,14 @@
 import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
-import { credentialsIn, partsOf, SHORTEST } from '../credentials.ts';
-import type { Observation, SeenAttempt } from '../observation.ts';
-import { FAKE_TOKEN } from '../fakes.ts';
-
-export const SECRET = '[secret]';
+import type { Observation } from '../observation.ts';
+import { SECRET } from '../../run/calls.ts';
+import { FAKE_TOKEN } from '../../run/fakes.ts';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** The scheme in front of a credential, which is not secret. */
 const SCHEME = /^(?:Bearer|Basic) +/i;
 
 /** Masks the value of a credential header, even a short one. */
 export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
-
-/** Names of the headers that `send` added or replaced: credentials. */
-export function credentialNames({ outbound, sent }: SeenAttempt): readonly string[] {
-  if (!outbound || !sent) return [];
-  return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
-}
 
 /**
  * Removes secrets from anywhere in an explanation: callers quote keys in prompts, and settings put secrets into bodies.
@@ -49,7 +42,9 @@ function secretsOf({ loaded, attempts, exchange, settings, question }: Observati
   const { request, upstreamToken } = exchange;
   const own = request.headerName('api-key');
   const named = credentialHeaders(settings.catalog.providers);
-  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name] ?? ''));
+  const ofProviders = attempts.flatMap(({ calls }) =>
+    calls.flatMap(({ request: { headers }, credentials }) => credentials.map((name) => headers[name] ?? '')),
+  );
   return [
     ...loaded.secrets().flatMap(withParts),
     ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),
@@ -97,4 +92,28 @@ function mapped(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.map((item) => mapped(item, mask));
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), mapped(inner, mask)]));
+}
+
+/** Replaces a caller's upstream credential in a stored request. */
+export const FAKE_CREDENTIAL = 'upstream-token-of-the-caller';
+
+/** Minimum length of a credential. Shorter texts occur in many words, and no real credential is so short. */
+const SHORTEST = 8;
+
+/**
+ * The credentials in headers with credential names: the whole value, the part after its scheme, and the values of
+ * cookies.
+ */
+export function credentialsIn(
+  headers: IncomingHttpHeaders,
+  holds: (name: string) => boolean = mayHoldCredential,
+): readonly string[] {
+  const held = Object.entries(headers).flatMap(([name, value]) => (holds(name) ? (value ?? []) : []));
+  return [...new Set(held.flatMap(partsOf))].filter(({ length }) => length >= SHORTEST);
+}
+
+function partsOf(value: string): readonly string[] {
+  const bare = value.replace(/^[\w-]+ +/, '').trim();
+  const cookies = value.split(';').flatMap((pair) => /^\s*[^=\s]+=(.+)$/.exec(pair)?.[1]?.trim() ?? []);
+  return [value.trim(), bare, ...cookies];
 }

@@ -1,6 +1,6 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { ChangeExplanation, FieldExplanation, FieldSource } from '../../explanation/explanation.ts';
-import { fieldSourcesInSteps, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
+import { fieldSources, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
 import { changed, keyOf, leavesOf, type LeafChange, type LeafPath } from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
 import { finish, type Steps } from '../../../formats/steps.ts';
@@ -59,10 +59,7 @@ function* dependences(seen: Observation, one: SeenAttempt): Steps<Dependences> {
   const first = ofFirst(whole);
   yield;
   const short = shortened(first ?? whole);
-  const reported = yield* fieldSourcesInSteps(
-    short,
-    probesFor(JSON.stringify(short.input).length, seen.attempts.length),
-  );
+  const reported = yield* fieldSources(short, probesFor(JSON.stringify(short.input).length, seen.attempts.length));
   return {
     from: new Map(reported.fields.map(({ path, from }) => [keyOf(path), from])),
     upTo: first && LONGEST_LIST,

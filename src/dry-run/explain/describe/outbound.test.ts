@@ -3,8 +3,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { OutboundExplanation, FieldSource } from '../../explanation/explanation.ts';
 import type { Explainer } from '../explainer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
-import { outboundBytes, describeOutbound } from './outbound.ts';
+import type { SeenAttempt } from '../observation.ts';
+import { describeOutbound } from './outbound.ts';
 import { writeAgain } from './write-again.ts';
+
+/** The bodies of all upstream calls of a request, byte for byte. */
+function outboundBytes({ outbound }: SeenAttempt): readonly Buffer[] {
+  if (!outbound) return [];
+  return (outbound.batch?.bodies ?? [outbound.body]).map((body) =>
+    typeof body === 'string' ? Buffer.from(body) : body,
+  );
+}
 
 const GATEWAY_KEY = 'gatehouse-test-key-0123456789';
 const CALLERS_TOKEN = 'ya29.callers-own-token-0123456789';

@@ -3,7 +3,8 @@ import type { FieldSource } from '../../explanation/explanation.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
 import type { Observation } from '../observation.ts';
-import { catalogSource, configSource, keySource, ownSource, serverSource, targetName, targetPlace } from './places.ts';
+import { targetName } from '../../run/written-config.ts';
+import { catalogSource, configSource, keySource, ownSource, serverSource, targetPlace } from './places.ts';
 
 const CATALOG = `providers:
   - slug: sim

@@ -1,22 +1,13 @@
-import type { GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ResolvedTarget } from '../../../plugin/index.ts';
+import type { LoadResult } from '../../../settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../settings/read/pointer.ts';
-import { inOurSpelling } from '../../../settings/read/spellings.ts';
-import type { Observation } from '../observation.ts';
+import type { DryRun } from '../../run/dry-run.ts';
+import { isInline, levelsOf, pathInFile, type Level } from '../../run/written-config.ts';
 
 /** The built-in default applies. */
 export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };
-
-/** A config, or one of its targets, as written. */
-export interface Level {
-  /** `config.targets[1]` */
-  readonly target: string;
-  /** The same in the file: `['targets', 1]`. */
-  readonly path: JsonPath;
-  readonly says: GatewayFile | TargetFile;
-}
 
 /**
  * The source of a setting that a target uses: the nearest level that sets it, from the target up to its config.
@@ -24,7 +15,7 @@ export interface Level {
  * @param keys in canonical spelling; several for a setting with several names, in order of precedence
  * @returns undefined when no level sets it
  */
-export function configSource(seen: Observation, target: string, ...keys: readonly JsonPath[]): FieldSource | undefined {
+export function configSource(seen: DryRun, target: string, ...keys: readonly JsonPath[]): FieldSource | undefined {
   for (const level of levelsOf(seen, target)) {
     const said = keys.find((path) => valueAt(level.says, path) !== undefined);
     if (said) return sourceAt(seen, [...level.path, ...said]);
@@ -37,20 +28,15 @@ export function configSource(seen: Observation, target: string, ...keys: readonl
  * The source of a setting that is not inherited, of a target, a group or the config itself: `name`, `strategy`,
  * `deadline`.
  */
-export function ownSource(seen: Observation, target: string, keys: JsonPath): FieldSource | undefined {
+export function ownSource(seen: DryRun, target: string, keys: JsonPath): FieldSource | undefined {
   const [level] = levelsOf(seen, target);
   return level && valueAt(level.says, keys) !== undefined ? sourceAt(seen, [...level.path, ...keys]) : undefined;
 }
 
 /** Undefined for a target that is not in a file. */
-export function targetPlace(seen: Observation, target: string): SettingPlace | undefined {
+export function targetPlace(seen: DryRun, target: string): SettingPlace | undefined {
   const file = fileOf(seen);
-  return file === undefined ? undefined : seen.loaded.placeOf(file, pathOf(target));
-}
-
-/** The name of a target or group in the config. The config's own name does not count. */
-export function targetName(seen: Observation, target: string): string | undefined {
-  return target === ROOT ? undefined : levelsOf(seen, target)[0]?.says.name;
+  return file === undefined ? undefined : seen.loaded.placeOf(file, pathInFile(target));
 }
 
 /**
@@ -64,58 +50,30 @@ export const listedSlug = (resolved: ResolvedTarget | undefined): string | undef
  * The source of a setting of a catalog entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`; without keys, of
  * the entry.
  */
-export function catalogSource(
-  { settings, loaded }: Observation,
-  slug: string | undefined,
-  keys: JsonPath,
-): FieldSource | undefined {
-  const { providers } = settings.catalog;
-  const index = providers.findIndex((entry) => entry.slug === slug);
-  if (index < 0 || valueAt(providers[index], keys) === undefined) return undefined;
-  return inFile(loaded, 'catalog.yaml', ['providers', index, ...keys]);
+export function catalogSource(seen: DryRun, slug: string | undefined, keys: JsonPath): FieldSource | undefined {
+  const index = seen.settings.catalog.providers.findIndex((entry) => entry.slug === slug);
+  return sourceIn(seen, 'catalog', ['providers', index, ...keys]);
 }
 
-export function serverSource({ settings, loaded }: Observation, keys: JsonPath): FieldSource | undefined {
-  return valueAt(settings.server, keys) === undefined ? undefined : inFile(loaded, 'server.yaml', keys);
-}
+export const serverSource = (seen: DryRun, keys: JsonPath): FieldSource | undefined => sourceIn(seen, 'server', keys);
 
 /** The source of a setting of a gateway key; without keys, its entry in keys.yaml. */
-export function keySource({ settings, loaded }: Observation, keyId: string, keys: JsonPath): FieldSource | undefined {
-  const all = settings.keys.keys;
-  const index = all.findIndex(({ id }) => id === keyId);
-  if (index < 0 || valueAt(all[index], keys) === undefined) return undefined;
-  return inFile(loaded, 'keys.yaml', ['keys', index, ...keys]);
+export function keySource(seen: DryRun, keyId: string, keys: JsonPath): FieldSource | undefined {
+  const index = seen.settings.keys.keys.findIndex(({ id }) => id === keyId);
+  return sourceIn(seen, 'keys', ['keys', index, ...keys]);
 }
+
+/** Undefined when the file does not have the setting. */
+const sourceIn = (
+  { settings, loaded }: DryRun,
+  name: 'server' | 'catalog' | 'keys',
+  path: JsonPath,
+): FieldSource | undefined =>
+  valueAt(settings[name], path) === undefined ? undefined : inFile(loaded, `${name}.yaml`, path);
 
 /** Undefined for a source that is not in a file. */
 export const placeOf = (source: FieldSource | undefined): SettingPlace | undefined =>
   source?.kind === 'settings' ? source.at : undefined;
-
-/** Whether the config came inline in the header. */
-export const isInline = ({ exchange: { request } }: Observation): boolean =>
-  request.header('config')?.trimStart().startsWith('{') ?? false;
-
-/** The levels from the target up to its config, as written. Empty without a config. */
-export function levelsOf(seen: Observation, target: string): readonly Level[] {
-  const path = pathOf(target);
-  const levels: Level[] = [];
-  let says: GatewayFile | TargetFile | undefined = writtenConfig(seen);
-  for (let depth = 0; says; depth += 2) {
-    levels.unshift({ target: nameOf(path.slice(0, depth)), path: path.slice(0, depth), says });
-    const index = path[depth + 1];
-    says = typeof index === 'number' ? says.targets?.[index] : undefined;
-  }
-  return levels.length === path.length / 2 + 1 ? levels : [];
-}
-
-const ROOT = 'config';
-
-/** `config.targets[1].targets[0]` → `['targets', 1, 'targets', 0]` */
-const pathOf = (target: string): JsonPath =>
-  [...target.matchAll(/\.targets\[(\d+)\]/g)].flatMap(([, index]) => ['targets', Number(index)]);
-
-const nameOf = (path: JsonPath): string =>
-  ROOT + path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('');
 
 /**
  * Whether inheritance ends at this level: these settings are replaced as a whole, and a cache that is off discards
@@ -126,32 +84,20 @@ function endsAt({ says }: Level, [key]: JsonPath): boolean {
   return key === 'cache' && says.cache?.mode === 'off';
 }
 
-const inline = new WeakMap<Observation, GatewayFile>();
-
-/** The written config in canonical spelling. */
-function writtenConfig(seen: Observation): GatewayFile | undefined {
-  const { config, request } = seen.exchange;
-  if (!config) return undefined;
-  if (!isInline(seen)) return seen.settings.gateway.get(config.id);
-  let written = inline.get(seen);
-  if (!written) inline.set(seen, (written = inOurSpelling(JSON.parse(request.header('config') ?? '{}'), () => {})));
-  return written;
-}
-
-function fileOf(seen: Observation): string | undefined {
+function fileOf(seen: DryRun): string | undefined {
   const { config } = seen.exchange;
   return config && !isInline(seen) && seen.settings.gateway.has(config.id) ? `gateway/${config.id}.yaml` : undefined;
 }
 
 /** The source of a path in the config, in the form of `Level.path`. */
-export function sourceAt(seen: Observation, path: JsonPath): FieldSource {
+export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
   const file = fileOf(seen);
   if (file === undefined) return { kind: 'header', name: seen.exchange.request.headerName('config') };
   return inFile(seen.loaded, file, path);
 }
 
 /** Points at the key, if there is one; items of a list have none. */
-const inFile = (loaded: Observation['loaded'], file: string, path: JsonPath): FieldSource => ({
+export const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),
   setting: path.join('.'),

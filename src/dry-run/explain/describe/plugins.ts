@@ -2,8 +2,9 @@ import type { AnswerExplanation, PluginExplanation, FieldSource } from '../../ex
 import type { Attempt, GatewayError, PluginLevel } from '../../../plugin/index.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { describeError } from './answer.ts';
-import { isInline, ownSource, serverSource } from './places.ts';
+import { isInline } from '../../run/written-config.ts';
+import { ownSource, serverSource } from './places.ts';
+import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
 export function describePlugins(seen: Observation): readonly PluginExplanation[] {

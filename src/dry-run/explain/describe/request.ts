@@ -4,22 +4,25 @@ import type {
   RequestExplanation,
   FieldSource,
   TimeExplanation,
+  AnswerExplanation,
 } from '../../explanation/explanation.ts';
 import { digestOf, keyDigest } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
-import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
+import { isInline } from '../../run/written-config.ts';
+import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
+import type { GatewayError } from '../../../plugin/index.ts';
 
-export function describeRequest({ exchange, question }: Observation): RequestExplanation {
-  const { id, request, operation, strict, strictParams } = exchange;
-  const { body } = request;
+export function describeRequest({ record, exchange, question }: Observation): RequestExplanation {
+  const { request, strict, strictParams } = exchange;
   return {
-    id,
-    method: request.method,
+    id: record.id,
+    method: record.method,
+    // The record truncates the path, and a truncated secret in it would not be masked.
     path: request.path,
-    operation: operation?.id,
+    operation: record.operation,
     bytes: question.body.length,
-    model: body?.string('model'),
-    stream: body?.value('stream') === true,
+    model: request.body?.string('model'),
+    stream: record.stream,
     strict,
     strictParams,
   };
@@ -90,9 +93,8 @@ const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key
  * source.
  */
 export function describeDeadline(seen: Observation): TimeExplanation {
-  const { startedAt, deadline } = seen.exchange;
-  // Rounded: both times have fractions of milliseconds.
-  const ms = Math.round(deadline - startedAt);
+  // Rounded: the record has fractions of milliseconds.
+  const ms = Math.round(seen.record.deadlineMs);
   return { ms, source: sourceOfDeadline(seen, ms) };
 }
 
@@ -104,3 +106,17 @@ function sourceOfDeadline(seen: Observation, ms: number): FieldSource {
     return { kind: 'header', name: request.headerName('request-timeout') };
   return { kind: 'gateway', what: 'set by a plugin' };
 }
+
+/** The gateway's own reply; undefined when a target would be tried. */
+export function describeAnswer({ record, exchange, attempts }: Observation): AnswerExplanation | undefined {
+  if (attempts.some(({ supposed }) => supposed)) return undefined;
+  const { message, param = null } = exchange.error ?? {};
+  return { status: record.status, code: record.errorCode, message, param };
+}
+
+export const describeError = ({ clientStatus, code, message, param }: GatewayError): AnswerExplanation => ({
+  status: clientStatus,
+  code,
+  message,
+  param,
+});

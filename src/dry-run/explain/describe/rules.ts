@@ -1,13 +1,14 @@
 import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/index.ts';
 import { explainQuery, type ComparisonAnswer } from '../../../settings/query/answers.ts';
+import { SECRET } from '../../run/calls.ts';
 import type { Observation } from '../observation.ts';
 import { ownSource, placeOf } from './places.ts';
 
 /** Describes every condition, in the order of the conditionals that the request reached. */
 export function describeRules(seen: Observation): readonly RulesExplanation[] {
-  const { conditions, config } = seen.exchange;
-  return conditions.map((chosen) => {
+  const { config } = seen.exchange;
+  return seen.record.conditions.map((chosen) => {
     const conditional = config && conditionalAt(config.route, chosen.at);
     return {
       conditional: chosen.at,
@@ -85,6 +86,6 @@ function concealed(text: string, { loaded, settings, exchange }: Observation): s
     .filter((given) => given !== '');
   const files = ['server.yaml', 'catalog.yaml', 'keys.yaml'];
   if (config && settings.gateway.has(config.id)) files.push(`gateway/${config.id}.yaml`);
-  const masked = own.reduce((rest, key) => rest.replaceAll(key, '[secret]'), text);
+  const masked = own.reduce((rest, key) => rest.replaceAll(key, SECRET), text);
   return files.reduce((rest, file) => loaded.conceal(file, rest), masked);
 }

@@ -3,15 +3,23 @@ import type {
   FieldSource,
   TargetExplanation,
   TimeExplanation,
+  CacheExplanation,
 } from '../../explanation/explanation.ts';
 import { compileFields } from '../../../catalog/fields/field-rules.ts';
-import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
-import type { HealthThen } from '../frozen-health.ts';
+import {
+  TIMEOUT_NAMES,
+  type ResolvedTarget,
+  type Target,
+  type CachedReply,
+  type Attempt,
+  type Exchange,
+  type ModelTask,
+  type Reply,
+  type TryRecord,
+} from '../../../plugin/index.ts';
+import type { HealthThen } from '../frozen.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
-import { describeError } from './answer.ts';
-import { describeCache } from './cache.ts';
 import { describeChanges } from './changes.ts';
-import { describeMetrics } from './metrics.ts';
 import { describeOutbound } from './outbound.ts';
 import {
   catalogSource,
@@ -21,30 +29,38 @@ import {
   ownSource,
   placeOf,
   serverSource,
-  targetName,
   targetPlace,
 } from './places.ts';
+import { targetName } from '../../run/written-config.ts';
 import { wayTo } from '../way-to-target.ts';
+import { describeError } from './request.ts';
+import { FAKE_CREDENTIAL } from './masks.ts';
+import { ModelLabels } from '../../../catalog/model-labels.ts';
+import { createSignals, type Signals } from '../../../formats/events.ts';
+import { TASKS } from '../../../operations/tasks.ts';
+import { recordOf } from '../../../record/make-record.ts';
+import { countersOf } from '../../../record/metrics/record-metrics.ts';
 
-export function describeTarget(seen: Observation, one: SeenAttempt, number: number): TargetExplanation {
-  const { attempt, resolved, body } = one;
+export function describeTarget(seen: Observation, one: SeenAttempt): TargetExplanation {
+  const { attempt, recorded, resolved, body } = one;
   const { target } = attempt;
   return {
-    number,
-    target: target.path,
-    name: targetName(seen, target.path),
-    at: targetPlace(seen, target.path),
-    why: attempt.choice.reason,
+    number: recorded.number,
+    target: recorded.target,
+    name: targetName(seen, recorded.target),
+    at: targetPlace(seen, recorded.target),
+    why: recorded.why,
     shares: describeShares(seen, one),
     health: describeHealth(seen, one.health, target),
     nextAfter: one.nextAfter,
     provider: resolved && describeProvider(seen, resolved),
     timeouts: describeTimeouts(seen, one),
     retry: describeRetry(seen, target),
-    commit: target.commit,
+    commit: recorded.commit,
     body: body.json(),
     changes: describeChanges(seen, one),
     outbound: describeOutbound(seen, one),
+    // The record has no reasons.
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
     cache: describeCache(seen, one),
     refused: one.supposed || !attempt.error ? undefined : describeError(attempt.error),
@@ -109,3 +125,89 @@ function describeRetry(seen: Observation, { path, retry }: Target): TargetExplan
   const source = configSource(seen, path, ['retry', 'attempts']) ?? configSource(seen, path, ['retry']);
   return { attempts: retry.attempts, onStatusCodes: [...retry.onStatusCodes], source: source ?? DEFAULT };
 }
+
+/** Undefined without a cache. */
+function describeCache(seen: Observation, one: SeenAttempt): CacheExplanation | undefined {
+  const { target } = one.attempt;
+  if (!target.cache) return undefined;
+  return {
+    key: isKeyKnown(seen) ? (one.cache?.key ?? '') : '',
+    parts: one.cache?.parts ?? {},
+    maxAgeMs: target.cache.maxAgeMs,
+    scope: target.cache.scope,
+    source: configSource(seen, target.path, ['cache']) ?? DEFAULT,
+    hit:
+      isKeyKnown(seen) &&
+      one.recorded.cache !== 'bypass' &&
+      one.cache?.refresh === false &&
+      one.cache.kept !== undefined,
+    now: describeNow(seen, one),
+  };
+}
+
+function describeNow(seen: Observation, { recorded, cache }: SeenAttempt): string {
+  if (recorded.cache === 'bypass') return 'bypass: this request makes the upstream store or create something';
+  if (!cache) return 'not looked up';
+  if (cache.refresh) return 'refresh: the request forces a new reply';
+  if (!isKeyKnown(seen)) return "unknown: the caller's own credential is part of the key, and is not stored";
+  return cache.kept ? `hit: stored ${ageOf(seen, cache.kept)} s ago` : 'miss: no reply is stored under this key';
+}
+
+/** False for a stored request with a caller's credential, which is not stored. */
+const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
+  upstreamToken?.reveal() !== FAKE_CREDENTIAL;
+
+/** Age in seconds, as in the `age` header. */
+const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedReply): number =>
+  Math.floor((startedAt - storedAt) / 1000);
+
+/**
+ * The counters that a successful reply of this target would increment, computed from a record of the attempt as if it
+ * had succeeded.
+ */
+function describeMetrics({ exchange }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
+  const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
+  if (!answered.reply || answered.error) return [];
+  const { startedAt, request } = exchange;
+  const supposed: Exchange = {
+    ...exchange,
+    // The body is released once an attempt has answered.
+    request: { ...request, body: undefined },
+    attempts: [answered],
+    skipped: [],
+    reply: answered.reply,
+    error: undefined,
+  };
+  const end = { state: 'complete', status: answered.reply.status, bytes: 0, error: undefined } as const;
+  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), new ModelLabels());
+}
+
+function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound, cache }: SeenAttempt): Attempt {
+  const stream = outbound?.stream ?? false;
+  const reply: Reply = { status: 200, headers: {}, body: Buffer.alloc(0), stream };
+  const answered: Attempt = { ...attempt, body, resolved, error: undefined, reply };
+  // A cached reply has no tries, and has the losses of the time when it was created.
+  if (cache?.kept && !cache.refresh)
+    return { ...answered, cache: 'hit', tries: [], signals: undefined, losses: [...cache.kept.losses] };
+  return { ...answered, tries: [goodTry(attempt)], signals: goodEnd(operation?.task) };
+}
+
+const goodTry = ({ startedAt }: Attempt): TryRecord => ({
+  call: 0,
+  startedAt,
+  sentAt: startedAt,
+  firstByteAt: startedAt,
+  firstContentAt: startedAt,
+  endedAt: startedAt,
+  status: 200,
+  error: undefined,
+  resent: false,
+  bytesIn: 0,
+});
+
+/** Only the upstream knows the token counts: one of each kind shows which series would count. */
+const goodEnd = (task: ModelTask | undefined): Signals => ({
+  ...createSignals(),
+  ended: true,
+  usage: task && TASKS[task].reportsUsage ? { input: 1, output: 1, total: 2 } : undefined,
+});

@@ -11,9 +11,10 @@ import {
 import { createTranslator } from '../../../translate/translator.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { isObject } from '../../../formats/json/object.ts';
+import { parseJson } from '../../../formats/json/read.ts';
 
 /** All inputs of an encoded request; the sources of fields are paths into this. */
-export interface WrittenFrom {
+interface WrittenFrom {
   readonly body: unknown;
   /** The caller's headers that affect the encoding; absent, like labels, if there are none. */
   readonly headers?: Readonly<Record<string, unknown>>;
@@ -115,9 +116,6 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
 
 /** Returns text that is not JSON unchanged. */
 export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = parseJson(text);
+  return json === undefined ? text : json;
 }

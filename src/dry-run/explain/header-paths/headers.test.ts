@@ -4,7 +4,7 @@ import { systemClock } from '../../../plugin/index.ts';
 import { memoryFiles } from '../../../settings/source/files.ts';
 import { loadSettings, type LoadResult } from '../../../settings/read/load.ts';
 import { headerPaths } from './paths.ts';
-import { EVERY_HEADER, mark, marksIn } from './marks.ts';
+import { EVERY_HEADER, mark, marksIn } from './sent.ts';
 
 const CATALOG = `providers:
   - { slug: openai, provider: openai, api_key: '\${env:A:-openai-key-0000}' }

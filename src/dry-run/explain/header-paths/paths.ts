@@ -1,15 +1,18 @@
 import type { FieldSource } from '../../explanation/explanation.ts';
 import type { HeaderPath, HeaderPaths, HeaderReason, NeverSent } from '../../explanation/header-paths.ts';
-import type { Clock } from '../../../plugin/index.ts';
+import type { Clock, GatewayConfig, Target } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 import { credentialHeaders, neverForwarded } from '../../../settings/checks/forward-headers.ts';
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
-import { mark } from './marks.ts';
-import { MarkedRequests, sentBy, type FoundMark } from './sent.ts';
-import { targetsOf, type PlacedTarget } from './targets.ts';
+import { inFile } from '../describe/places.ts';
+import { MarkedRequests, sentBy, type FoundMark, mark } from './sent.ts';
 import { CUSTOM_HOST, Upstreams, type UpstreamInput, type ReachedUpstream, type Way } from './upstreams.ts';
+import type { GatewayFile } from '../../../../schemas/types.generated.ts';
+import { compileGatewayConfig } from '../../../settings/compile/gateway-config.ts';
+import { targetsOf } from '../../../state/ports.ts';
+import { levelsIn } from '../../run/written-config.ts';
 
 interface HeaderPathsSetup {
   readonly loaded: LoadResult;
@@ -17,8 +20,8 @@ interface HeaderPathsSetup {
 }
 
 /**
- * Which headers of requests can reach which upstreams: every target of every config is asked, by the functions that serve, what it
- * would send of a request that has every header there is. Opens nothing. Undefined where the settings cannot be used.
+ * Finds which headers of requests can reach which upstreams: encodes, for every target of every config, a request that
+ * has every possible header, with the functions that serve. Opens nothing. Undefined for settings with errors.
  */
 export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<HeaderPaths | undefined> {
   const { settings } = loaded;
@@ -26,7 +29,7 @@ export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<
   const known: UpstreamInput = { settings, server: compileServerSettings(settings.server), clock };
   const asked: Asked = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
   const paths: HeaderPath[] = [];
-  for (const placed of targetsOf(settings)) {
+  for (const placed of placedTargets(settings)) {
     for (const place of asked.upstreams.places) paths.push(...(await pathsTo(place, placed, asked)));
   }
   return {
@@ -85,7 +88,7 @@ function reasonOf({ mark: header }: FoundMark, where: Where): { why: HeaderReaso
   };
 }
 
-/** The entry that has no credential of its own, or the list of hosts. */
+/** The catalog entry without a credential of its own, or the list of custom hosts. */
 function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): FieldSource {
   const entry = settings.catalog.providers.findIndex(({ slug }) => `@${slug}` === place.name);
   if (entry >= 0) return inFile(loaded, 'catalog.yaml', ['providers', entry]);
@@ -96,13 +99,7 @@ function whoseCredential({ place, placed: { file, config }, asked: { loaded, set
   return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);
 }
 
-const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
-  kind: 'settings',
-  at: loaded.placeOf(file, path, 'key'),
-  setting: path.join('.'),
-});
-
-/** One for each thing that can be said of a header: operations and models of one kind say the same. */
+/** Removes repetitions: operations and models of one kind give equal paths. */
 function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
   const byWords = new Map<string, HeaderPath>();
   for (const path of paths) {
@@ -113,7 +110,7 @@ function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
   return [...byWords.values()];
 }
 
-/** What everybody asks about, with the reason that a config would be refused with. */
+/** Headers that no settings can forward, each with the reason that the check of a config gives. */
 function neverSent({ settings, server: { headerPrefixes: prefixes } }: UpstreamInput): readonly NeverSent[] {
   const rules = { prefixes, credentials: credentialHeaders(settings.catalog.providers) };
   const names = [
@@ -138,4 +135,36 @@ function notesOn({ keys }: Settings): readonly string[] {
   return [
     `${who} may send a config with a request, and its \`forward_headers\` may name any header but those never sent and those that steer an upstream (accounts, addresses, methods).`,
   ];
+}
+
+/** A target of a config, or the target of requests without a config. */
+interface PlacedTarget {
+  readonly config: GatewayConfig;
+  /** Undefined for requests without a config. */
+  readonly file: string | undefined;
+  readonly target: Target;
+  /** Path of the `forward_headers` that apply to this target. */
+  readonly forwardAt: JsonPath | undefined;
+}
+
+function placedTargets(settings: Settings): readonly PlacedTarget[] {
+  const direct = compileGatewayConfig('', {});
+  const configs = [...settings.gateway].map(([id, file]) => ({ file, config: compileGatewayConfig(id, file) }));
+  return [
+    ...targetsOf(direct.route).map((target) => ({ config: direct, file: undefined, target, forwardAt: undefined })),
+    ...configs.flatMap(({ file, config }) =>
+      targetsOf(config.route).map((target) => ({
+        config,
+        file: `gateway/${config.id}.yaml`,
+        target,
+        forwardAt: forwardList(file, target.path),
+      })),
+    ),
+  ];
+}
+
+/** The nearest one, from the target up to its config: a list replaces those around it. */
+function forwardList(file: GatewayFile, target: string): JsonPath | undefined {
+  const level = levelsIn(file, target).find(({ says }) => says.forward_headers);
+  return level && [...level.path, 'forward_headers'];
 }

@@ -3,10 +3,12 @@ import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { placeOf } from '../../../translate/translation-job.ts';
 import { inboundContext } from '../inbound.ts';
-import { EVERY_HEADER, marksIn } from './marks.ts';
 import type { UpstreamInput, Way } from './upstreams.ts';
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 
-/** A request of one operation that has every header there is, under one of the gateway's prefixes. */
+/** Requests with every possible header: one per operation and prefix of the gateway's headers. */
 export class MarkedRequests {
   readonly #known: UpstreamInput;
   readonly #exchanges = new Map<string, HttpExchange>();
@@ -36,15 +38,15 @@ export class MarkedRequests {
   }
 }
 
-/** A header of the request that is found in what leaves. */
+/** A header of the request that occurs in the outbound request. */
 export interface FoundMark {
-  /** Name of the header it came in. */
+  /** Name of the request's header. */
   readonly mark: string;
-  /** Header of the upstream; undefined: in the address. */
+  /** Header of the outbound request; undefined: its URL. */
   readonly as: string | undefined;
 }
 
-/** What would be sent of a request's headers and of the caller's token, by the functions that send. */
+/** The marks that an outbound request would contain, found by the functions that encode and authorize it. */
 export async function sentBy(
   exchange: Exchange,
   way: Pick<Way, 'resolved' | 'entry'>,
@@ -52,7 +54,7 @@ export async function sentBy(
 ): Promise<readonly FoundMark[]> {
   const { headers, origin, path } = placeOf({ exchange, resolved: way.resolved, attempt: { target } }, undefined);
   const credentials = await credentialsOf(way, upstreamToken);
-  // Written over one another as `send` does it.
+  // Credentials override other headers, as in `send`.
   const sent = Object.entries({ ...headers, ...credentials });
   return [
     ...marksIn(origin + path).map((mark) => ({ mark, as: undefined })),
@@ -68,8 +70,39 @@ async function credentialsOf(
     const token = upstreamToken === undefined ? undefined : new Secret(upstreamToken, 'caller');
     return await entry.provider.authorize({ upstreamToken: token });
   } catch (error) {
-    // Not opened, or nothing without the caller's own: then there is nothing to be seen.
+    // The entry is not opened, or needs the caller's own token: it adds no mark.
     if (error instanceof GatewayError) return {};
     throw error;
   }
 }
+
+/** No text of the settings contains it. */
+const NONCE = randomBytes(8).toString('hex');
+
+/** A text that identifies its header in any output; valid in a header, a token and a list. */
+export const mark = (name: string): string => `{${NONCE}:${name}}`;
+
+const MARK = new RegExp(`\\{${NONCE}:([^{}]+)\\}`, 'g');
+
+/** Names of the marks in a text. */
+export const marksIn = (text: string): readonly string[] =>
+  text.includes(NONCE) ? [...text.matchAll(MARK)].map(([, name]) => name!) : [];
+
+const valueOf = (name: string | symbol): string | undefined =>
+  typeof name === 'symbol' || CONNECTION_HEADERS.has(name) ? undefined : mark(name);
+
+/**
+ * Headers of a request that has every possible header, each marked with its name. A mark in the output shows which
+ * header was read, so no list of headers is needed. Connection headers are absent: the gateway never reads them.
+ */
+export const EVERY_HEADER: IncomingHttpHeaders = new Proxy<IncomingHttpHeaders>(
+  {},
+  {
+    get: (_, name) => valueOf(name),
+    has: (_, name) => valueOf(name) !== undefined,
+    getOwnPropertyDescriptor(_, name) {
+      const value = valueOf(name);
+      return value === undefined ? undefined : { value, configurable: true, enumerable: true, writable: true };
+    },
+  },
+);

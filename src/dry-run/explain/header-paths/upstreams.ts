@@ -21,24 +21,24 @@ import type { ServerSettings } from '../../../settings/compile/server-settings.t
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { checkMessagesRoute } from '../../../translate/translation-job.ts';
-import { NO_UPSTREAM, NO_TOKENS } from '../fakes.ts';
+import { NO_UPSTREAM, NO_TOKENS } from '../../run/fakes.ts';
 import { inboundContext } from '../inbound.ts';
-import { targetsIn } from './targets.ts';
+import { targetsOf } from '../../../state/ports.ts';
 
-/** Somewhere that requests can be sent to. */
+/** A destination of requests. */
 export interface ReachedUpstream {
-  /** `@slug`; a provider's name, or `custom host`, for what requests name themselves. */
+  /** `@slug`; a provider's name, or `custom host`, for destinations that requests name themselves. */
   readonly name: string;
   readonly models: readonly string[];
-  /** What a request says to get there: gateway headers without their prefix. */
+  /** Headers of a request that name it, without the gateway's prefix. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Who may get there; undefined: anybody. */
+  /** The only caller that may use it; undefined: all callers. */
   readonly caller: Caller | undefined;
 }
 
-/** One way to ask at a place. Other models of the same kind are asked alike. */
+/** One kind of request to a destination. Other models of the same kind give the same headers. */
 export interface Way {
-  /** What is said in headers is the same for all of one kind. */
+  /** Requests of one kind have the same headers. */
   readonly kind: string;
   readonly operation: Operation;
   readonly model: string;
@@ -46,7 +46,7 @@ export interface Way {
   readonly entry: CatalogEntry;
 }
 
-/** A place, asked for some models. */
+/** A destination, with the models to resolve there. */
 interface Ask {
   readonly place: ReachedUpstream;
   readonly config: GatewayConfig;
@@ -59,7 +59,7 @@ export interface UpstreamInput {
   readonly clock: Clock;
 }
 
-/** One of each kind: what is said to a model in headers depends on who made it. */
+/** One model of each kind, because the headers depend on the model's vendor. */
 const SAMPLES = [
   'gpt-4o',
   'claude-sonnet-4-5',
@@ -73,17 +73,17 @@ const ASKING = operations.filter(({ task }) => task !== undefined);
 
 const NONE: readonly Way[] = [];
 const DIRECT = compileGatewayConfig('', {});
-/** Says nothing of where it leads. */
-const ANY_TARGET = targetsIn(DIRECT.route)[0]!;
+/** A target without a provider and a model of its own. */
+const ANY_TARGET = targetsOf(DIRECT.route)[0]!;
 
-/** Where the targets of some settings can lead, found by asking the resolver that serves. Opens nothing. */
+/** The destinations of the targets of some settings, found by the resolver that serves. Opens nothing. */
 export class Upstreams {
   readonly places: readonly ReachedUpstream[];
   readonly #known: UpstreamInput;
   readonly #names: HeaderNames;
   readonly #resolver: CatalogResolver;
   readonly #exchanges = new Map<string, HttpExchange>();
-  /** By place, and by what of a target decides: most targets of a folder are alike in it. */
+  /** By destination and by the target's own model, which most targets share. */
   readonly #ways = new Map<string, readonly Way[]>();
   readonly #agreements = new Map<string, boolean>();
 
@@ -94,7 +94,7 @@ export class Upstreams {
       clock,
       tokens: NO_TOKENS,
       tokenFetched() {},
-      // Credentials of the machine are looked for when an entry is opened, and none is.
+      // Only opening an entry reads credentials of the machine, and none is opened.
       env: {},
       tokenUris: new Set(server.egress.tokenUris),
       // The catalog that serves reports its own mistakes.
@@ -102,14 +102,14 @@ export class Upstreams {
     });
     this.#known = known;
     this.#names = new HeaderNames(server.headerPrefixes);
-    // Labels of its own: no name that is made up here may become one of the process's.
+    // Separate labels, so that the sample models do not become labels of the process.
     this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
     this.places = placesOf(settings);
   }
 
-  /** Empty where the target does not lead there. */
+  /** Empty when the target does not lead to this destination. */
   ways(place: ReachedUpstream, target: Target, config: GatewayConfig): readonly Way[] {
-    // As the resolver would say; an error for each pair of them costs more than all the rest.
+    // The resolver would reject it too, but one error per pair costs more than all other work.
     if (target.provider?.startsWith('@') && target.provider !== place.name) return NONE;
     const model = target.overrideParams?.['model'];
     const named = typeof model === 'string' ? model : undefined;
@@ -141,10 +141,10 @@ export class Upstreams {
     return [...ways.values()];
   }
 
-  /** What the target says of where it leads is the same for every model and operation. */
+  /** The target's own choice of destination is the same for every model and operation. */
   #leads(ask: Ask, target: Target, { operation, model, entry }: Way): boolean {
     const resolved = this.#resolve(ask, { operation, model, target });
-    // Another one, where the target's word stands over the request's.
+    // Differs when the target's provider overrides the request's.
     return resolved !== undefined && entryOf(resolved)?.name === entry.name;
   }
 
@@ -187,7 +187,7 @@ function placesOf({ catalog, keys }: Settings): readonly ReachedUpstream[] {
   const ofKeys = keys.keys.filter(({ custom_hosts: hosts }) => hosts);
   return [
     ...entries,
-    // Those that a request can name without an entry of the catalog; the resolver says which.
+    // Providers that a request can name without a catalog entry; the resolver rejects the others.
     ...Object.keys(PROVIDERS).map((provider) => ({
       name: provider,
       models: SAMPLES,
@@ -199,7 +199,7 @@ function placesOf({ catalog, keys }: Settings): readonly ReachedUpstream[] {
   ];
 }
 
-/** What its list says, a name for each pattern, and where it says nothing one of each kind. */
+/** One name for each pattern of its list, its endpoints, and the samples. */
 function modelsOf(entry: EntryFile): readonly string[] {
   const endpoints = 'endpoints' in entry ? Object.keys(entry.endpoints ?? {}).map((name) => `endpoints.${name}`) : [];
   return [...(entry.models ?? []).map((pattern) => pattern.replaceAll('*', 'x')), ...endpoints, ...SAMPLES];
@@ -208,11 +208,11 @@ function modelsOf(entry: EntryFile): readonly string[] {
 const inPlace = ({ name }: ReachedUpstream, model: string): string =>
   name.startsWith('@') && !model.startsWith('@') ? `${name}/${model}` : model;
 
-/** A host of the list, where a caller may name one. */
+/** For custom hosts: the header with a host of the list. */
 function hostsOf({ name, headers, caller }: ReachedUpstream, config: GatewayConfig): ReachedUpstream['headers'] {
   if (name !== CUSTOM_HOST) return headers;
   const [host = 'none.invalid'] = (caller ?? config).customHosts?.hosts ?? [];
-  // In a name, in an address and in a port alike.
+  // `1` is valid in a name, an address and a port.
   return { 'custom-host': `https://${host.replaceAll('*', '1')}/v1` };
 }
 
@@ -225,7 +225,7 @@ function remembered<T>(known: Map<string, T>, key: string, find: () => T): T {
   return found;
 }
 
-/** What a request would be refused for is no way. */
+/** Undefined when the request would be rejected. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { finish } from '../../../formats/steps.ts';
 import { fieldSources } from './field-sources.ts';
 import { keyOf, leavesOf } from './leaves.ts';
 
+const found = (...writing: Parameters<typeof fieldSources>) => finish(fieldSources(...writing));
+
 const dotted = (writing: Parameters<typeof fieldSources>[0], maxProbes?: number) =>
   Object.fromEntries(
-    fieldSources(writing, maxProbes).fields.map(({ path, from }) => [path.join('.'), from.map((one) => one.join('.'))]),
+    found(writing, maxProbes).fields.map(({ path, from }) => [path.join('.'), from.map((one) => one.join('.'))]),
   );
 
 type Json = Record<string, unknown>;
@@ -22,7 +25,7 @@ describe('fieldSources', () => {
   it('finds each field of an unchanged body to be its own source', () => {
     fc.assert(
       fc.property(json, (input) => {
-        const { fields, complete } = fieldSources({ input, write: (same) => same }, 100_000);
+        const { fields, complete } = found({ input, write: (same) => same }, 100_000);
         expect(complete).toBe(true);
         expect(fields.map(({ path }) => keyOf(path))).toEqual([...leavesOf(input).keys()]);
         for (const { path, from } of fields) if (path.length > 0) expect(from).toEqual([path]);
@@ -38,7 +41,7 @@ describe('fieldSources', () => {
           v: 1,
           inside: { list: [Object.entries(body).map(([key, value]) => [key, { value }])] },
         }));
-        for (const { path, from } of fieldSources({ input, write: writer }, 100_000).fields) {
+        for (const { path, from } of found({ input, write: writer }, 100_000).fields) {
           const [, , , index, side, , ...rest] = path;
           if (path[0] === 'v' || path.length < 5) expect(from).toEqual([]);
           else if (side === 1) expect(from).toEqual([[Object.keys(input)[Number(index)], ...rest]]);
@@ -68,7 +71,7 @@ describe('fieldSources', () => {
             writes += 1;
             return writer(body, random.next().value ?? 0);
           });
-          const reported = fieldSources({ input, write: counting }, most);
+          const reported = found({ input, write: counting }, most);
           expect(reported.probes).toBeLessThanOrEqual(most);
           expect(writes).toBeLessThanOrEqual(most + 1);
         },
@@ -80,7 +83,7 @@ describe('fieldSources', () => {
     fc.assert(
       fc.property(json, (input) => {
         const before = structuredClone(input);
-        fieldSources({ input, write: (same) => same });
+        found({ input, write: (same) => same });
         expect(input).toEqual(before);
       }),
     );
@@ -180,12 +183,12 @@ describe('fieldSources', () => {
   });
 
   it('probes only a few of many similar leaves', () => {
-    expect(fieldSources({ input: { messages: turns(400) }, write: merging }).probes).toBeLessThan(40);
+    expect(found({ input: { messages: turns(400) }, write: merging }).probes).toBeLessThan(40);
   });
 
   it('attributes a field to its item when no probes are left', () => {
-    const { fields, complete } = fieldSources({ input: { messages: turns(4) }, write: merging }, 1);
-    const marked = fieldSources({ input: { messages: turns(4) }, write: merging }, 2);
+    const { fields, complete } = found({ input: { messages: turns(4) }, write: merging }, 1);
+    const marked = found({ input: { messages: turns(4) }, write: merging }, 2);
     expect(complete).toBe(false);
     expect(fields.every(({ from }) => from.length === 0)).toBe(true);
     expect(

@@ -1,12 +1,22 @@
 import { Findings } from './findings.ts';
-import { groupsOf, halves, isEnumeration, patternOf, type LeafGroup } from './groups.ts';
-import { leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
+import {
+  leavesOf,
+  REMOVED,
+  type Leaf,
+  type LeafValue,
+  type LeafPath,
+  groupsOf,
+  halves,
+  isEnumeration,
+  patternOf,
+  type LeafGroup,
+} from './leaves.ts';
 import { alternativesTo, markedAll, marksIn, carriesItsKind } from './marks.ts';
 import { Probes, type ProbeResult, type Writing } from './probes.ts';
-import { finish, type Steps } from '../../../formats/steps.ts';
+import type { Steps } from '../../../formats/steps.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
-export interface FieldSources {
+interface FieldSources {
   /**
    * The sources of every leaf of the output, in its order. `from` is empty when no part of the input affects the leaf.
    */
@@ -22,14 +32,10 @@ export const MAX_PROBES = 600;
 /**
  * Finds the sources of each output field by dependence: an input is changed, and the output fields that change depend
  * on it. So no table has to repeat the encoder's rules. Free strings and numbers are marked many at a time. A value
- * that the writer would reject when marked is changed alone, to another word of its kind.
+ * that the writer would reject when marked is changed alone, to another word of its kind. Pauses before each encoding,
+ * for a process that has other work.
  */
-export function fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): FieldSources {
-  return finish(fieldSourcesInSteps(writing, maxProbes));
-}
-
-/** `fieldSources` with a pause before each encoding, for a process that has other work. */
-export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): Steps<FieldSources> {
+export function* fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): Steps<FieldSources> {
   let probes: Probes;
   try {
     probes = new Probes(writing, maxProbes);

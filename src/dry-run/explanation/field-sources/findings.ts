@@ -1,7 +1,6 @@
-import { patternOf } from './groups.ts';
-import { keyOf, type Leaves, type LeafPath } from './leaves.ts';
+import { keyOf, type Leaves, type LeafPath, patternOf } from './leaves.ts';
 
-export interface ReadLeaves {
+interface ReadLeaves {
   /** Leaves of the input. */
   readonly input: Leaves;
   /** False: a field without findings is attributed to the item that its neighbours come from. */

@@ -5,7 +5,7 @@ import { isObject } from '../../../formats/json/object.ts';
  * Eight lower-case letters and digits, which survive the transformations that formats apply to names and ids, and
  * base64, whose length they keep a multiple of four.
  */
-export const markOf = (number: number): string => `zq${number.toString(36).padStart(4, '0')}qz`;
+const markOf = (number: number): string => `zq${number.toString(36).padStart(4, '0')}qz`;
 
 const MARK = /zq([0-9a-z]{4})qz/g;
 

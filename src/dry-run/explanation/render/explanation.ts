@@ -1,7 +1,6 @@
 import type { Explanation, TargetExplanation } from '../explanation.ts';
-import { answerRows, headSections } from './head.ts';
-import { paint, printSection, row, span, wrap, type PageFormat, type Row, type Section } from './layout.ts';
-import { chainSections, rulesRows } from './plugins.ts';
+import { answerRows, headSections, chainSections, rulesRows } from './head.ts';
+import { printBlock, printSection, row, span, type PageFormat, type Row, type Section } from './layout.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
 /** Renders an explanation as text: first the destinations, then the processing, section by section. */
@@ -10,7 +9,7 @@ export function renderExplanation(reported: Explanation, page: PageFormat): stri
     print([{ label: reported.answer ? 'answer' : 'goes to', rows: verdict(reported) }], page),
     print(headSections(reported), page),
     print(chainSections(reported.plugins), page),
-    ...(reported.rules.length > 0 ? [print([{ label: 'rules', rows: reported.rules.flatMap(rulesRows) }], page)] : []),
+    print([{ label: 'rules', rows: reported.rules.flatMap(rulesRows) }], page),
     ...targetBlocks(reported, page),
     print([{ label: 'left out', rows: leftOutRows(reported.leftOut) }], page),
     print([{ label: 'notes', rows: reported.notes.map((note) => row(note)) }], page),
@@ -44,12 +43,7 @@ function verdict({ answer, targets }: Explanation): Row[] {
 function targetBlocks(reported: Explanation, page: PageFormat): string[][] {
   const first = reported.targets[0] && new Set(printed(reported.targets[0], reported, page).map(({ text }) => text));
   return reported.targets.map((target, index) => {
-    const title = wrap(targetTitle(target), page.width).map((line) =>
-      line
-        .map((piece) => paint(piece, page))
-        .join('')
-        .trimEnd(),
-    );
+    const title = printBlock([row(targetTitle(target))], page);
     const sections = printed(target, reported, page).filter(({ label }) => index === 0 || label !== 'metrics');
     const same = index === 0 ? [] : sections.filter(({ text }) => first?.has(text));
     const shown = sections.filter((section) => !same.includes(section)).map(({ text }) => text);

@@ -105,7 +105,7 @@ const WIDE =
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** Wraps at spaces only. */
-export function wrap(line: Line, room: number): Line[] {
+function wrap(line: Line, room: number): Line[] {
   if (widthOf(line) <= room) return [line];
   const indent = ' '.repeat(leadOf(line) + 2);
   const lines: TextSpan[][] = [[]];
@@ -127,7 +127,7 @@ export function wrap(line: Line, room: number): Line[] {
 
 const paintLine = (line: Line, page: PageFormat): string => line.map((piece) => paint(piece, page)).join('');
 
-export function paint({ text, tone }: TextSpan, { colour }: Pick<PageFormat, 'colour'>): string {
+function paint({ text, tone }: TextSpan, { colour }: Pick<PageFormat, 'colour'>): string {
   const shown = printable(text);
   // The caller has already checked that the terminal supports colour.
   return colour && tone && shown !== '' ? styleText(STYLES[tone], shown, { validateStream: false }) : shown;

@@ -1,9 +1,8 @@
 import { FAILURE_KINDS } from '../../../plugin/index.ts';
 import type { CacheExplanation, Explanation, PluginExplanation, TargetExplanation } from '../explanation.ts';
 import { bodyRows, fieldRows, headerRows, sendRows } from './fields.ts';
-import { answerRows } from './head.ts';
+import { answerRows, pluginRows } from './head.ts';
 import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
-import { pluginRows } from './plugins.ts';
 import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
@@ -153,7 +152,7 @@ function kindTexts(kinds: readonly string[]): readonly string[] {
 }
 
 /** `429, 500–504`: a run of three or more is shown by its ends, all of a hundred as `5xx`. */
-export function statusText(codes: readonly number[]): string {
+function statusText(codes: readonly number[]): string {
   const sorted = [...new Set(codes)].toSorted((a, b) => a - b);
   const runs: number[][] = [];
   for (const code of sorted) {

@@ -41,7 +41,7 @@ export function duration(ms: number): string {
 export const count = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 /** 1,234: the same in every locale. `toLocaleString` would load ICU's data: 25 ms of a command (measured). */
-export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
+const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 const LONGEST = 60;
 
