@@ -1,5 +1,5 @@
 /**
- * The part of configs/recipes/README.md that `gatehouse explain` says. `node test/recipes/write-readme.ts` writes it anew;
+ * The output of `gatehouse explain` in configs/recipes/README.md. `node test/recipes/write-readme.ts` regenerates it;
  * readme.test.ts compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export const README = packageFile(`${RECIPES}/README.md`);
 const begin = (id: string): string => `<!-- ${id}: by \`node test/recipes/write-readme.ts\` -->`;
 const END = '<!-- end -->';
 
-/** The README with all that is generated made anew. */
+/** The README with all generated parts regenerated. */
 export async function regenerate(readme: string): Promise<string> {
   let text = readme;
   for (const id of recipeIds) {
@@ -31,11 +31,11 @@ async function explained(id: string): Promise<string> {
   const args = argumentsOf(id, example);
   const body = JSON.stringify(example.body);
   const command = `echo ${quoted(body)} | npm run -s gatehouse -- explain ${args.map(quoted).join(' ')}`;
-  const details = `<details><summary>What it says</summary>\n\n\`\`\`text\n${await explain(args, body)}\`\`\`\n\n</details>\n`;
+  const details = `<details><summary>Output</summary>\n\n\`\`\`text\n${await explain(args, body)}\`\`\`\n\n</details>\n`;
   return `\`\`\`sh\n${command}\n\`\`\`\n\n${details}`;
 }
 
-/** The id is given: another one each time would be another text. */
+/** A fixed id: a random one would change the text each time. */
 function argumentsOf(id: string, { options = [], metadata, key }: Example): string[] {
   const headers = [
     ...(key === undefined ? [`x-gateway-config: ${id}`] : []),
@@ -56,7 +56,7 @@ function argumentsOf(id: string, { options = [], metadata, key }: Example): stri
 const quoted = (word: string): string =>
   /^[\w@:/.-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** As the command itself says it where nothing is set in the environment. */
+/** The output of the command itself, with an empty environment. */
 async function explain(args: string[], body: string): Promise<string> {
   let said = '';
   let complaint = '';

@@ -357,7 +357,7 @@ it('every field of a record is told of in configs/README.md', async () => {
   const { url, gateway: inside } = await start();
   await sendAndWait(url, { ...CASES[0]!, script, config: 'fallback' }, 1);
   const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
-  const section = /## What became of a request[\s\S]*?\n## /.exec(readme)![0];
+  const section = /## Request records[\s\S]*?\n## /.exec(readme)![0];
   const record = inside.record('req-1') as RecordJson;
   const names = [record, ...record.attempts, ...record.attempts.flatMap(({ tries }) => tries as object[])].flatMap(
     (part) => Object.keys(part),
