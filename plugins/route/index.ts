@@ -9,11 +9,11 @@ export default definePlugin({
   needs: ['attempts', 'health'],
   provides: ['reply'],
   explain({ exchange: { attempts, skipped } }) {
-    const asked = attempts.map(({ target, choice }) => ({ target: target.path, why: choice.reason }));
+    const tried = attempts.map(({ target, choice }) => ({ target: target.path, why: choice.reason }));
     const leftOut = skipped.map(({ target, reason }) => ({ target: target.path, why: reason }));
-    const parts = [asked.map(nameOf).join(', then '), ...leftOut.map((one) => `skips ${nameOf(one)}`)];
+    const parts = [tried.map(nameOf).join(', then '), ...leftOut.map((one) => `skips ${nameOf(one)}`)];
     const does = parts.filter((part) => part !== '').join('; ');
-    return does === '' ? undefined : { does, details: { asked, leftOut } };
+    return does === '' ? undefined : { does, details: { asked: tried, leftOut } };
   },
   create({ host }) {
     return async function route(ctx, next) {

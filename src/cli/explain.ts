@@ -93,11 +93,11 @@ async function readBytes({ request, input }: ExplainOptions): Promise<Buffer> {
   }
 }
 
-function unknownKey(id = '', { asked, known }: UnknownKey): string {
+function unknownKey(id = '', { named, known }: UnknownKey): string {
   const suggestion = nearest(id, known);
   const hint =
     suggestion === undefined ? `keys.yaml has ${known.join(', ') || 'none'}` : `did you mean "${suggestion}"?`;
-  return `there is no key with ${asked}; ${hint}`;
+  return `there is no key with ${named}; ${hint}`;
 }
 
 const isFolder = (path: string): Promise<boolean> =>

@@ -198,7 +198,7 @@ export interface ModelFeatures {
 }
 
 /** Reply settings that are known before the client's body is read. */
-export interface ClientAsked {
+export interface ClientSettings {
   /** Letters and digits, used in reply ids. */
   readonly id: string;
   /** The setting of the compliance header or the config. */
@@ -220,7 +220,7 @@ export interface Format {
   readonly versionHeader?: string;
 
   /** Client side: reads how the client wants its reply. */
-  readClient(body: BodyView, asked: ClientAsked): ClientOptions;
+  readClient(body: BodyView, settings: ClientSettings): ClientOptions;
   /**
    * Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. `origins`,
    * if given, records the place of each turn, part and tool.

@@ -97,8 +97,8 @@ export class Calls {
     const left = length - this.placed.length;
     const more = -left - MOST_LISTED;
     if (left <= 0) return more > 0 ? [...unanswered, `and ${more} more calls have no answer`] : unanswered;
-    const asked = this.placed.length === 0 ? 'no upstream was called' : `there were ${this.placed.length} calls`;
-    return [`\`upstream\` has ${count(length)}, but ${asked === 'there were 1 calls' ? 'there was 1 call' : asked}`];
+    const called = this.placed.length === 0 ? 'no upstream was called' : `there were ${this.placed.length} calls`;
+    return [`\`upstream\` has ${count(length)}, but ${called === 'there were 1 calls' ? 'there was 1 call' : called}`];
   }
 }
 

@@ -158,7 +158,7 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
   },
   grant: (granted) => ({
     ...granted,
-    ...(granted.keys && { keys: supposingKeys(granted.keys, (...asked) => setup.keys.find(...asked)) }),
+    ...(granted.keys && { keys: supposingKeys(granted.keys, (...key) => setup.keys.find(...key)) }),
     ...(granted.send && { send: notingSender(setup, inside) }),
   }),
 });

@@ -76,12 +76,12 @@ class Play {
     this.#time = time;
   }
 
-  async run(asked: string): Promise<void> {
+  async run(request: string): Promise<void> {
     const { answer = {}, spoken } = this.#call;
     if (answer.fault === 'hang') return;
     await this.#sleep(answer.delay);
     if (answer.fault === 'reset') return void this.#res.destroy();
-    const written = writeAnswer(answer, spoken, asked);
+    const written = writeAnswer(answer, spoken, request);
     // Closes every connection: a kept-alive connection that dies is silently retried, and a case should not depend on
     // whether calls share one. A cut connection ends anyway, without an announcement.
     const headers = { ...written.headers, ...(answer.fault !== 'cut' && { connection: 'close' }) };

@@ -27,12 +27,12 @@ const SOME_TEXT = 'Some answer.';
 const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
 
 /** The reply for an answer of a case, in the upstream's API. */
-export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
-  const written = withStatus(bareAnswer(answer, spoken, asked), answer);
+export function writeAnswer(answer: TestAnswer, spoken: Spoken, request: string): WrittenReply {
+  const written = withStatus(bareAnswer(answer, spoken, request), answer);
   return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
 }
 
-function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
+function bareAnswer(answer: TestAnswer, spoken: Spoken, request: string): WrittenReply {
   const { status = 200, stream, fault, answer: text } = answer;
   // JSON Schema has no type for "any value".
   const body: unknown = answer.body;
@@ -41,8 +41,8 @@ function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenR
   if (body !== undefined) return typeof body === 'string' ? plain(typeOf(body), body) : json(JSON_TYPE, body);
   if (status >= 400) return json(JSON_TYPE, errorOf(status, spoken.format));
   if (status >= 300 || status === 204) return plain(JSON_TYPE, '');
-  if (spoken.task === 'generate') return answerOf(text ?? SOME_TEXT, spoken, parsed(asked));
-  return taskAnswer(spoken, parsed(asked));
+  if (spoken.task === 'generate') return answerOf(text ?? SOME_TEXT, spoken, parsed(request));
+  return taskAnswer(spoken, parsed(request));
 }
 
 const withStatus = (written: WrittenReply, { status, fault }: TestAnswer): WrittenReply =>
@@ -80,10 +80,10 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 const CREATED = 1_767_225_600;
 
 /** A complete answer with this text, in the upstream's API. */
-function answerOf(text: string, spoken: Spoken, asked: unknown): WrittenReply {
+function answerOf(text: string, spoken: Spoken, request: unknown): WrittenReply {
   const format = formats[spoken.format];
   const events = eventsOf(text, spoken.model);
-  const client = contextOf(spoken, asked);
+  const client = contextOf(spoken, request);
   if (spoken.stream) return streamOf(format, events, client);
   const whole = format.encodeReply(events, client);
   const body = spoken.predicted ? { predictions: [whole] } : whole;
@@ -126,8 +126,8 @@ function piecesOf(text: string): string[] {
   return [characters.slice(0, half).join(''), characters.slice(half).join('')].filter((piece) => piece !== '');
 }
 
-function contextOf({ model }: Spoken, asked: unknown): ClientContext {
-  const { stream_options: options } = Object(asked) as { stream_options?: unknown };
+function contextOf({ model }: Spoken, request: unknown): ClientContext {
+  const { stream_options: options } = Object(request) as { stream_options?: unknown };
   const { include_usage: usage } = Object(options) as { include_usage?: unknown };
   return { id: 'answer', created: CREATED, strict: true, includeUsage: usage === true, model };
 }
@@ -138,8 +138,8 @@ const VECTOR = [0.25, -0.5, 0.75];
 const TOKENS = 12;
 
 /** A reply for a task other than generation, in the body format that the request implies. */
-function taskAnswer(spoken: Spoken, asked: unknown): WrittenReply {
-  const body = Object(asked) as Readonly<Record<string, unknown>>;
+function taskAnswer(spoken: Spoken, request: unknown): WrittenReply {
+  const body = Object(request) as Readonly<Record<string, unknown>>;
   const whole = replyTo(spoken, body);
   return spoken.stream ? reply('text/event-stream', [asEvent(whole)], true) : json(JSON_TYPE, whole);
 }

@@ -44,7 +44,8 @@ export function createExplainService(
     return { ...explanation, record: records.explained(id) };
   };
   const explains: ExplainSource = {
-    explain: (asked) => outcomeOf(async () => ({ explanation: await explain(toQuestion(asked, clock)) }), asked.key),
+    explain: (question) =>
+      outcomeOf(async () => ({ explanation: await explain(toQuestion(question, clock)) }), question.key),
     explained: (id) =>
       outcomeOf(async () => {
         const explanation = await explained(id);
@@ -91,7 +92,7 @@ export interface ExplainedRequest extends Explanation {
 
 /** Questions and outcomes as plain values, because they may come from another process. */
 export interface ExplainSource {
-  explain(asked: AskedQuestion): Promise<ExplainOutcome>;
+  explain(question: AskedQuestion): Promise<ExplainOutcome>;
   /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
   explained(id: string): Promise<ExplainOutcome | undefined>;
 }

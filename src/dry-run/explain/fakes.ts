@@ -123,7 +123,7 @@ function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): Reply
         const kept = young(cache, question, clock);
         const rendering = kept && renderingOf(cache, kept, question);
         if (rendering === 'refused') refused = kept;
-        runOf(exchange).notesOf(question.attempt).cache = seenOf(question, rendering === 'told' ? kept : undefined);
+        runOf(exchange).notesOf(question.attempt).cache = seenOf(question, rendering === 'rendered' ? kept : undefined);
       }
       return spoken;
     },
@@ -159,9 +159,9 @@ function renderingOf(
   cache: ReplyCache,
   kept: CachedReply,
   { exchange, attempt }: CacheQuestion,
-): 'told' | 'untold' | 'refused' {
+): 'rendered' | 'none' | 'refused' {
   try {
-    return cache.render(kept, exchange, attempt) ? 'told' : 'untold';
+    return cache.render(kept, exchange, attempt) ? 'rendered' : 'none';
   } catch (error) {
     if (error instanceof GatewayError) return 'refused';
     throw error;

@@ -80,8 +80,8 @@ export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
   };
 }
 
-export const toQuestion = ({ body, key, at, ...asked }: AskedQuestion, clock: Clock): ExplainQuestion => ({
-  ...asked,
+export const toQuestion = ({ body, key, at, ...rest }: AskedQuestion, clock: Clock): ExplainQuestion => ({
+  ...rest,
   body: Buffer.from(body),
   as: key,
   at: at === undefined ? undefined : { now: clock.now(), wall: at },

@@ -12,13 +12,13 @@ export class UnknownKey extends Error {
   override readonly name = 'UnknownKey';
   readonly known: readonly string[];
   /** The given id in printable form: the user may have given the key itself in place of its id. */
-  readonly asked: string;
+  readonly named: string;
   constructor(id: string, { keys }: Settings['keys']) {
     const meant = keys.find((entry) => keyDigest(entry) === digestOf(id));
     const isSecret = meant !== undefined || looksSecret(id);
-    const asked = isSecret ? 'this id' : `the id ${JSON.stringify(id)}`;
-    super(`There is no key with ${asked}.`);
-    this.asked = asked;
+    const named = isSecret ? 'this id' : `the id ${JSON.stringify(id)}`;
+    super(`There is no key with ${named}.`);
+    this.named = named;
     this.known = meant ? [meant.id] : keys.map((entry) => entry.id);
   }
 }

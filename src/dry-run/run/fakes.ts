@@ -31,7 +31,7 @@ export const NO_TOKENS: TokenStore = { get: () => FAKE_TOKEN, refuse: () => fals
 /** A key ring that consults `supposed` before the keys of the settings. */
 export const supposingKeys = (
   keys: KeyRing,
-  supposed: (...asked: Parameters<KeyRing['find']>) => Caller | undefined,
+  supposed: (...key: Parameters<KeyRing['find']>) => Caller | undefined,
 ) => ({
-  find: (...asked: Parameters<KeyRing['find']>) => supposed(...asked) ?? keys.find(...asked),
+  find: (...key: Parameters<KeyRing['find']>) => supposed(...key) ?? keys.find(...key),
 });

@@ -1,4 +1,4 @@
-import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
+import type { BodyView, ClientSettings, ClientOptions } from '../format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -6,7 +6,7 @@ import { isObject } from '../json/object.ts';
  * clients that set it on every request, and changes nothing. Whether thoughts are requested, which the header decides
  * there, is a field of the body here.
  */
-export function readClient(body: BodyView, { id }: ClientAsked): ClientOptions {
+export function readClient(body: BodyView, { id }: ClientSettings): ClientOptions {
   const strict = !asksForThinking(body);
   return { id: `msg_${id}`, strict, hideThoughts: strict, ownId: true, includeUsage: false };
 }

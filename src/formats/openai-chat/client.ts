@@ -1,9 +1,9 @@
-import type { BodyView, ClientAsked, ClientOptions, ClientContext } from '../format.ts';
+import type { BodyView, ClientSettings, ClientOptions, ClientContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import type { Loss } from '../conversation.ts';
 import { shownText } from '../json/shown.ts';
 
-export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientOptions {
+export function readClient(body: BodyView, { id, strict }: ClientSettings): ClientOptions {
   const options = body.has('stream_options') ? body.value('stream_options') : undefined;
   return {
     id: `chatcmpl-${id}`,

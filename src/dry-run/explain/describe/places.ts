@@ -17,8 +17,8 @@ export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };
  */
 export function configSource(seen: DryRun, target: string, ...keys: readonly JsonPath[]): FieldSource | undefined {
   for (const level of levelsOf(seen, target)) {
-    const said = keys.find((path) => valueAt(level.says, path) !== undefined);
-    if (said) return sourceAt(seen, [...level.path, ...said]);
+    const key = keys.find((path) => valueAt(level.says, path) !== undefined);
+    if (key) return sourceAt(seen, [...level.path, ...key]);
     if (keys.some((path) => endsAt(level, path))) return undefined;
   }
   return undefined;

@@ -27,10 +27,10 @@ export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<
   const { settings } = loaded;
   if (!settings || !loaded.ok) return undefined;
   const known: UpstreamInput = { settings, server: compileServerSettings(settings.server), clock };
-  const asked: Asked = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
+  const search: Search = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
   const paths: HeaderPath[] = [];
   for (const placed of placedTargets(settings)) {
-    for (const place of asked.upstreams.places) paths.push(...(await pathsTo(place, placed, asked)));
+    for (const place of search.upstreams.places) paths.push(...(await pathsTo(place, placed, search)));
   }
   return {
     settings: { folder: loaded.folder, hash: settings.hash },
@@ -40,19 +40,19 @@ export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<
   };
 }
 
-interface Asked {
+interface Search {
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly upstreams: Upstreams;
   readonly requests: MarkedRequests;
 }
 
-async function pathsTo(place: ReachedUpstream, placed: PlacedTarget, asked: Asked): Promise<readonly HeaderPath[]> {
+async function pathsTo(place: ReachedUpstream, placed: PlacedTarget, search: Search): Promise<readonly HeaderPath[]> {
   const { target, config, file } = placed;
   const found: HeaderPath[] = [];
-  for (const way of asked.upstreams.ways(place, target, config)) {
-    for (const prefix of asked.requests.prefixes) {
-      const exchange = asked.requests.of(way.operation, prefix);
+  for (const way of search.upstreams.ways(place, target, config)) {
+    for (const prefix of search.requests.prefixes) {
+      const exchange = search.requests.of(way.operation, prefix);
       const seen = await sentBy(exchange, way, { target, upstreamToken: mark('authorization') });
       found.push(
         ...seen.map((one) => ({
@@ -61,7 +61,7 @@ async function pathsTo(place: ReachedUpstream, placed: PlacedTarget, asked: Aske
           provider: place.name,
           config: file === undefined ? undefined : config.id,
           target: target.path,
-          ...reasonOf(one, { way, place, placed, asked }),
+          ...reasonOf(one, { way, place, placed, search }),
         })),
       );
     }
@@ -73,27 +73,27 @@ interface Where {
   readonly way: Way;
   readonly place: ReachedUpstream;
   readonly placed: PlacedTarget;
-  readonly asked: Asked;
+  readonly search: Search;
 }
 
 function reasonOf({ mark: header }: FoundMark, where: Where): { why: HeaderReason; source: FieldSource } {
-  const { placed, asked, way } = where;
+  const { placed, search, way } = where;
   if (header === 'authorization') return { why: 'credential', source: whoseCredential(where) };
   const index = placed.target.forwardHeaders.indexOf(header);
   if (index >= 0 && placed.file !== undefined && placed.forwardAt)
-    return { why: 'forwarded', source: inFile(asked.loaded, placed.file, [...placed.forwardAt, index]) };
+    return { why: 'forwarded', source: inFile(search.loaded, placed.file, [...placed.forwardAt, index]) };
   return {
     why: 'spoken',
-    source: { kind: 'gateway', what: `said to the ${way.resolved.format} API that is spoken there` },
+    source: { kind: 'gateway', what: `a header of the ${way.resolved.format} API` },
   };
 }
 
 /** The catalog entry without a credential of its own, or the list of custom hosts. */
-function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): FieldSource {
+function whoseCredential({ place, placed: { file, config }, search: { loaded, settings } }: Where): FieldSource {
   const entry = settings.catalog.providers.findIndex(({ slug }) => `@${slug}` === place.name);
   if (entry >= 0) return inFile(loaded, 'catalog.yaml', ['providers', entry]);
   if (place.name !== CUSTOM_HOST)
-    return { kind: 'gateway', what: 'places that requests name themselves are asked with the caller’s own token' };
+    return { kind: 'gateway', what: 'upstreams that a request names get the caller’s own token' };
   const key = settings.keys.keys.findIndex(({ id }) => id === place.caller?.keyId);
   if (key >= 0) return inFile(loaded, 'keys.yaml', ['keys', key, 'custom_hosts']);
   return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);

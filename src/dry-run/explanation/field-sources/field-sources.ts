@@ -69,8 +69,8 @@ class Search {
     for (const group of groupsOf(leaves)) yield* this.#mark(group);
     yield* this.#markTogether();
     yield* this.#markSame();
-    const asked = [...this.#alone, ...leaves.filter((leaf) => carriesItsKind(leaf))];
-    for (const leaf of asked) yield* this.#change(leaf);
+    const tried = [...this.#alone, ...leaves.filter((leaf) => carriesItsKind(leaf))];
+    for (const leaf of tried) yield* this.#change(leaf);
     yield* this.#removeWholes();
     const complete = this.#probes.left > 0;
     return {

@@ -18,9 +18,9 @@ export function bodyRows({ body, changes }: Pick<TargetExplanation, 'body' | 'ch
 
 function changeRow(change: ChangeExplanation): Row {
   const { path, action, source } = change;
-  const said =
+  const note =
     'was' in change ? `client sent ${valueText(change.was)}` : action === 'default' ? 'client sent nothing' : '';
-  const right: Line = [...from(source), ...(said === '' ? [] : [aside(` (${said})`)])];
+  const right: Line = [...from(source), ...(note === '' ? [] : [aside(` (${note})`)])];
   if (action === 'removed') return row([span(path), span(' removed', 'warn')], right);
   return row([span(`${path}: `), span(valueText(change.value), 'value')], right);
 }
@@ -151,8 +151,8 @@ function chainText(source: FieldSource, { path, changes, inList }: Shown): strin
   const client = source.kind === 'client' ? source.path : change?.path;
   const name = client !== undefined && inList ? (listOf(client) ?? client) : client;
   const last = change?.source ?? (source.kind === 'client' ? undefined : source);
-  const said = name === undefined || (name === path && last) ? [] : [name];
-  return [...said, ...(last ? [sourceText(last)] : [])].join(' ← ');
+  const note = name === undefined || (name === path && last) ? [] : [name];
+  return [...note, ...(last ? [sourceText(last)] : [])].join(' ← ');
 }
 
 const isSame = (one: FieldSource, other: FieldSource): boolean =>
