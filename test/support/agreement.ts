@@ -190,7 +190,7 @@ export class Agreement {
 
 /** Undefined: it must agree. */
 function notComparable({ said: { brokenOff, attempts, refused } }: Served): string | undefined {
-  if (refused === 'missing_api_key') return 'nobody asks, and explain answers for one without limits';
+  if (refused === 'missing_api_key') return 'a request without a key: explain assumes a caller without limits';
   return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
 }
 

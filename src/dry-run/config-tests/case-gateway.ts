@@ -131,7 +131,7 @@ export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, rea
 const ROUTES = [...new Set(operations.map(({ path }) => path))];
 const NOWHERE = { write() {} };
 
-/** Replies have the id under which they could be explained, which nobody asks for. */
+/** Replies have an id for a later explanation; a case never requests one. */
 const NOTHING_READ = new RecordedFiles(memoryFiles({}));
 
 /** The one plugin whose random numbers a case names: a retry that draws how long it waits takes none of them. */

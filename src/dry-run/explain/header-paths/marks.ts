@@ -18,8 +18,8 @@ const valueOf = (name: string | symbol): string | undefined =>
   typeof name === 'symbol' || CONNECTION_HEADERS.has(name) ? undefined : mark(name);
 
 /**
- * Headers of a request that has every one there is, each marked with its name: whatever is read of them can be seen. So nobody has to
- * list what might be. Those of the connection are not there: they end before anything reads them.
+ * Headers of a request that has every possible header. Each value is marked with its name, so each read is visible and no list of
+ * headers is needed. Connection headers are absent: they end before any code reads them.
  */
 export const EVERY_HEADER: IncomingHttpHeaders = new Proxy<IncomingHttpHeaders>(
   {},

@@ -36,9 +36,9 @@ export interface ReachedUpstream {
   readonly caller: Caller | undefined;
 }
 
-/** One way to ask at a place. Other models of the same kind are asked alike. */
+/** One kind of call to an upstream. Other models of the same kind get the same call. */
 export interface Way {
-  /** What is said in headers is the same for all of one kind. */
+  /** All models of one kind get the same headers. */
   readonly kind: string;
   readonly operation: Operation;
   readonly model: string;
@@ -59,7 +59,7 @@ export interface UpstreamInput {
   readonly clock: Clock;
 }
 
-/** One of each kind: what is said to a model in headers depends on who made it. */
+/** One model of each kind: the headers of a request depend on the model's vendor. */
 const SAMPLES = [
   'gpt-4o',
   'claude-sonnet-4-5',
