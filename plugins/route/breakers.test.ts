@@ -99,14 +99,14 @@ describe('an open breaker', () => {
     ['a time that was over before anything was sent', unsent('timeout_total'), 'a abandoned'],
     ['a request’s time that was over before anything was sent', unsent('timeout_request'), 'a abandoned'],
     ['a gateway that stops', new GatewayError('shutting_down', 'no'), 'a abandoned'],
-  ])('is told of %s', async (_, failure, reported) => {
+  ])('records the outcome of %s', async (_, failure, reported) => {
     expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([reported]);
   });
 
   it.each<[string, SelectorSetup]>([
     ['from the cache', { cached: true }],
     ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
-  ])('is told nothing by an answer %s', async (_, setup) => {
+  ])('records no outcome for an answer %s', async (_, setup) => {
     expect((await run(a, setup)).health).toEqual(['a abandoned']);
   });
 
@@ -124,7 +124,7 @@ describe('an open breaker', () => {
     ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
     ['another target used most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
     ['a host that the caller chose used', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
-  ])('is not told of the end of the time that %s', async (_, setup, reported) => {
+  ])('records no outcome for the end of the time that %s', async (_, setup, reported) => {
     const failures = { a: late, b: late, ...setup.failures };
     expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(reported);
   });
@@ -136,7 +136,7 @@ describe('an open breaker', () => {
     // It streamed until the end: a slow reader is no evidence about the upstream.
     ['a stream that takes too long', failureOf('timeout_total'), []],
     ['the end of the request’s own time', late, []],
-  ])('is told of %s after its content has begun to leave', async (_, error, more) => {
+  ])('records the outcome of %s after the commit', async (_, error, more) => {
     const { health, exchange } = await run(a, {
       exchange: { reply: createReply(createSource()) },
     });

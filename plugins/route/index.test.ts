@@ -121,7 +121,7 @@ describe('a conditional', () => {
   it.each([
     ['large', 'a', 'condition'],
     ['other', 'b', 'otherwise'],
-  ])('sends model %s to %s, and to nobody else', async (model, name, reason) => {
+  ])('sends model %s only to %s', async (model, name, reason) => {
     const setup = { exchange: { json: { model } }, failures: { [name]: busy() } };
     expect(await run(byModel, setup)).toMatchObject({ tried: [name], reasons: [reason], fallsThrough: [false] });
   });

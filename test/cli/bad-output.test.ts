@@ -18,7 +18,7 @@ import { packageFile } from '../../src/package-root.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { LONG_MS, scrape } from './workers.testkit.ts';
 
-/** A gateway whose log cannot be written serves, counts what is lost, and ends when it is told to. */
+/** A gateway whose log cannot be written serves, counts the lost lines, and ends at a signal. */
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {

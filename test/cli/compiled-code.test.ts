@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 
-/** A package of its own: what a process keeps in it is nobody else's. */
+/** A package of its own: only this test's processes cache in it. */
 let root: string;
 let cache: string;
 

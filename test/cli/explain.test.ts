@@ -250,7 +250,7 @@ describe('what cannot be explained', () => {
 });
 
 describe('which headers can reach which provider', () => {
-  it('is told without a request, as text and in JSON', async () => {
+  it('is printed without a request, as text and in JSON', async () => {
     const configs = write('forwarding', {
       ...SETTINGS,
       'gateway/prod.yaml': 'provider: "@gpt"\nforward_headers: [x-team]\n',

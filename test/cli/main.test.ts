@@ -47,7 +47,7 @@ describe('gatehouse', () => {
     );
   });
 
-  it('ends as it would when nobody reads its output to the end', async () => {
+  it('ends normally when its reader closes the pipe early', async () => {
     const child = spawn(process.execPath, [main, 'schema', 'gateway'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let err = '';

@@ -111,7 +111,7 @@ describe('an error that a plugin throws in a timer', () => {
       await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
       await (await ask(url, fault).catch(() => undefined))?.text().catch(() => undefined);
       const words = () => fleet.lines.filter(({ level }) => level === 'fatal');
-      await until(() => words().length > 0, 'the error was told', LONG_MS);
+      await until(() => words().length > 0, 'the error was logged', LONG_MS);
       expect(words()[0]).toMatchObject({
         plugin: 'faulty',
         msg: expect.stringContaining('unhandled error; the process ends'),

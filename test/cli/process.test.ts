@@ -122,7 +122,7 @@ describe('a Node that is too old', () => {
     },
   );
 
-  it.runIf(OLD_NODE)('is told so by `npm start`, before it refuses a flag it does not know', () => {
+  it.runIf(OLD_NODE)('is refused by `npm start` with the required version, before it refuses an unknown flag', () => {
     const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', manifest.scripts['start']!], {
       cwd: packageFile(''),
       env: { PATH: dirname(OLD_NODE!) },

@@ -150,7 +150,7 @@ describe('gatehouse serve --workers', () => {
     }
   });
 
-  it('ends while a question is open, without killing anybody', async () => {
+  it('ends while a question is open, without killing a worker', async () => {
     const server = { plugins: ['./waits.mjs'], chains: { request: ['metadata', 'waits', 'route'] } };
     const { fleet, explainUrl } = await start({ server, files: { 'waits.mjs': WAITS } });
     const open = fetch(explainUrl, question({ headers: { 'x-gateway-config': 'it', 'x-hang': '1' } })).then(

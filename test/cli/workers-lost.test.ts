@@ -125,7 +125,7 @@ describe('of two workers', () => {
     const knocking = Array.from({ length: 24 }, knock);
     await until(() => short.length > 200, 'requests come and go', LONG_MS);
     fleet.signal('SIGINT');
-    await until(() => short.some(({ state }) => state === 'closed'), 'nobody listens', LONG_MS);
+    await until(() => short.some(({ state }) => state === 'closed'), 'no process listens', LONG_MS);
     signalled.abort();
     await Promise.all(knocking);
     await allEnded(short);

@@ -150,7 +150,7 @@ export function stream(url: string, content = 'hi'): Stream {
 
 export const isWhole = ({ text, state }: Stream): boolean => state === 'ended' && text.endsWith('data: [DONE]\n\n');
 
-/** Resolves once probes are told that it is not ready. */
+/** Resolves once `/readyz` answers that it is not ready. */
 export async function notReady(statusUrl: string): Promise<string> {
   let text = '';
   for (let status = 200; status !== 503;) {

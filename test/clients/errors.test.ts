@@ -84,7 +84,7 @@ describe.each(DRIVERS)('$name', (driver) => {
       }
     });
 
-    itsId('and is told by which id the gateway knows the request that failed', async () => {
+    itsId('and gets the id under which the gateway records the failed request', async () => {
       const { requestId = '' } = await failing(driver, { model, question: 'Fail 400' });
       expect(requestId).not.toBe('');
       await until(() => matrix.gateway.logs.some((line) => line['request_id'] === requestId), 'the log has that id');
@@ -122,7 +122,7 @@ describe.each(DRIVERS)('$name', (driver) => {
         const before = matrix.upstream.seen.length;
         const controller = new AbortController();
         const gone = driver.converse(matrix, { model, question: 'Silence', signal: controller.signal });
-        // Before it rejects, or nobody listens when it does.
+        // Before it rejects: later the rejection would be unhandled.
         const rejected = expect(gone).rejects.toThrow();
         await until(() => matrix.upstream.seen.length > before, 'the upstream was asked');
         controller.abort();

@@ -137,7 +137,7 @@ const ai: Client = {
 
 const CLIENTS = [openai, anthropic, ai];
 const ROWS = [...REFUSALS, ...SILENCES, ...AFTER_CONTENT].filter(
-  // What passes by itself is told by the gateway's own tests; filters answer, and are no failure.
+  // The gateway's own tests cover transient failures; a filter gives an answer, not a failure.
   ({ fault }) => !/once|without Retry-After|filter|within its time|529/.test(fault),
 );
 const SETUPS: readonly Setup[] = ['alone', 'fallback', 'complete'];
@@ -240,7 +240,7 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))('code tha
     rig.fallback.does(healthy(FALLBACK));
     const status = client.api === 'chat' ? 503 : 529;
     expect(caught).toMatchObject({ name: client.className(status), status });
-    // The AI SDK knows no `x-should-retry`: whoever uses it sets `maxRetries: 0`, or everything is asked so many times.
+    // The AI SDK knows no `x-should-retry`: set `maxRetries: 0` with it, or it repeats every request.
     const times = client.heeds || setup === 'alone' ? 1 : 2;
     expect([rig.primary.visits.length, rig.fallback.visits.length]).toEqual(visits.map((count) => count * times));
   });

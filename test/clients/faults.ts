@@ -1,7 +1,7 @@
 import type { Driver } from './drivers/driver.ts';
 import type { UpstreamKind } from './matrix.ts';
 
-/** Cells that fail by a fault of the gateway. They run as `it.fails`: whoever repairs one is told to strike it here. */
+/** Cells that fail by a fault of the gateway. They run as `it.fails`, so a repaired cell fails until it is removed here. */
 interface Fault {
   readonly reason: string;
   readonly drivers: readonly string[];

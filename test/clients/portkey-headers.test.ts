@@ -39,14 +39,14 @@ describe('portkey-ai', () => {
     expect(lastUrl()).toContain('/endpoints/openapi/chat/completions');
   });
 
-  it('is told which config of its own making it may not send', async () => {
+  it('gets an error for an inline config that it may not send', async () => {
     await expect(create({ config: { provider: '@own' } }, { model: 'own-model' })).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining('x-portkey-config'),
     });
   });
 
-  it('labels requests by `metadata`, and is told what is wrong with them', async () => {
+  it('labels requests by `metadata`, and gets an error for invalid ones', async () => {
     expect(await textOf({ metadata: { team: 'search' } }, { model: '@own/own-model' })).toBe(heard(QUESTION));
     await expect(create({ metadata: { team: 7 } as never }, { model: '@own/own-model' })).rejects.toMatchObject({
       status: 400,

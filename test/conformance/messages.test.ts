@@ -41,7 +41,7 @@ describe.skipIf(!corpusIsThere)('recorded upstream exchanges through /v1/message
         const findings = await forAll(records, async (record) => {
           const answer = await family.ask('/v1/messages', bodyFor(record));
           if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
-          // An error is told in the gateway's words around the upstream's message.
+          // An error has the gateway's text around the upstream's message.
           if (record.response_status >= 400) return errorFindings(record, answer);
           return [...checkPassthrough(record, answer).findings, ...sentFindings(record, family.sent(record.id))].map(
             (finding) => ({

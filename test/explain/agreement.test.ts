@@ -103,7 +103,7 @@ describe('explain and what was served are compared', () => {
     ['a header', outbound(({ headers }) => ({ headers: headers.filter(({ name }) => name !== 'content-type') }))],
     ['the body', outbound(({ body }) => ({ body: [body] }))],
     ['whether it is a stream', outbound(({ stream }) => ({ stream: !stream }))],
-    ['a field nobody is the source of', outbound(({ fields }) => ({ fields: fields.slice(1) }))],
+    ['a field without a source', outbound(({ fields }) => ({ fields: fields.slice(1) }))],
     ['the body as the settings leave it', target(() => ({ body: {} }))],
     ['a loss', target(() => ({ losses: [{ param: 'seed', action: 'dropped', reason: '' }] }))],
     ['a timeout', target(({ timeouts }) => ({ timeouts: { ...timeouts, idle: { ...timeouts['idle']!, ms: 1 } } }))],
@@ -128,7 +128,7 @@ describe('explain and what was served are compared', () => {
         },
       }),
     ],
-  ])('and so is what is told: %s', async (_, lie) => {
+  ])('and so is the output: %s', async (_, lie) => {
     const agreement = await serveWith('attempt', 'await next();', (seen) => {
       const reported = describeRun(seen);
       return { ...reported, ...lie(reported) };

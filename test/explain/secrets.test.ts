@@ -11,7 +11,7 @@ import { loadSettings } from '../../src/settings/read/load.ts';
 import { writeSettings } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
-// Every secret there is in settings and requests has this word in it, and nothing that is told has.
+// Every secret in settings and requests contains this word, and no output does.
 const WORD = 'canary';
 
 /** Where it stands all the same. */
@@ -146,7 +146,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Both what is said and what is complained about. */
+/** Standard output and standard error together. */
 function capture() {
   let text = '';
   const write = (more: string): void => void (text += more);
@@ -167,7 +167,7 @@ const ASKED: readonly (readonly [string, Readonly<Record<string, string>>, strin
   ['a fallback', { 'x-gateway-config': 'prod' }, '/v1/chat/completions', '"number": 3'],
   ['a config of its own', { 'x-gateway-config': INLINE }, '/v1/chat/completions', '"found": "inline"'],
   ['a query', { 'x-gateway-config': 'prod' }, `/v1/chat/completions?key=${ENV.GATEWAY_KEY}`, '"number": 3'],
-  ['a config that nobody has', { 'x-gateway-config': ENV.GATEWAY_KEY }, '/v1/chat/completions', 'unknown_config'],
+  ['an unknown config', { 'x-gateway-config': ENV.GATEWAY_KEY }, '/v1/chat/completions', 'unknown_config'],
   [
     'a config with mistakes',
     { 'x-gateway-config': `{"provider":"${ENV.GATEWAY_KEY}","${OWN_TOKEN}":1}` },

@@ -4,7 +4,7 @@ import { brokenStream, refuse } from './kit/deeds.ts';
 import { startRig, type Rig, type Seen } from './kit/rig.ts';
 import { configFor } from './scenarios.ts';
 
-/** Every scenario relies on one function that compares what was told of a request; here it is lied to. */
+/** Every scenario relies on one function that compares the outputs about a request; here it gets wrong ones. */
 
 let rig: Rig;
 let rescued: Seen;

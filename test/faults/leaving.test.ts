@@ -80,7 +80,7 @@ describe.each(DIALECT_NAMES)('a client that leaves its %s upstream', (name) => {
     },
   );
 
-  it('in a wait between two tries ends the wait, and nobody is asked any more', async () => {
+  it('in a wait between two tries ends the wait, and no upstream is called any more', async () => {
     rig.primary.does(refuse({ status: 429, message: 'slow down' }, { 'retry-after-ms': '1900' }));
     rig.fallback.does(silence);
     const seen = await rig.watch({ api: 'chat', stream: false, config: name }, async (open) => {

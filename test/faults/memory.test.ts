@@ -62,7 +62,7 @@ beforeAll(async () => {
     gateway: {
       openai: { provider: '@openai', override_params: { model: 'gpt-x' } },
       claude: { provider: '@claude', override_params: { model: 'claude-haiku-4-5' } },
-      // Held until `timeouts.first_content`, since there is somebody else to ask.
+      // Held until `timeouts.first_content`, because another target exists.
       silent: {
         strategy: { mode: 'fallback' },
         targets: [{ provider: '@openai', override_params: { model: 'gpt-x' } }, { provider: '@claude' }],
@@ -135,7 +135,7 @@ function begin(res: ServerResponse): void {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
 }
 
-/** Resolves once `taken` has stood still for a while although nobody held the upstream back. */
+/** Resolves once `taken` has not changed for a while although the upstream may write. */
 async function settled(taken: () => number): Promise<number> {
   let before = -1;
   for (let still = 0; still < 5;) {
@@ -215,7 +215,7 @@ describe('memory stays bounded', () => {
     const piece = line(openaiChunk({ content: 'x'.repeat(4096) }));
     script = (_, res) => {
       begin(res);
-      // No more, or a thousand of them would fill the kernel's buffers, which are everybody's.
+      // No more, or a thousand of them would fill the kernel's buffers, which all processes share.
       floods.push(flood(res, piece, 512 * 1024));
     };
     const before = await held();

@@ -27,7 +27,7 @@ describe.each(DIALECT_NAMES)(
   'a prefilled request whose %s target is overloaded, and refused by the fallback',
   (name) => {
     it.each(CLIENTS.flatMap(([api, status]) => [false, true].map((stream) => ({ api, status, stream }))))(
-      'is told of the overload and not of the refusal ($api, stream: $stream)',
+      'gets the overload and not the refusal ($api, stream: $stream)',
       async ({ api, status, stream }) => {
         rig.primary.does(refuse({ status: 503, message: 'Overloaded.' }));
         rig.fallback.does(refuse({ status: 400, message: 'This model does not support assistant message prefill.' }));

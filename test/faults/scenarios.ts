@@ -91,9 +91,9 @@ const STAYS: Row['outcome'] = {
 };
 /** No second try there would help. */
 const GOES_ON: Row['outcome'] = { ...STAYS, retry: reported(), both: rescued() };
-/** Tried again only where nobody else can be asked. */
+/** Retried only if no other target is left. */
 const NOT_TWICE: Row['outcome'] = { ...STAYS, both: rescued() };
-/** Too late for anybody else, but where nothing has left. */
+/** Too late for another target, unless nothing has been sent. */
 const BREAKS: Row['outcome'] = { ...everywhere(broken), complete: rescued() };
 
 const limited = { status: 429, message: 'Too many requests.', code: 'rate_limit_exceeded' };

@@ -204,7 +204,7 @@ beforeAll(async () => {
             {
               ...chain,
               commit: 'complete',
-              // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+              // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
               strategy: { mode: 'conditional', conditions: [{ query: IS_PAID, then: 'paid' }], default: 'none' },
               targets: [
                 { name: 'none', provider: '@none' },
@@ -271,7 +271,7 @@ const cases = Object.keys(FAULTS)
   .flatMap((name) => DIALECTS.map((dialect) => [name, dialect] as const));
 
 describe.each(cases)('with %s at the upstream of %s', (name, dialect) => {
-  it('each upstream is given its own credentials and headers that were decided on, and nobody is told any', async () => {
+  it('each upstream gets its own credentials and the headers of the settings, and no output shows a credential', async () => {
     fault = (request, res, at) => (at === dialect ? FAULTS[name]!(request, res, at) : answer(request, res, at));
     const before = new Map(DIALECTS.map((each) => [each, upstreams[each].seen.length]));
     for (const [operation, make] of Object.entries(OPERATIONS)) {

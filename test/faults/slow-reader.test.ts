@@ -7,7 +7,7 @@ import { startRig, type Rig } from './kit/rig.ts';
 import type { Deed } from './kit/upstream.ts';
 import { configFor } from './scenarios.ts';
 
-/** Clients that read slower than their upstream writes: it waits for them, and for nobody for ever. */
+/** Clients that read slower than their upstream writes: it waits for them, but never without a limit. */
 
 const IDLE_MS = 400;
 

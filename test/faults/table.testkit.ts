@@ -77,7 +77,7 @@ function expectOutcome(scenario: Scenario, seen: Seen): void {
   expect(new Set(primary.map(({ body }) => body)).size).toBeLessThanOrEqual(1);
   if (end === 'primary') return expectAnswer(scenario, received!, PRIMARY);
   if (end === 'fallback') return expectAnswer(scenario, received!, FALLBACK);
-  expect(received!.error, 'the client is told').toBeDefined();
+  expect(received!.error, 'the client gets the error').toBeDefined();
   if (end === 'told') return expect([received!.status, received!.text]).toEqual([clientStatus(scenario), '']);
   expect(received!.status).toBe(200);
   expect(PRIMARY.words.join('').startsWith(received!.text) && received!.text !== '', received!.text).toBe(true);

@@ -63,7 +63,7 @@ describe('a 429', () => {
   });
 });
 
-it('a deadline ends a request whose target says nothing, and nobody else is asked', async () => {
+it('a deadline ends a request with a silent target, and no other target is tried', async () => {
   rig.primary.does(silence);
   const seen = await rig.ask({ api: 'messages', stream: true, config: 'gemini-brief' });
   expectAgreement(seen);
@@ -72,7 +72,7 @@ it('a deadline ends a request whose target says nothing, and nobody else is aske
 });
 
 describe('a client whose request was tried again', () => {
-  it.each(['chat', 'messages'] as const)('is told not to multiply that (%s)', async (api) => {
+  it.each(['chat', 'messages'] as const)('gets `x-should-retry: false` (%s)', async (api) => {
     rig.primary.does(refuse({ status: 503, message: 'no' }));
     rig.fallback.does(refuse({ status: 503, message: 'no' }));
     const seen = await rig.ask({ api, stream: false, config: 'openai' });

@@ -54,8 +54,8 @@ const EVENTS: readonly (readonly [name: string, payloads: Payloads, first?: (byt
       return [...blocks, ...fill(n / 2, (at) => piece(blocks.length - 1 - (at % blocks.length), text('"a"')))];
     },
   ],
-  ['pieces of blocks that nobody opened', (n) => fill(n, (at) => piece(at, text('"a"')))],
-  ['ends of blocks that nobody opened', (n) => [open(0, TEXT), ...fill(n, (at) => close(at))]],
+  ['pieces of unopened blocks', (n) => fill(n, (at) => piece(at, text('"a"')))],
+  ['ends of unopened blocks', (n) => [open(0, TEXT), ...fill(n, (at) => close(at))]],
   ['arguments of one byte each', (n) => [open(0, tool(0)), ...fill(n, () => piece(0, json('"1"')))]],
   [
     'calls in turn, a byte each',

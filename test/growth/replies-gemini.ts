@@ -97,7 +97,7 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
     ],
   ],
   [
-    'arguments that are told again',
+    'repeated arguments',
     (n) => [
       call('"name":"f","willContinue":true'),
       ...fill(n, (at) => call(`"args":{"k${at}":1},"willContinue":true`)),

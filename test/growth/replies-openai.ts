@@ -63,7 +63,7 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
   ],
   ['calls without a name', (n) => fill(n, () => argument(0, '"1"'))],
   [
-    'calls that are told with the deprecated function',
+    'calls in the deprecated function field',
     (n) => fill(n, () => delta('"function_call":{"name":"f","arguments":"1"}')),
   ],
   [

@@ -56,7 +56,7 @@ export function readReply({ upstream, client, strict, shape }: Case, pieces: rea
     for (const piece of pieces) left += reader.push(piece)?.length ?? 0;
     left += reader.end()?.length ?? 0;
   } catch (error) {
-    // A value that nests deeper than the stack is refused by whoever runs the reader (upstream/try.ts).
+    // A value that nests deeper than the stack is refused by the caller of the reader (upstream/try.ts).
     if (!(error instanceof ReplyFault) && !(error instanceof RangeError)) throw error;
   }
   return left;

@@ -47,7 +47,7 @@ export function leastWork(reads: readonly Buffer[], shape: ReplyShape): () => vo
   };
 }
 
-/** What nests deeper than the stack cannot be written by anybody, and what is no JSON is read up to its fault. */
+/** A value that nests deeper than the stack cannot be serialized, and invalid JSON is read up to its error. */
 function work(json: Buffer): void {
   try {
     parseAndWrite(json);

@@ -99,7 +99,7 @@ describe('a question', () => {
     ],
     ['with a draw of one', { ...question, draws: [1] }, 'invalid_question', '`draws`'],
     ['with a time that is none', { ...question, at: 'yesterday' }, 'invalid_question', '`at`'],
-    ['with a key nobody has', { ...question, key: 'tset' }, 'unknown_key', 'Did you mean "test"?'],
+    ['with an unknown key', { ...question, key: 'tset' }, 'unknown_key', 'Did you mean "test"?'],
   ])('%s is refused, with what is wrong', async (_, asked_, code, message) => {
     const { gateway } = await startWith({ gateway: { it: single } });
     const { status, json: body } = await ask(gateway, asked_);
@@ -167,7 +167,7 @@ describe('a question', () => {
       .poll(() => ask(gateway, question))
       .toMatchObject({ status: 503, headers: { 'retry-after': '1' }, json: { error: { code: 'busy' } } });
     expect(await admin(gateway, `${EXPLAIN}/some-id`)).toMatchObject({ status: 503 });
-    // What costs nothing is told all the same.
+    // Information without a cost is included anyway.
     expect(await admin(gateway, '/admin/v1/requests')).toMatchObject({ status: 200 });
     expect(await Promise.all(waiting.map(({ finish }) => finish()))).toEqual([200, 200, 200, 200]);
     expect((await ask(gateway, question)).status).toBe(200);
@@ -181,7 +181,7 @@ describe('a question', () => {
 });
 
 describe('what is explained', () => {
-  it('holds no credential, whoever asks and whatever was served', async () => {
+  it('contains no credential, for any caller and any served request', async () => {
     const canaries = {
       admin: 'canary-admin-token-0123456789',
       vendor: 'canary-vendor-key-0123456789',
@@ -209,7 +209,7 @@ describe('what is explained', () => {
       authorization: `Bearer ${canaries.caller}`,
       cookie: `session=${canaries.cookie}`,
       'x-api-key': canaries.other,
-      // Nobody should, and somebody does.
+      // A caller's mistake: a gateway key in a forwarded header.
       'x-tenant': `eu ${KEY}`,
     };
     const path = `/v1/chat/completions?key=${canaries.query}`;

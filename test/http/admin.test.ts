@@ -270,7 +270,7 @@ describe('the admin listener', () => {
     });
   });
 
-  it('remembers as many requests as it is told to', async () => {
+  it('keeps `admin.records` requests', async () => {
     const gateway = await start({ server: { admin: { port: 0, records: 2 } } });
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
       await (await chat(gateway, { id })).text();
@@ -290,7 +290,7 @@ describe('the admin listener', () => {
   });
 });
 
-describe('who may ask the admin listener', () => {
+describe('access to the admin listener', () => {
   it('is who names it by a host of its own, whatever token they have', async () => {
     const gateway = await start({ server: { admin: { port: 0, token: TOKEN, hosts: ['gatehouse.internal'] } } });
     const authorization = `Bearer ${TOKEN}`;
@@ -368,7 +368,7 @@ describe('who may ask the admin listener', () => {
     expect(refused.text).not.toContain(TOKEN);
   });
 
-  it('is nobody beyond this machine without a token, whatever has checked the settings', async () => {
+  it('is impossible beyond loopback without a token, even if no check of the settings ran', async () => {
     const server = createServer();
     const refused = listenAdmin(server, {
       enabled: true,
@@ -383,7 +383,7 @@ describe('who may ask the admin listener', () => {
     expect(server.listening).toBe(false);
   });
 
-  it('is who has the new token after a reload, and nobody with the old one', async () => {
+  it('needs the new token after a reload, and the old one is refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-admin-'));
     closers.push(() => rm(folder, { recursive: true }));
     const file = join(folder, 'token');
@@ -397,11 +397,11 @@ describe('who may ask the admin listener', () => {
     expect([await statusFor(TOKEN), await statusFor('another-token-0123456789')]).toEqual([401, 200]);
   });
 
-  it.each(['0.0.0.0', '::'])('is nobody at %s without a token: it does not start', async (host) => {
+  it.each(['0.0.0.0', '::'])('is impossible at %s without a token: the listener does not start', async (host) => {
     await expect(startTestGateway({ server: { admin: { host, port: 0 } } })).rejects.toThrow();
   });
 
-  it('is who has the token where it listens on every address', async () => {
+  it('needs the token if it listens on every address', async () => {
     const gateway = await start({ server: { admin: { host: '0.0.0.0', port: 0, token: TOKEN } } });
     const path = '/admin/v1/requests';
     const host = `127.0.0.1:${gateway.gateway.admin!.port}`;
@@ -411,7 +411,7 @@ describe('who may ask the admin listener', () => {
     });
   });
 
-  it('is bounded in number, and others again once those are gone', async () => {
+  it('is bounded in connections, and possible again once those have closed', async () => {
     const gateway = await start();
     const crowd = Array.from({ length: 120 }, () => connect(gateway.gateway.admin!.port, '127.0.0.1'));
     for (const socket of crowd) socket.on('error', () => {}).resume();
@@ -428,7 +428,7 @@ describe('who may ask the admin listener', () => {
       .toBe(200);
   });
 
-  it('is nobody who sends more than a question', async () => {
+  it('is refused for headers above the limit', async () => {
     const gateway = await start();
     const long = await ask(gateway, '/admin/v1/requests', { headers: { x: 'x'.repeat(20_000) } });
     expect(long.status).toBe(431);

@@ -301,7 +301,7 @@ describe('where all are open', () => {
 });
 
 describe('without circuit_breaker', () => {
-  it('nobody is kept away, but health is told', async () => {
+  it('no target is skipped, but its health is reported', async () => {
     const { circuit_breaker: _, ...plain } = FALLBACK;
     await start(plain);
     expect(await healthy()).toEqual([`${FIRST} 1`, `${SECOND} 1`]);
@@ -385,8 +385,8 @@ describe('a config that came with the request', () => {
   });
 });
 
-describe('operators are told', () => {
-  it('by one line when a breaker opens and one when it closes', async () => {
+describe('the state of a breaker is visible', () => {
+  it('in one log line when it opens and one when it closes', async () => {
     await start();
     does.first = refuses(503);
     for (const end = now + 30_000; now < end; now += 1000) await chat();

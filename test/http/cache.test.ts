@@ -295,7 +295,7 @@ describe('a kept stream and a kept plain reply', () => {
     expect(upstream.seen).toHaveLength(2);
   });
 
-  it('have a usage chunk for those who ask for one, and for nobody else', async () => {
+  it('have a usage chunk only for clients that request one', async () => {
     await start(counting);
     const body = { model: CLAUDE, max_tokens: 5 };
     const include = { ...body, stream_options: { include_usage: true } };
@@ -454,7 +454,7 @@ describe('the same plain request from many at once', () => {
     expect(upstream.seen).toHaveLength(2);
   });
 
-  it('is neither hit nor missed by a request that is refused before anybody is asked', async () => {
+  it('counts neither a hit nor a miss for a request that is refused before any call', async () => {
     await start(counting);
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',

@@ -153,7 +153,7 @@ describe.each(KINDS)('a stream of %s', (kind) => {
       expect(modelsAsked(seen)).toHaveLength(2);
     });
 
-    it('and is held to its end with nobody else to ask, is an error of its own status', async () => {
+    it('and is held to its end without another target, is an error of its own status', async () => {
       script = FAULTS[fault]!(kind);
       const answer = await post(`complete-${kind}`);
       expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -220,7 +220,7 @@ async function goOn(res: Parameters<Script>[1], events: readonly (object | strin
 const stable = (text: string): string => text.replaceAll(/"(?:id|created)":(?:"[^"]*"|\d+)/g, '');
 
 describe('the hold of a stream that should leave complete', () => {
-  it('ends when it is longer than `limits.commit_bytes`: what breaks then is told in the stream', async () => {
+  it('ends when it is longer than `limits.commit_bytes`: a later failure is an event of the stream', async () => {
     const seen = upstream.seen.length;
     script = (_, res) =>
       sse(res, [...Array.from({ length: 20 }, () => openaiChunk({ content: 'x'.repeat(8192) })), null]);
@@ -278,7 +278,7 @@ describe('an upstream that says nothing but pings', () => {
     expect([answer.status, said(await answer.text())]).toEqual([200, 'Rescued']);
   });
 
-  it('with nobody else to ask, lets the client have its headers at `limits.hold_time` and an error later', async () => {
+  it('without another target, sends the client its headers at `limits.hold_time` and an error later', async () => {
     const answer = await post('only-openai');
     expect(answer.status).toBe(200);
     expect(await answer.text()).toMatch(/data: \{"error":.*"code":"timeout_first_content".*\n\n$/);

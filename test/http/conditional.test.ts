@@ -57,7 +57,7 @@ async function ask({ config = 'it', headers = {}, body = {}, path = '/v1/chat/co
 }
 
 const target = (name: string) => ({ name, provider: '@openai', override_params: { model: name } });
-// oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+// oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
 const when = (query: object, then: string) => ({ query, then });
 
 const byAll = {

@@ -205,7 +205,7 @@ describe('the host of one caller', () => {
   it.each([
     ['nowhere by its name', 'https://nowhere.invalid/v1'],
     ['inside by its name', 'https://inside.test/v1'],
-  ])('that leads %s is told of alike, with no word of the network', async (_, host) => {
+  ])('that leads %s gives the same error, without information about the network', async (_, host) => {
     const { status, error } = await ask(host, { 'x-gateway-api-key': OTHER_KEYS.any });
     const { hostname } = new URL(host);
     expect([status, error]).toMatchObject([
@@ -288,7 +288,7 @@ describe('the host of one caller', () => {
     expect([status, seen.length]).toEqual([400, 0]);
   });
 
-  it('is not asked for its models, and whether it may be named is told there too', async () => {
+  it('is not called for its models, and the same access rules apply there', async () => {
     const find = async (host: string, id = 'm') =>
       (
         await fetch(`${gateway.url}/v1/models/${id}`, {

@@ -95,7 +95,7 @@ describe('cost labels', () => {
     expect(sent('labels')).toEqual({ ...labels, k__user: 'ann' });
   });
 
-  it('are said to be lost where there are none', async () => {
+  it('are reported as lost if the target has none', async () => {
     expect(dropped((await house.chat({ model: CLAUDE, labels })).headers)).toContain('labels');
     expect(house.seen().json).not.toHaveProperty('labels');
   });
@@ -180,7 +180,7 @@ describe('media by URL', () => {
   });
 
   it.each(['https://files.example/abc123', 'https://files.example/a?name=b.png', 'gs://bucket/file.xyz', 'cat.png'])(
-    'whose type nobody tells are a 400: %s',
+    'of an unknown type are a 400: %s',
     async (url) => {
       const { status, body } = await house.chat({ model: FLASH, messages: media(url) });
       expect([status, String((body['error'] as Json)['param'])]).toEqual([
@@ -285,7 +285,7 @@ describe('the compliance flag', () => {
   const thinking = { type: 'enabled', budget_tokens: 1024 };
 
   it.each<[string, Record<string, string>, boolean]>([
-    ['is on where nobody says', { 'x-gateway-provider': '@gemini' }, false],
+    ['is on by default', { 'x-gateway-provider': '@gemini' }, false],
     ['is off by the header', { 'x-gateway-provider': '@gemini', ...LAX }, true],
     ['is off by the config', { 'x-gateway-config': 'lax' }, true],
     [

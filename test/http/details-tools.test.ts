@@ -142,13 +142,13 @@ describe('computer use', () => {
     });
   });
 
-  it('refused with all it needs is told in the upstream’s words alone', async () => {
+  it('refused with all it needs gives only the upstream’s message', async () => {
     house.plays((_, res) => json(res, refusal, 400));
     const { body } = await house.chat({ model: COMPUTER, tools: [fn('computer_use', browser)] }, LAX);
     expect(body).toMatchObject({ error: { message: 'Computer Use is not enabled.' } });
   });
 
-  it('from a strict client is told at once to need the flag, and refused under strict params', async () => {
+  it('from a strict client is reported as a loss, and refused under strict params with a hint to the flag', async () => {
     house.answers(geminiParts({ functionCall: { name: 'open_web_browser', args: {} } }));
     const body = { model: COMPUTER, tools: [fn('computer_use', browser)] };
     expect((await house.chat(body)).headers.get('x-gateway-dropped-params') ?? '').toContain('tools[0]');

@@ -116,7 +116,7 @@ it('requests that come while the listener waits for the last connections are ser
   expect(await over).toEqual({ cut: 0 });
 });
 
-it('a stream is told, and its upstream let go', async () => {
+it('a stream gets an error event, and its upstream request is cancelled', async () => {
   const place = await start(DRAIN);
   const wire = await stream(place);
   word(place.replies[0]!, 'one');

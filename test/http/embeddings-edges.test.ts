@@ -93,7 +93,7 @@ describe('the input of a request', () => {
     ['an empty list', [], 'input'],
     ['texts and tokens', ['x', [1, 2]], 'input'],
     ['an image for a model of text', ['x', { image: { url: 'gs://b/a.png' } }], 'input[1].image'],
-  ])('may not be %s: nobody is asked', async (_, input, param) => {
+  ])('may not be %s: no upstream is called', async (_, input, param) => {
     await start(predict);
     const { status, json: body } = await post({ model: TEXT, input });
     expect([status, body.error.param, upstream.seen.length]).toEqual([400, param, 0]);

@@ -13,7 +13,7 @@ import {
   type ScriptedUpstream,
 } from '../support/upstream.ts';
 
-/** What is left of a request's time, who is asked next, and what the client is told: retry, fallback and timeouts together. */
+/** Retry, fallback and timeouts together: the remaining time of a request, the next target, and the client's error. */
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 afterEach(async () => {
@@ -152,14 +152,14 @@ describe('a silent upstream', () => {
   const timeouts = { first_byte: 60 };
   const retry = { attempts: 3, min_delay: 1 };
 
-  it('is not asked again where somebody else can be', async () => {
+  it('is not retried if another target exists', async () => {
     await start(by({ a: silent, b: says('rescued', 'b') }), fallback(openai('a', { timeouts, retry }), openai('b')));
     expect((await chat()).text).toContain('rescued');
     expect(asked()).toEqual(['a', 'b']);
     await until(() => upstream.seen[0]!.aborted, 'the silent one was let go');
   });
 
-  it('is asked again where nobody else can be', async () => {
+  it('is retried if no other target exists', async () => {
     await start((request, res, index) => (index === 0 ? undefined : says('late', 'a')(request, res, index)), {
       ...openai('a'),
       timeouts,
@@ -198,13 +198,13 @@ describe('a retry-after', () => {
     expect(asked()).toEqual(['a', 'b']);
   });
 
-  it('or failing at once, and is told, where nobody else is there', async () => {
+  it('that the request has no time for reaches the client at once if no other target exists', async () => {
     await start(fails(429, {}, { 'retry-after': '19' }), { ...openai('a'), retry });
     const { status, headers } = await chat({}, { 'x-gateway-request-timeout': '10000' });
     expect([status, headers.get('retry-after'), asked()]).toEqual([429, '19', ['a']]);
   });
 
-  it('that there is time for is waited for, also where somebody else is there', async () => {
+  it('that fits is waited for, also if another target exists', async () => {
     await start(
       (request, res, index) =>
         (index === 0 ? fails(429, {}, { 'retry-after-ms': '30' }) : says('ok', 'a'))(request, res, index),
@@ -240,7 +240,7 @@ describe('the deadline of a request', () => {
       {},
       '80 ms',
     ],
-  ])('can be told by %s; after it nobody else is asked', async (_, config, headers, settings, length) => {
+  ])('can be set by %s; after it no other target is tried', async (_, config, headers, settings, length) => {
     await start(silent, config, settings);
     const answer = await chat({}, headers);
     expect(answer).toMatchObject(expected);
@@ -292,7 +292,7 @@ describe('the deadline of a request', () => {
   });
 });
 
-describe('what a model refuses', () => {
+describe('a prompt that a model refuses', () => {
   const tooLong = fails(400, { code: 'context_length_exceeded', type: 'invalid_request_error' });
   const filtered = fails(400, { code: 'content_filter' });
 
@@ -310,7 +310,7 @@ describe('what a model refuses', () => {
     expect(asked()).toEqual(['small', 'large']);
   });
 
-  it('as too long is told as it is where no model is larger', async () => {
+  it('as too long reaches the client if no model is larger', async () => {
     await start(tooLong, fallback(openai('small'), openai('small')));
     expect(await chat()).toMatchObject({
       status: 400,
@@ -319,7 +319,7 @@ describe('what a model refuses', () => {
     expect(asked()).toEqual(['small']);
   });
 
-  it('for what it says is told as it is, and goes to another model only where the config says so', async () => {
+  it('for its content reaches the client, and goes to another model only if the config says so', async () => {
     const targets = [openai('a'), openai('a'), openai('b')];
     await start(by({ a: filtered, b: says('fine', 'b') }), fallback(...targets), {
       gateway: {
@@ -333,7 +333,7 @@ describe('what a model refuses', () => {
   });
 
   it.each([false, true])(
-    'by letting nothing of its answer through is told as it is, or goes to another model (stream: %s)',
+    'by filtering its whole answer reaches the client, or goes to another model (stream: %s)',
     async (stream) => {
       const blocked: Script = (_, res) =>
         stream

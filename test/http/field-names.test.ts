@@ -93,7 +93,7 @@ describe('keys that differ in case from a field the gateway reads', () => {
     const config = {
       strategy: {
         mode: 'conditional',
-        // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+        // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
         conditions: [{ query: { $or: [{ 'params.tier.name': 'gold' }] }, then: 'one' }],
         default: 'two',
       },

@@ -179,7 +179,7 @@ describe('what explain says of headers', () => {
     expect(paths.map(({ header, as }) => `${header} → ${as}`)).toEqual(['authorization → authorization']);
   });
 
-  it('holds for keys, too: none of the gateway’s reaches anybody, and no entry’s another one', () => {
+  it('holds for keys, too: no gateway key reaches an upstream, and no entry’s key reaches another entry', () => {
     const all = upstream.seen.map(({ url, headers }) => ({ url, text: JSON.stringify(headers) }));
     expect(all.length).toBeGreaterThan(100);
     expect(all.filter(({ text }) => text.includes(GATEWAY_KEY))).toEqual([]);

@@ -53,7 +53,7 @@ beforeAll(async () => {
         'by-tenant': {
           strategy: {
             mode: 'conditional',
-            // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+            // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
             conditions: [{ query: { 'headers.x-tenant': { $exists: true } }, then: 'tenant' }],
             default: 'nobody',
           },
@@ -149,14 +149,17 @@ describe('an upstream that answers as it likes', () => {
     ['0x10', false],
     ['Sat, 01 Jan +275000 00:00:00 GMT', false],
     [' ', false],
-  ])('and asks for a wait of %j is waited for by nobody, and is told of in numbers', async (wait, isRead) => {
-    answer = ['429 Too Many Requests', `retry-after: ${wait}\r\n`, REFUSAL];
-    const { status, headers } = await ask({ config: 'again', model: 'm' });
-    expect([status, headers['x-gateway-retry-attempt-count']]).toEqual([429, isRead ? '0' : '1']);
-    for (const name of ['retry-after', 'retry-after-ms'])
-      if (isRead) expect(headers[name]).toMatch(/^\d{1,11}$/);
-      else expect(headers).not.toHaveProperty(name);
-  });
+  ])(
+    'and asks for a wait of %j does not delay the request; the client gets a number or no header',
+    async (wait, isRead) => {
+      answer = ['429 Too Many Requests', `retry-after: ${wait}\r\n`, REFUSAL];
+      const { status, headers } = await ask({ config: 'again', model: 'm' });
+      expect([status, headers['x-gateway-retry-attempt-count']]).toEqual([429, isRead ? '0' : '1']);
+      for (const name of ['retry-after', 'retry-after-ms'])
+        if (isRead) expect(headers[name]).toMatch(/^\d{1,11}$/);
+        else expect(headers).not.toHaveProperty(name);
+    },
+  );
 
   it.each<[string, string, Buffer | string, number]>([
     ['text that no header should have', 'x-ratelimit-a: 中文é\r\nrequest-id: \u00ff\r\n', PLAIN, 200],
@@ -177,7 +180,7 @@ describe('an upstream that answers as it likes', () => {
   });
 
   it.each(['message', 'type', 'code', 'param', 'status'])(
-    'and writes the credential it was sent into the %s of its error makes nobody else repeat it',
+    'and writes the credential it was sent into the %s of its error does not get it into any output',
     async (field) => {
       const id = `quoted-${field}`;
       const said = { message: 'no', type: 'invalid_request_error', code: 'bad', param: 'model' };

@@ -115,7 +115,7 @@ describe('what cannot be asked for', () => {
     ['a size beyond all', { size: '1000000x1' }, 'size'],
     ['a format of its own', { output_format: 'gif' }, 'output_format'],
     ['a wrong type', { n: '1' }, 'n'],
-  ])('is %s: nobody is asked', async (_, more, param) => {
+  ])('is %s: no upstream is called', async (_, more, param) => {
     await start((__, res) => json(res, predicted('A')));
     const { status, json: body } = await post({ model: IMAGEN, prompt, ...more });
     expect([status, body.error.param, upstream.seen.length]).toEqual([400, param, 0]);

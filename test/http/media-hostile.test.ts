@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import { anthropicReply, entriesFor, json, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
-/** Media by URL as somebody sends them who wants the gateway to reach what it must not, or to wait, or to fill its memory. */
+/** Media URLs of an attacker: forbidden addresses, endless waits, memory exhaustion. */
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from('pixels')]);
 
@@ -72,7 +72,7 @@ async function ask(urls: readonly string[], config: string, path = '/v1/messages
   return { status: response.status, message: error?.message ?? '' };
 }
 
-/** What the log says of the last failure: the caller is told that there is no way, and nothing of why. */
+/** The reason of the last failure in the log; the caller's error omits it. */
 const lastCause = (): unknown =>
   (
     gateway.logs.slice(logged).findLast(({ msg }) => msg === 'media of a request cannot be fetched')?.['err'] as {

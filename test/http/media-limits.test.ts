@@ -138,7 +138,7 @@ describe('what Claude does not take of a PDF', () => {
       'messages.0.content.0.pdf.source.base64.data: The PDF specified was not valid.',
       "'claude-3-haiku-20240307' does not support PDF input.",
     ].flatMap((message) => [DIRECT, VERTEX].map((model) => [message, model] as const)),
-  )('is told in its own words, on both routes: %s (%s)', async (message, model) => {
+  )('is a 400 with a message of its own, on both routes: %s (%s)', async (message, model) => {
     refusal = words(message);
     try {
       const asChat = await chat(model, { type: 'file', file: { file_data: uri } });

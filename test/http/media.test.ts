@@ -294,7 +294,7 @@ describe('a chat request with media by URL for Claude on Vertex AI', () => {
     ]);
   });
 
-  it('is kept in the cache by its URL: a second one asks nobody, what the URL holds by then or not', async () => {
+  it('is cached by its URL: a second one calls no server, even if the content of the URL has changed', async () => {
     const counts = () => [media.seen.length, upstream.seen.length];
     const first = await chat([image(at('/a.png'))], 'cached');
     const before = counts();

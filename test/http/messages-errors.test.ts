@@ -111,7 +111,7 @@ describe('an error of /v1/messages', () => {
     ],
     ['an unknown provider', { ...ask, model: '@nobody/m' }, {}, 400, 'invalid_request_error', 'nobody'],
     ['a path under it', ask, { path: '/v1/messages/nowhere' }, 404, 'not_found_error', '/v1/messages/nowhere'],
-  ])('of %s is told before any upstream is asked', async (_, body, how, status, type, words) => {
+  ])('of %s precedes any call of an upstream', async (_, body, how, status, type, words) => {
     await start((_request, res) => json(res, anthropicReply('ok')));
     const answer = await post(body, how);
     expect(answer.status).toBe(status);

@@ -198,7 +198,7 @@ describe('a request that is tried everywhere', () => {
 });
 
 describe('a stream that is asked for and answered with JSON', () => {
-  it.each(KINDS)('by %s is told as a stream', async (kind) => {
+  it.each(KINDS)('by %s reaches the client as a stream', async (kind) => {
     script = (_, res) => json(res, plainOf(kind));
     const answer = await post(`only-${kind}`, { stream: true });
     const text = await answer.text();

@@ -136,7 +136,7 @@ describe.each(MODELS)('in front of %s', (model) => {
     stream.abort();
     expect(await failed).toBeInstanceOf(APIUserAbortError);
     const request = last();
-    await until(() => request.aborted, 'the upstream is told');
+    await until(() => request.aborted, 'the upstream request is aborted');
   });
 
   it('an upstream’s refusal is the SDK’s error of that class', async () => {

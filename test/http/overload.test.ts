@@ -107,7 +107,7 @@ describe('limits.in_flight_bytes', () => {
     await fill(place, 1, large);
   });
 
-  it('asks who it is first: nobody without a key takes room', async () => {
+  it('is checked after the key: a request without a key takes no room', async () => {
     const place = await start({ limits });
     await fill(place, 1, large);
     expect((await ask(place, { ...large, key: 'nobody' })).status).toBe(401);
@@ -140,7 +140,7 @@ describe('limits.in_flight_bytes', () => {
     expect(wire.text).toContain('HTTP/1.1 503 ');
   });
 
-  it('lets no client send a body that has no room: one that asks first is told at once', async () => {
+  it('refuses a body without room before the client sends it (`expect: 100-continue`)', async () => {
     const place = await start({ limits });
     await fill(place, 1, large);
     const wire = new Wire(place);

@@ -132,7 +132,7 @@ export class Wire {
     open.unshift({ close: () => this.socket.destroy() });
   }
 
-  /** One byte at a time, for as long as somebody listens. */
+  /** One byte at a time, until the connection closes. */
   async trickle(text: string): Promise<void> {
     for (const letter of text) {
       if (this.socket.readyState === 'closed' || this.text !== '') return;

@@ -352,7 +352,7 @@ describe('the AI SDK', () => {
     expect(thrown).toMatchObject({ statusCode: 400, message: expect.stringContaining('too hot') });
   });
 
-  it('aborts upstream when it is told to stop', async () => {
+  it('aborts the upstream request when its caller aborts', async () => {
     script = async (_, res) => {
       await sse(res, anthropicEvents('Hel').slice(0, 3), false);
     };

@@ -49,7 +49,7 @@ describe('a reply', () => {
     expect(response.headers['transfer-encoding']).toBeUndefined();
   });
 
-  it('is an event stream when it streams, and nobody may keep it', async () => {
+  it('is an event stream when it streams, and may not be cached', async () => {
     await start((_, res) => sse(res, anthropicEvents('hi')));
     const { response, text } = await send({ model: CLAUDE, stream: true });
     expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
@@ -87,7 +87,7 @@ describe('a reply', () => {
     expect(await (await send({ model: '@openai/m' })).text).toBe(odd);
   });
 
-  it('of the same format streams the upstream’s bytes, less the usage nobody asked for', async () => {
+  it('of the same format streams the upstream’s bytes, without unrequested usage', async () => {
     const events = [
       openaiChunk({ role: 'assistant', content: '' }),
       openaiChunk({ content: 'a "usage" of words' }),

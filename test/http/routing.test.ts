@@ -109,7 +109,7 @@ describe('where a request goes', () => {
       '/v1/projects/test-project/locations/us-central1/publishers/google/models/gemini-2.5-flash:generateContent',
       undefined,
     ],
-  ])('is told by %s', async (_, body, headers, path, model) => {
+  ])('is set by %s', async (_, body, headers, path, model) => {
     await start((request, res) =>
       request.url.includes('rawPredict') ? json(res, anthropicReply('claude')) : echo(request, res, 0),
     );
@@ -118,7 +118,7 @@ describe('where a request goes', () => {
     expect(upstream.seen[0]!.json['model']).toBe(model);
   });
 
-  it('is told by the key’s default config, then by the server’s', async () => {
+  it('is set by the key’s default config, then by the server’s', async () => {
     await start(echo, {
       server: { default_config: 'server-wide' },
       keys: {
@@ -250,7 +250,7 @@ describe('retry', () => {
     expect(upstream.seen.length).toBe(1);
   });
 
-  it('repeats only the statuses it is told', async () => {
+  it('repeats only the configured statuses', async () => {
     await start(busy(503), twice({ on_status_codes: [429] }));
     await chat({ model: 'm' }, useIt);
     expect(upstream.seen.length).toBe(1);
@@ -329,7 +329,7 @@ describe('fallback', () => {
     expect(upstream.seen.length).toBe(1);
   });
 
-  it('moves on only for the statuses it is told', async () => {
+  it('falls through only on the configured statuses', async () => {
     await start(byModel({ a: 503 }), config({ strategy: { mode: 'fallback', on_status_codes: [429] }, targets }));
     expect((await chat({ model: 'm' }, useIt)).status).toBe(503);
   });

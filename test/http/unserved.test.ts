@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
-/** What clients are told that ask for what the gateway does not serve: in their own API's words, and where to go. */
+/** Errors for routes that the gateway does not serve: in the client's own API format, with an alternative. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('what is not served', () => {
     });
   });
 
-  it('is told to Anthropic’s client by its header, wherever it asks, and with an id it finds', async () => {
+  it('is an Anthropic error with a request id for Anthropic’s client on any path, recognized by its header', async () => {
     const client = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
     for (const work of [client.beta.files.list(), client.messages.batches.list()]) {
       const failure = await caught(Promise.resolve(work));

@@ -5,7 +5,7 @@ import type { ScriptedUpstream, SeenRequest } from '../support/upstream.ts';
 import { json, openaiChunk, openaiReply, sse, startUpstream, type Script } from '../support/upstream.ts';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 
-/** Failures that are not the upstream's, nor every caller's: who is told what, and what counts against a target. */
+/** Failures that are not the upstream's, nor every caller's: the error of each caller, and the effect on the target's health. */
 
 const OTHER_KEY = 'gatehouse-other-key-0123456789';
 const BREAKER = { failures: 3, min_requests: 3, failure_rate: 0.5, window: '60s', cooldown: '10s' };

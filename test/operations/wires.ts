@@ -11,7 +11,7 @@ export type Feature = (typeof FEATURES)[number];
 
 export const TEXT = 'Lisbon is sunny.';
 export const THOUGHT = 'They ask about Lisbon.';
-/** A picture of one pixel; that it arrived is told by these bytes being in the request. */
+/** A picture of one pixel; a request that contains these bytes proves that it arrived. */
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const CALL = { name: 'weather', arguments: { city: 'Lisbon' } };
 

@@ -12,7 +12,7 @@ const stream: Script = (_, res) =>
     openaiChunk({}, 'stop'),
     'data: [DONE]\n\n',
   ]);
-/** Content at once, then more for as long as somebody listens. */
+/** Content at once, then more until the connection closes. */
 const endless: Script = (_, res) => {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   const timer = setInterval(() => res.write(`data: ${JSON.stringify(openaiChunk({ content: 'more ' }))}\n\n`), 2);
@@ -590,7 +590,7 @@ describe('exchange.onEnd', () => {
   ])('tells once of %s', async (_, upstream, body, expected) => {
     await using started = await startOutsideGateway({ plugins: [listener], upstream, chains: request('listen') });
     const text = await (await started.chat(body)).text();
-    await until(() => ends(started.gateway.logs).length > 0, 'the end was told');
+    await until(() => ends(started.gateway.logs).length > 0, 'onEnd was called');
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(ends(started.gateway.logs)).toMatchObject([expected]);
     expect(ends(started.gateway.logs)).toMatchObject([
@@ -605,7 +605,7 @@ describe('exchange.onEnd', () => {
       chains: request('listen'),
     });
     await (await started.chat({ stream: true })).body!.cancel();
-    await until(() => ends(started.gateway.logs).length > 0, 'the end was told');
+    await until(() => ends(started.gateway.logs).length > 0, 'onEnd was called');
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(ends(started.gateway.logs)).toMatchObject([{ state: 'aborted', error: 'client_closed' }]);
   });
@@ -621,7 +621,7 @@ describe('exchange.onEnd', () => {
       chains: request('broken', 'listen'),
     });
     await (await started.chat()).text();
-    await until(() => ends(started.gateway.logs).length > 0, 'the end was told');
+    await until(() => ends(started.gateway.logs).length > 0, 'onEnd was called');
     expect(ends(started.gateway.logs)).toMatchObject([{ state: 'complete' }]);
     expect(started.gateway.logText()).toContain('in a listener');
   });

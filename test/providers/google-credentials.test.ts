@@ -288,7 +288,7 @@ describe('an impersonated service account', () => {
     expect(JSON.parse(calls[1]?.body ?? '')).toMatchObject({ lifetime: '3600s', delegates });
   });
 
-  test('whose token has ended already by our clock is told so', async () => {
+  test('whose token has already expired by our clock fails with a hint to the clock', async () => {
     answers[PATHS.token] = () => token('ya29.source');
     answers[PATHS.impersonate] = () => impersonated('ya29.account', -1);
     const source = JSON.parse(authorizedUserJson({ token_uri: `${origin}${PATHS.token}` })) as object;

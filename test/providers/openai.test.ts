@@ -80,7 +80,7 @@ async function send(body: string, more: Record<string, string> = {}) {
 const chat = (model: string, more: object = {}): string =>
   JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more });
 
-/** Written as nobody's serializer would: spaces, escapes, numbers no double holds, fields nobody knows. */
+/** Written as no serializer would: spaces, escapes, numbers beyond a double, unknown fields. */
 const ODD = (model: string, rest = '') =>
   `{ "messages":[ {"role":"user", "content":"Gr\\u00fc\\u00dfe \\ud83c\\udf0d 🌍", "x_cache":{"b":1,"a":[ ]}} ],\n` +
   `  "model" : ${JSON.stringify(model)},"guided_choice":["a","b"], "seed":12345678901234567890123, "temperature":1.0,` +

@@ -278,7 +278,7 @@ describe.each(KINDS)('$model', ({ model, paths, name, reply, call }) => {
   });
 });
 
-/** As nobody's serializer would write it. */
+/** Written as no serializer would. */
 const ODD = (model: string, rest = '') =>
   `{ "messages":[ {"role":"user","content":"Gr\\u00fc\\u00dfe", "x":[ ]} ], "model" : ${JSON.stringify(model)},` +
   `"guided_choice":["a"], "seed":12345678901234567890123, "temperature":1.0${rest} }`;
@@ -313,7 +313,7 @@ describe('a body in OpenAI’s format', () => {
     expect(seen().text).toBe(ODD('mistral-small-2503', stream));
   });
 
-  it('is the instance of a predict call, and a stream of it is told as a loss', async () => {
+  it('is the instance of a predict call, and a stream of it is reported as a loss', async () => {
     script = (_, res) => json(res, { predictions: openaiReply('Hello.') });
     const { headers, text } = await post(
       JSON.stringify({ model: '@vertex/endpoints.my-gemma', messages, top_k: 5, stream: true }),
@@ -326,7 +326,7 @@ describe('a body in OpenAI’s format', () => {
     expect(headers.get('content-type')).toContain('text/event-stream');
     expect(text).toMatch(/^data: \{/);
     expect(text.endsWith(DONE)).toBe(true);
-    // The usage that nobody asked for is counted, not shown.
+    // Unrequested usage is counted, not shown.
     expect(text).not.toContain('"usage":{');
   });
 

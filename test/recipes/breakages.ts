@@ -32,13 +32,13 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'vectors as long as the model makes them', edit: without(', dimensions: 768') },
     { what: 'applications choose the length', edit: ['override_params', 'default_params'] },
     { what: 'too few tries', edit: ['attempts: 3', 'attempts: 1'] },
-    { what: 'an overloaded model is not asked again', edit: ['[429, 503]', '[429]'] },
+    { what: 'an overloaded model gets no retry', edit: ['[429, 503]', '[429]'] },
   ],
   'canary-by-weight': [
     { what: 'every third user', edit: ['weight: 5\n', 'weight: 50\n'] },
     { what: 'no canary', edit: ['weight: 5\n', 'weight: 0\n'] },
     { what: 'users change models', edit: without('  sticky: { hash_fields: [metadata.user], ttl: 24h }\n') },
-    { what: 'everybody with the same key together', edit: ['metadata.user', 'caller'] },
+    { what: 'all users of a key have the same model', edit: ['metadata.user', 'caller'] },
     {
       what: 'users change models with each conversation',
       edit: ['[metadata.user]', '[metadata.user, metadata.session]'],
@@ -55,10 +55,10 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'a long prompt goes nowhere', edit: ['[rate_limit, quota]', '[rate_limit, quota, context_length]'] },
     { what: 'a rate limit costs more', edit: without('  stop_on_errors: [rate_limit, quota]\n') },
     {
-      what: 'a rate limit is told at once',
+      what: 'a rate limit reaches the client at once',
       edit: without('    retry: { attempts: 2, on_status_codes: [429], max_delay: 10s }\n'),
     },
-    { what: 'a rate limit is waited for without end', edit: ['max_delay: 10s', 'max_delay: 60s'] },
+    { what: 'a rate limit is waited for too long', edit: ['max_delay: 10s', 'max_delay: 60s'] },
     {
       what: 'a rate limit is paid for once it is over',
       edit: [
@@ -66,7 +66,10 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
         'name: Cheap first\ncircuit_breaker: { failures: 1, min_requests: 1, cooldown: 60s }\n',
       ],
     },
-    { what: 'the long model is said to take no more', edit: ['context_window: 1048576', 'context_window: 200000'] },
+    {
+      what: 'the long model has no larger context window',
+      edit: ['context_window: 1048576', 'context_window: 200000'],
+    },
     { what: 'the cheap model is another', edit: ['claude-haiku-4-5', 'claude-opus-4-1'] },
     { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'] },
   ],
@@ -98,15 +101,15 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
   'fallback-across-providers': [
     drawn,
     { what: 'Anthropic has another model', edit: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5'] },
-    { what: 'Google is asked only once', edit: ['attempts: 1', 'attempts: 0'] },
+    { what: 'Google gets no retry', edit: ['attempts: 1', 'attempts: 0'] },
     {
-      what: 'a Google that fails is asked all the same',
+      what: 'a failing Google is never skipped',
       edit: without('circuit_breaker: { failures: 5, cooldown: 30s }\n'),
     },
-    { what: 'and is left alone for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
-    { what: 'Google is waited for', edit: ['max_delay: 2s', 'max_delay: 20s'] },
+    { what: 'Google is skipped for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
+    { what: 'the gateway waits for Google', edit: ['max_delay: 2s', 'max_delay: 20s'] },
     {
-      what: 'nobody notices a silent Google',
+      what: 'a silent Google is not noticed',
       edit: [
         'retry: { attempts: 1, max_delay: 2s }\n    timeouts: { first_content: 20s }',
         'retry: { attempts: 1, max_delay: 2s }\n    timeouts: { first_content: 60s }',
@@ -129,11 +132,11 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'silence is borne for long', edit: ['first_content: 4s', 'first_content: 30s'] },
     { what: 'silence ends it', edit: ['mode: fallback', 'mode: fallback\n  stop_on_errors: [timeout_first_content]'] },
     {
-      what: 'everybody waits for a silent target',
+      what: 'every request waits for a silent target',
       edit: without('circuit_breaker: { failures: 3, min_requests: 3, cooldown: 30s }\n'),
     },
     { what: 'one silence is enough', edit: ['{ failures: 3, min_requests: 3', '{ failures: 1, min_requests: 1'] },
-    { what: 'a target is left alone for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
+    { what: 'a target is skipped for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
     { what: 'nothing leaves before the end', edit: ['commit: first_content', 'commit: complete'] },
     { what: 'the spare one has no time', edit: without('    timeouts: { first_content: 20s }\n') },
     { what: 'the deadline is before the spare one', edit: ['deadline: 60s', 'deadline: 10s'] },
@@ -174,7 +177,7 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'only the bare name is Claude', edit: ['^(@anthropic/)?claude-', '^claude-'] },
   ],
   'route-by-metadata': [
-    { what: 'everybody gets the large model', edit: ['default: small', 'default: large'] },
+    { what: 'every request gets the large model', edit: ['default: small', 'default: large'] },
     { what: 'whatever is no code goes to the coder', edit: ['$in: [code, review]', '$nin: [code, review]'] },
     { what: 'free code goes to the coder', edit: ['metadata.tier: paid, metadata.task', 'metadata.task'] },
     { what: 'a review is no code', edit: ['[code, review]', '[code]'] },

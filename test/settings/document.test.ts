@@ -59,7 +59,7 @@ describe('an example or default is accepted where it would stand', () => {
   });
 });
 
-/** All that is said at a key and in what it refers to; examples of a list's items as a list of one. */
+/** All keywords of a key and of its references; examples of a list's items as a list of one. */
 function valuesOf({ layers, schema }: Place): readonly unknown[] {
   const { items } = schema;
   const ofItems = isSchema(items) ? said(resolved(items)).map((item) => [item]) : [];

@@ -46,7 +46,7 @@ export class LanguageServer {
 
   /** What an editor would underline in a file with this text: `line: message`, lines from 1. The file need not exist. */
   async check(path: string, text: string): Promise<readonly string[]> {
-    // Each time another document: what is told of one may come late, and would be taken for the next one's.
+    // Each time another document: diagnostics of one may arrive late, and would be taken for the next one's.
     this.#opened += 1;
     const uri = pathToFileURL(`${path.replace(/\.yaml$/, '')}.${this.#opened}.yaml`).href;
     const reported = new Promise<string[]>((resolve) => this.#waiting.set(uri, resolve));

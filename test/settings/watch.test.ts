@@ -47,7 +47,7 @@ async function read(folder: string) {
   return { files, loaded };
 }
 
-/** Reads the folder and watches it with the system's own watcher; counts what it is told, each time reading anew. */
+/** Reads the folder and watches it with the system's own watcher; counts the notifications, and rereads the folder at each. */
 async function startWatching(folder: string) {
   const clock = createFakeClock();
   const seen = { changes: 0, blind: [] as string[], ids: [] as string[] };
@@ -70,12 +70,12 @@ async function startWatching(folder: string) {
   return {
     seen,
     clock,
-    /** The change is noticed, and after the debounce is told once. */
+    /** The change is noticed, and reported once after the debounce. */
     async noticed(what: string): Promise<void> {
       await until(() => clock.pending.length > 0, `${what} was noticed`);
       await clock.advance(500);
       expected += 1;
-      await until(() => seen.changes >= expected, `${what} was told`);
+      await until(() => seen.changes >= expected, `${what} was reported`);
     },
   };
 }
@@ -285,7 +285,7 @@ describe('a watcher that fails', () => {
     return { clock, reported, watch };
   }
 
-  it('is told of once however often it is tried again, and the other folders are watched', async () => {
+  it('is reported once for any number of retries, and the other folders are watched', async () => {
     const folder = join(top, 'configs');
     writeFiles(folder, 'a');
     let open = 0;

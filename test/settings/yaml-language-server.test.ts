@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('an editor with a YAML language server', () => {
-  test('is told the schema of every sample by its first line', () => {
+  test('gets the schema of every sample from its first line', () => {
     expect(samples.length).toBeGreaterThanOrEqual(4);
     for (const name of samples)
       expect(readFileSync(join(root, name), 'utf8')).toMatch(/^# yaml-language-server: \$schema=\S+\n/);

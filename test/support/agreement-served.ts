@@ -40,7 +40,7 @@ export interface Served {
 export type Said = ReturnType<typeof saidOf>;
 export type SaidAttempt = Said['attempts'][number];
 
-/** Codes of what nobody can foretell of a request. */
+/** Codes of unpredictable outcomes of a request. */
 const OUTSIDE: ReadonlyMap<string, string> = new Map([
   ['client_closed', 'a client that left'],
   ['timeout_request', 'a deadline that passed'],
@@ -69,7 +69,7 @@ export function saidOf(exchange: Exchange, { sent, fetching }: Pick<Notes, 'sent
       return {
         ...aboutOf(attempt),
         losses: lossesOf(attempt),
-        /** Undefined where nothing was to be sent, and nobody can say why: the client left, the cache answered. */
+        /** Undefined if nothing was sent for an unpredictable reason: the client disconnected, the cache answered. */
         refused: wasRefused ? attempt.error?.code : undefined,
         outbound: wasRefused ? undefined : outbound,
         fetched: fetching.has(attempt),
@@ -79,7 +79,7 @@ export function saidOf(exchange: Exchange, { sent, fetching }: Pick<Notes, 'sent
   };
 }
 
-/** The same of what explain has seen, as far as somebody served it. */
+/** The same for explain's observation, as far as it was served. */
 export function seenAs({ exchange, attempts }: Observation, said: Said): Said {
   const count = said.attempts.length;
   return {
@@ -158,7 +158,7 @@ const aboutOf = ({ target, choice, cache }: Attempt) => ({
 
 const lossesOf = ({ losses }: Attempt) => losses.map(({ param, action, reason }) => ({ param, action, reason }));
 
-/** It asked nobody, because somebody else's answer was there. */
+/** It called no upstream, because another request's answer was there. */
 const answeredBefore = ({ cache }: Attempt): boolean => cache === 'hit' || cache === 'shared';
 
 /** By the gateway itself, for want of a credential: written, and not sent. */

@@ -9,7 +9,7 @@ export class Tally {
   ms = 0;
   readonly left = new Map<string, number>();
 
-  /** @param why what a served request has met that nobody could foretell */
+  /** @param why the unpredictable event that a served request has met */
   leave(why: string, requests = 1): void {
     this.left.set(why, (this.left.get(why) ?? 0) + requests);
   }

@@ -8,12 +8,12 @@ import { isObject } from '../../src/formats/json/object.ts';
 
 /** Where each part of a body comes from is found by writing it many times. */
 const MAX_TOLD_BYTES = 64 * 1024;
-/** Of one gateway: what its tests ask for by the hundred is told of in the same words. */
+/** Per gateway: hundreds of similar requests of a test get the same explanation. */
 const MAX_TOLD = 60;
 
 /**
- * Of requests that are equal but for their ids one is told, and none that is large, or comes after many.
- * @param known what was told before, by the same settings
+ * Requests that differ only in their ids are explained once; large ones, and those beyond `MAX_TOLD`, are not.
+ * @param known the requests explained before, with the same settings
  */
 export function isNews({ said, question }: Served, known: Set<string>): boolean {
   const { id = '', path, headers, body } = question;
@@ -141,7 +141,7 @@ function concealedAs(reported: unknown, served: unknown): unknown {
   return Object.fromEntries(Object.entries(served).map(([name, one]) => [name, concealedAs(reported[name], one)]));
 }
 
-/** Paths of a body's ends, as they are told. */
+/** Paths of a body's leaves, as in the explanation. */
 function leavesOf(value: unknown, path = ''): readonly string[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   if (inner.length === 0) return [path];
@@ -156,7 +156,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Every place says what it is said to say. */
+/** Every source names a place whose text matches. */
 function expectSources(reported: unknown, places: ReadPlaces): void {
   if (Array.isArray(reported)) return reported.forEach((one) => expectSources(one, places));
   if (!isObject(reported)) return;

@@ -190,7 +190,7 @@ export class Agreement {
 
 /** Undefined: it must agree. */
 function notComparable({ said: { brokenOff, attempts, refused } }: Served): string | undefined {
-  if (refused === 'missing_api_key') return 'nobody asks, and explain answers for one without limits';
+  if (refused === 'missing_api_key') return 'a request without a key: explain assumes a caller without limits';
   return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
 }
 
@@ -207,7 +207,7 @@ function noteSent(exchange: Exchange, attempt: Attempt, { sent }: Notes): void {
 /** Beyond it a body is not kept twice: it is there when `config` is reached. */
 const MAX_TAPPED_BYTES = 1024 * 1024;
 
-/** What comes of a body, whoever reads it or does not: a request may be refused before it has one. */
+/** The parsed body, read or not: a request may be refused before its body arrives. */
 function tapBody(req: GatewayContext['req']): readonly Buffer[] {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -182,7 +182,7 @@ describe('OTLP export', () => {
   it.each([
     ['when flushed', 60_000, 'traces could not be exported'],
     ['in the background', 1, '"component":"opentelemetry"'],
-  ])('that fails %s is told in the log and harms no request', async (when, delay, message) => {
+  ])('that fails %s is logged and harms no request', async (when, delay, message) => {
     const collector = await collect();
     await collector.close();
     const { tracing, lines } = await start({

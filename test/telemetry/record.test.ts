@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
     expected: { state: 'failed', status: 401, error: 'auth', rejected: true, attempts: [] },
   },
   {
-    name: 'a provider nobody knows',
+    name: 'an unknown provider',
     script: (_, res) => json(res, openaiReply('never')),
     body: { model: '@nobody/m' },
     expected: { state: 'failed', status: 400, rejected: true },
@@ -352,7 +352,7 @@ describe('the record of a request, the metrics and the access line say the same'
   });
 });
 
-it('every field of a record is told of in configs/README.md', async () => {
+it('configs/README.md documents every field of a record', async () => {
   script = CASES.find(({ name }) => name === 'a fallback that fails too')!.script;
   const { url, gateway: inside } = await start();
   await sendAndWait(url, { ...CASES[0]!, script, config: 'fallback' }, 1);

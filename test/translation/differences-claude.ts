@@ -156,7 +156,7 @@ export const CLAUDE_DIFFERENCES: readonly Rule[] = [
     models: /sonnet-4-2025/,
     paths: ['tools[].description'],
     reason:
-      'docs/protocols/requests.md#the-json-tool: what the json tool is called by the model for is said in its description; the words are free',
+      'docs/protocols/requests.md#the-json-tool: the description of the json tool names its purpose; its text is free',
   },
   {
     cases: of('response-format', 'schema', 'schema-described', 'schema-list', 'schema-no-tool'),

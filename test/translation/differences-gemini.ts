@@ -107,7 +107,7 @@ export const GEMINI_DIFFERENCES: readonly Rule[] = [
     cases: of('tools', 'search-and-function'),
     models: /gemini-3/,
     paths: ['toolConfig'],
-    reason: 'docs/protocols/requests.md#strict: VALIDATED is what `strict` asks for, and nobody did',
+    reason: 'docs/protocols/requests.md#strict: VALIDATED corresponds to `strict`, which the request does not set',
   },
   {
     cases: of('tools', 'google-maps'),
@@ -151,7 +151,7 @@ export const GEMINI_DIFFERENCES: readonly Rule[] = [
     cases: of('schemas', 'enum-booleans'),
     paths: inSchemas('**.enum', '**.format', '**.description'),
     reason:
-      'docs/protocols/requests.md#schema-enum: an enumeration of what are no texts or numbers is told in the description',
+      'docs/protocols/requests.md#schema-enum: an enumeration of other values than texts and numbers goes to the description',
   },
   {
     cases: of('schemas', 'constraints', 'answer-constraints', 'strict-constraints'),
@@ -163,7 +163,7 @@ export const GEMINI_DIFFERENCES: readonly Rule[] = [
     cases: of('schemas', 'formats', 'answer-format'),
     paths: inSchemas('**.format', '**.description'),
     reason:
-      'docs/protocols/requests.md#json-schema-for-gemini: formats other than date-time, date and time are told in the description',
+      'docs/protocols/requests.md#json-schema-for-gemini: formats other than date-time, date and time go to the description',
   },
   {
     cases: of('schemas', 'tuple'),

@@ -91,7 +91,7 @@ export const MESSAGES_TO_GEMINI_DIFFERENCES: readonly Rule[] = [
     models: /gemini-2\.5/,
     paths: ['generationConfig.thinkingConfig.thinkingBudget'],
     reason:
-      'docs/protocols/gemini.md#thinking-config: budgets outside what the model takes are clamped, and the clamping is told',
+      'docs/protocols/gemini.md#thinking-config: budgets outside the model’s range are clamped, and the clamping is reported',
   },
   {
     cases: of('reasoning', 'effort-medium'),

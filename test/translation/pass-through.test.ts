@@ -9,7 +9,7 @@ const cases = (client: Client) =>
 
 async function passed(family: Family, model: string, one: WholeCase): Promise<Sent | undefined> {
   const sent = await send(family, { model, ...one.request }, one);
-  // What the schema refuses is nobody's to pass on.
+  // The gateway does not pass on bodies that the schema refuses.
   return isRefused(sent) ? undefined : sent;
 }
 
@@ -74,5 +74,5 @@ describe('a Messages request', () => {
 /** What this gateway itself wrote into an earlier reply, and Claude must not get (docs/protocols/replies.md#foreign-signatures). */
 const CLEANED: Readonly<Record<string, string>> = {
   'anthropic-rounds/signature-in-id': 'the signature of Gemini’s that an id carried is taken out of it',
-  'anthropic-reasoning/thought-unsigned': 'a thought nobody signed is a 400',
+  'anthropic-reasoning/thought-unsigned': 'an unsigned thought is a 400',
 };

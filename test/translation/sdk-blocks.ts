@@ -63,7 +63,7 @@ function fileOf({ type, source, title, ...others }: Json): File {
 
 function resultOf(block: Json, names: ReadonlyMap<string, string>): Result {
   const toolCallId = string(block['tool_use_id']);
-  const toolName = names.get(toolCallId) ?? unspoken('a result of a call nobody made');
+  const toolName = names.get(toolCallId) ?? unspoken('a result without a call');
   return { type: 'tool-result', toolCallId, toolName, output: outputOf(block) };
 }
 

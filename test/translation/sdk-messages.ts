@@ -77,7 +77,7 @@ function choiceOf(choice: unknown): Call['toolChoice'] {
     case 'tool':
       return { type: 'tool', toolName: string(asked['name']) };
     default:
-      return unspoken('a choice nobody knows');
+      return unspoken('an unknown choice');
   }
 }
 

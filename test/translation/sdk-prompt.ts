@@ -124,7 +124,7 @@ export function addressed(url: string, mime: unknown): File {
   const extension = /\.(\w+)$/.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
   const mediaType = typeof mime === 'string' ? mime : MEDIA_TYPES[extension];
   // The SDK wants a type of every file; a caller that knows none has nothing to say.
-  return { data: new URL(url), mediaType: mediaType ?? unspoken('a file whose type nobody tells') };
+  return { data: new URL(url), mediaType: mediaType ?? unspoken('a file of an unknown type') };
 }
 
 function dataOf(text: string, mime: unknown): File {

@@ -14,7 +14,7 @@ describe('translated requests', () => {
     },
   );
 
-  it('are told of losses at places they have', async () => {
+  it('name losses at places of the request', async () => {
     const nowhere: string[] = [];
     for (const one of CASES)
       for (const upstream of UPSTREAM_NAMES)

@@ -113,7 +113,7 @@ it('a new connection that resets is a failure: the request may have been taken',
   expect(server.requests).toHaveLength(1);
 });
 
-it('a port nobody listens on is a failed connection', async () => {
+it('a closed port is a failed connection', async () => {
   await serve(() => {});
   await server.close();
   const error = await rejection(upstream.send(plain()));

@@ -133,7 +133,7 @@ describe('a host that a caller has chosen', () => {
     'multicast, IPv6': 'ff02::1',
   });
 
-  it.each(inside)('and that leads to %s is told of as one that leads nowhere', async (_, address) => {
+  it.each(inside)('and that leads to %s gives the error of an unresolvable name', async (_, address) => {
     const { lookup } = scriptedLookup([address]);
     await serve(lookup);
     const reported = await rejection(upstream.send(chosen(`https://name.test:${server.port}`)));
@@ -149,7 +149,7 @@ describe('a host that a caller has chosen', () => {
     expect([server.connections, reported.message.includes(address)]).toEqual([0, false]);
   });
 
-  it('is told of as it is where the caller may use the inside too, but for the metadata server', async () => {
+  it('gives its real error if the caller may use private addresses, except for the metadata server', async () => {
     const { lookup } = scriptedLookup(['127.0.0.99'], [], ['169.254.169.254'], ['127.0.0.1']);
     await serve(lookup);
     for (const expected of [/ECONNREFUSED/, /has no address/, /metadata server/])

@@ -443,7 +443,7 @@ it('does not send what has no time left', async () => {
   expect(server.connections).toBe(0);
 });
 
-describe('what is held is told', () => {
+describe('held bytes are counted', () => {
   /** Counts as the gateway does, with room for so much. */
   const counter = (room = Infinity) => {
     const count = { held: 0, most: 0, asked: 0 };
@@ -457,7 +457,7 @@ describe('what is held is told', () => {
   };
   const word = event({ text: 'x'.repeat(1000) });
 
-  it('not at all of a stream that begins with its content', async () => {
+  it('not for a stream that begins with its content', async () => {
     await serve(({ socket }) => {
       openStream(socket);
       chunk(socket, word);
@@ -469,7 +469,7 @@ describe('what is held is told', () => {
     expect(count.asked).toBe(0);
   });
 
-  it('of a plain reply as it comes, and it counts on while it leaves', async () => {
+  it('for a plain reply as it arrives and until it has been sent', async () => {
     await serve(({ socket }) => answer(socket, 200, `{"a":"${'x'.repeat(50_000)}"}`));
     const { count, onHold } = counter(10);
     const changes = { stream: false, onHold, openReader: translatingReader };
@@ -478,7 +478,7 @@ describe('what is held is told', () => {
     expect((await collect(reply.body)).ended, 'whole, although there was no room').toBe(true);
   });
 
-  it('of a lost reply only until it is lost', async () => {
+  it('for a lost reply only until it is lost', async () => {
     await serve(({ socket }) => {
       openStream(socket);
       chunk(socket, word);
@@ -489,7 +489,7 @@ describe('what is held is told', () => {
     expect(count).toMatchObject({ held: 0, most: word.length });
   });
 
-  it('of a stream that waits to be complete, which begins to leave where there is no room', async () => {
+  it('for a stream that waits for its end, which starts to be sent if there is no room', async () => {
     let finish = (): void => {};
     await serve(({ socket }) => {
       openStream(socket);

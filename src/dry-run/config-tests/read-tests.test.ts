@@ -74,7 +74,7 @@ group('files of tests', () => {
   });
 });
 
-group('mistakes in tests are told at their places', () => {
+group('errors in tests are reported at their places', () => {
   test.each<[string, string, string]>([
     [
       'a misspelt key',

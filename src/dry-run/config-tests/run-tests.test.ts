@@ -50,11 +50,11 @@ describe('the cases of a folder', () => {
     ['at its answers', 'upstream: [{ answer: a }]\n    expect: { status: 200 }', '4:15'],
     ['at its name, where it has none', 'expect: { status: 200 }', '2:11'],
   ])('with errors of their own fail %s', async (_, rest, place) => {
-    const runCase = () => Promise.resolve([{ ...outcome(200), faults: ['nobody asked for it'] }]);
+    const runCase = () => Promise.resolve([{ ...outcome(200), faults: ['the answer was not used'] }]);
     const { results } = await run(tests(`cases:\n${oneCase('a', rest)}`), { runCase });
     const [failure] = results[0]!.failures;
     expect(`${placeOf(failure!)}: ${headOf(failure!)}`).toBe(
-      `configs/gateway/prod.test.yaml:${place}: nobody asked for it`,
+      `configs/gateway/prod.test.yaml:${place}: the answer was not used`,
     );
   });
 
@@ -84,11 +84,11 @@ describe('the cases of a folder', () => {
     [
       'at its answers',
       '- upstream: [{ answer: a }]\n        expect: { status: 200 }',
-      '6:19: next[0]: nobody asked for it',
+      '6:19: next[0]: the answer was not used',
     ],
-    ['at itself, where it has none', '- expect: { status: 200 }', '6:9: next[0]: nobody asked for it'],
+    ['at itself, where it has none', '- expect: { status: 200 }', '6:9: next[0]: the answer was not used'],
   ])('fail %s when a later request is itself wrong', async (_, step, expected) => {
-    const runCase = () => Promise.resolve([outcome(200), { ...outcome(200), faults: ['nobody asked for it'] }]);
+    const runCase = () => Promise.resolve([outcome(200), { ...outcome(200), faults: ['the answer was not used'] }]);
     const text = oneCase('a', `expect: { status: 200 }\n    next:\n      ${step}`);
     const { results } = await run(tests(`cases:\n${text}`), { runCase });
     expect(results[0]?.failures.map((one) => `${one.line}:${one.column}: ${headOf(one)}`)).toEqual([expected]);

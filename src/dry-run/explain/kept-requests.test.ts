@@ -14,7 +14,7 @@ function explainer() {
   return {
     hold: () => void (holders += 1),
     release: () => void (holders -= 1),
-    explain: () => Promise.reject(new Error('nobody asks')),
+    explain: () => Promise.reject(new Error('no test calls this')),
     get holders() {
       return holders;
     },

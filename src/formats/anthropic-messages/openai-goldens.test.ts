@@ -1452,7 +1452,7 @@ const tools: readonly Golden[] = [
     },
   },
   {
-    title: 'a name nobody declares is refused',
+    title: 'an undeclared name is refused',
     model: 'claude-sonnet-4-5-20250929',
     request: {
       tools: [{ type: 'function', function: { name: 'f' } }],

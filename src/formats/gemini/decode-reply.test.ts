@@ -355,7 +355,7 @@ describe('usage', () => {
       { input: 9, output: 0, total: 9, cacheRead: 8 },
     ],
     [
-      'sound is told apart',
+      'audio is counted separately',
       {
         promptTokenCount: 9,
         candidatesTokenCount: 5,

@@ -78,8 +78,8 @@ describe('a stream', () => {
 
   it.each([
     ['go on where they stopped', ['a'], ['b'], ['a', 'b']],
-    ['are told again with more', ['a'], ['a', 'b'], ['a', 'b']],
-    ['are told again as they were', ['a', 'b'], ['a', 'b'], ['a', 'b']],
+    ['are repeated with more', ['a'], ['a', 'b'], ['a', 'b']],
+    ['are repeated unchanged', ['a', 'b'], ['a', 'b'], ['a', 'b']],
   ])('keeps all of grounding whose lists %s', (_, first, second, whole) => {
     const support = (name: string) => ({
       segment: { startIndex: 0, endIndex: 1, text: name },

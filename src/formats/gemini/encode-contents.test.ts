@@ -440,12 +440,12 @@ it.each<[string, Record<string, unknown>, object[], string[]]>([
     [],
   ],
   [
-    'that was no call is told to be lost',
+    'with an invalid call is reported as lost',
     { type: 'gemini_part', part: { functionCall: { args: {} } } },
     [],
     ['dropped'],
   ],
-  ['that was no part is told to be lost', { type: 'gemini_part', part: 'x' }, [], ['dropped']],
+  ['that is not an object is reported as lost', { type: 'gemini_part', part: 'x' }, [], ['dropped']],
 ])('a part only Gemini has %s', (_, value, parts, lost) => {
   const { contents, losses } = encode([assistant(text('a'), { type: 'opaque', format: 'gemini', value })]);
   expect(contents).toEqual([{ role: 'model', parts: [{ text: 'a' }, ...parts] }]);

@@ -24,16 +24,20 @@ describe('JSON Schema on the wire', () => {
       { type: ['string', 'null'], enum: ['a'] },
     ],
     ['numbers stay in an enumeration', { enum: [1, 2.5] }, { enum: [1, 2.5], type: ['integer', 'number'] }],
-    ['other values are told', { enum: [true, false] }, { type: 'boolean', description: '(enum: [true,false])' }],
+    [
+      'other values go to the description',
+      { enum: [true, false] },
+      { type: 'boolean', description: '(enum: [true,false])' },
+    ],
     ['times keep their format', { type: 'string', format: 'date-time' }, { type: 'string', format: 'date-time' }],
     [
-      'other text formats are told',
+      'other text formats go to the description',
       { type: 'string', format: 'email' },
       { type: 'string', description: '(format: "email")' },
     ],
     ['numbers keep their format', { type: 'integer', format: 'int32' }, { type: 'integer', format: 'int32' }],
     [
-      'what cannot be enforced is told',
+      'constraints that cannot be enforced go to the description',
       { type: 'string', pattern: '^a$', maxLength: 3, description: 'd' },
       { type: 'string', description: 'd (pattern: "^a$", maxLength: 3)' },
     ],

@@ -160,7 +160,7 @@ describe('Citations beyond 1 MiB', () => {
     ['openai-chat', false],
     ['anthropic-messages', true],
     ['anthropic-messages', false],
-  ] as const)('are told as lost (%s, stream: %s)', (client, stream) => {
+  ] as const)('are reported as lost (%s, stream: %s)', (client, stream) => {
     expect(read(900, client, stream)).toBeUndefined();
     expect(read(1000, client, stream)).toEqual([
       { param: 'reply.citations', action: 'dropped', reason: 'The citations of an answer are cut at 1 MiB.' },

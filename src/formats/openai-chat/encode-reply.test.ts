@@ -77,7 +77,7 @@ describe('a plain reply', () => {
       { content: null, refusal: 'Blocked.' },
     ],
     [
-      'null for a blocked prompt nobody explains',
+      'null for a blocked prompt without a reason',
       [{ type: 'finish', choice: 0, reason: 'content_filter' }],
       { content: null, refusal: null },
     ],

@@ -53,7 +53,7 @@ it.each([
     },
     ['thinking.depth', 'stream_options.include_obfuscation'],
   ],
-  ['a padding that nobody asks for', { stream_options: { include_obfuscation: false } }, []],
+  ['a padding that is turned off', { stream_options: { include_obfuscation: false } }, []],
   [
     'the answer, and of the wrapper of its schema',
     { response_format: { type: 'json_schema', retries: 1, json_schema: { name: 'n', schema: {}, example: {} } } },

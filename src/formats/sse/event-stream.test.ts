@@ -52,7 +52,7 @@ describe('server-sent events', () => {
     ['only the first space taken', 'data:  a\n\n', [{ event: undefined, data: ' a' }]],
     ['a byte order mark', '\ufeffdata: a\n\n', [{ event: undefined, data: 'a' }]],
     ['an empty data line', 'data:\n\n', [{ event: undefined, data: '' }]],
-    ['a field nobody knows', 'id: 7\nretry: 3\ndata: a\n\n', [{ event: undefined, data: 'a' }]],
+    ['an unknown field', 'id: 7\nretry: 3\ndata: a\n\n', [{ event: undefined, data: 'a' }]],
   ])('are read with %s', (_, text, expected) => {
     expect(readSse(Buffer.from(text))).toEqual(expected);
   });

@@ -13,7 +13,7 @@ const defaults = {
 
 describe('whether traces are enabled', () => {
   it.each([
-    ['nobody asks', {}, undefined, false],
+    ['no setting enables them', {}, undefined, false],
     ['an empty variable is unset', { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, undefined, false],
     ['an endpoint enables traces', COLLECTOR, undefined, true],
     [

@@ -105,7 +105,7 @@ const outcomeOf = ({ text, steps, finishReason, usage }: Result): Outcome => ({
   usage: { input: usage.inputTokens, output: usage.outputTokens },
 });
 
-/** Failures before a reply are APICallErrors; what fails in a stream is told as the provider has parsed it. */
+/** Failures before a reply are APICallErrors; a failure inside a stream has the form in which the provider has parsed it. */
 function trouble(error: unknown): Trouble {
   if (!APICallError.isInstance(error)) return streamTrouble(error);
   const { data, responseHeaders: headers = {}, statusCode } = error;

@@ -2,7 +2,7 @@ import { Portkey } from 'portkey-ai';
 import { openaiDialogue, type Completions } from './openai-dialogue.ts';
 import { NO_COUNTS, type Driver, type Place, type Trouble } from './driver.ts';
 
-/** Portkey's SDK as its users have it: all that is the gateway's is said in `x-portkey-` headers. */
+/** Portkey's SDK as its users have it: the gateway's parameters are in `x-portkey-` headers. */
 type Settings = Omit<ConstructorParameters<typeof Portkey>[0], 'apiKey' | 'baseURL'>;
 
 export const portkeyOf = ({ baseUrl, key }: Place, settings: Settings = {}): Portkey =>

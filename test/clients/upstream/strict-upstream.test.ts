@@ -159,7 +159,7 @@ describe('An OpenAI-compatible server', () => {
   });
 });
 
-it('knows nobody without the credential of the catalog entry', async () => {
+it('refuses a request without the credential of the catalog entry', async () => {
   const response = await fetch(`${upstream.url}/v1/chat/completions`, { method: 'POST', body: '{}' });
   expect(response.status).toBe(401);
 });

@@ -7,7 +7,7 @@ import { openai } from './openai.ts';
 import { taskOf } from './tasks.ts';
 import type { Wire } from './wire.ts';
 
-/** What the gateway has to send along; an upstream of its kind knows nobody without it. */
+/** The credential that the gateway must send; the upstream refuses requests without it. */
 export const KEYS = { openai: 'sk-upstream', anthropic: 'sk-ant-upstream', google: 'ya29.upstream' } as const;
 
 const ROUTES: readonly (readonly [RegExp, Wire])[] = [

@@ -39,7 +39,7 @@ function expectTerminalState({ record, line, received }: Seen): void {
   if (!received) return expect([record.state, record.status]).toEqual(['aborted', 499]);
   const { error, headers, broken, ends, endsLast } = received;
   expect(record.state, 'record and client: terminal state').toBe(error ? 'failed' : 'complete');
-  expect(record.error === undefined, 'an error is recorded where one was told').toBe(error === undefined);
+  expect(record.error === undefined, 'an error is recorded if the client got one').toBe(error === undefined);
   expect(record.status, 'record and client: status').toBe(received.status);
   expect(broken, 'the reply ends as HTTP wants it').toBe(false);
   const isStream = String(headers['content-type']).startsWith('text/event-stream');
@@ -48,7 +48,7 @@ function expectTerminalState({ record, line, received }: Seen): void {
   expect(Buffer.byteLength(received.raw), 'bytes that left').toBe(line.bytes_out);
 }
 
-/** A try is a request that arrived, but where nobody listens. */
+/** A try is a request that arrived, except at a closed port. */
 function expectVisits({ record, primary, fallback }: Seen): void {
   const tries = (role: string): number =>
     record.attempts

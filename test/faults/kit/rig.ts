@@ -88,12 +88,12 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-/** Catalog slug of an upstream's entry for a dialect. `refused` is a port at which nobody listens. */
+/** Catalog slug of an upstream's entry for a dialect. `refused` is a closed port. */
 export const slugOf = (role: 'primary' | 'fallback' | 'refused', dialect: DialectName): string => `${role}-${dialect}`;
 
 const SLUGS: Readonly<Record<string, DialectName>> = { openai: 'openai', claude: 'anthropic', gemini: 'gemini' };
 
-/** A gateway between two upstreams that do what they are told. */
+/** A gateway in front of two scripted upstreams. */
 export async function startRig(
   gatewayConfigs: NonNullable<TestSettings['gateway']>,
   { server = {}, ...options }: { readonly server?: object } & Partial<GatewayOptions> = {},

@@ -87,7 +87,7 @@ export async function startFaultyUpstream(first: Deed): Promise<FaultyUpstream> 
   };
 }
 
-/** A port nobody listens at. */
+/** A closed port. */
 export async function closedPort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -111,9 +111,9 @@ export const anthropicBlocks: Cases = {
     text('It said hi.'),
   ),
   'container-upload': given('a file for Anthropic’s container', { type: 'container_upload', file_id: 'file_1' }),
-  'unknown-block': given('a block nobody knows', { type: 'hologram', data: 'AAAA' }),
+  'unknown-block': given('an unknown block', { type: 'hologram', data: 'AAAA' }),
   'unknown-block-alone': {
-    title: 'nothing but a block nobody knows',
+    title: 'only an unknown block',
     request: { messages: [hi, { role: 'assistant', content: [{ type: 'hologram', data: 'AAAA' }] }, hi] },
   },
   'cache-marked': {

@@ -19,7 +19,7 @@ export const anthropicFields: Cases = {
   'max-tokens-zero': of('an answer of nothing, to warm the cache', { max_tokens: 0 }),
   stream: { ...of('an answer in events', { stream: true }), ...ALL },
   'user-id': { ...of('the caller’s user', { metadata: { user_id: 'user-123' } }), ...ALL },
-  'metadata-others': of('what nobody knows of the caller', { metadata: { user_id: 'user-123', team: 'search' } }),
+  'metadata-others': of('unknown metadata of the caller', { metadata: { user_id: 'user-123', team: 'search' } }),
   'service-tier-auto': of('whatever capacity there is', { service_tier: 'auto' }),
   'service-tier-standard': of('no priority capacity', { service_tier: 'standard_only' }),
   'cache-control': { ...of('caching of all that can be', { cache_control: marker }), ...GEMINIS },
@@ -42,9 +42,9 @@ export const anthropicFields: Cases = {
   fallbacks: of('other models to fall back on', { fallbacks: 'default' }),
   betas: of('betas in the body', { betas: ['context-1m-2025-08-07'] }),
   'version-in-body': of('the version, as it stands in bodies for Vertex', { anthropic_version: 'vertex-2023-10-16' }),
-  unknown: of('a field nobody knows', { frobnicate: { on: true } }),
+  unknown: of('an unknown field', { frobnicate: { on: true } }),
   'unknown-strict': {
-    ...of('a field nobody knows, and nothing may be lost', { frobnicate: true }),
+    ...of('an unknown field under strict params', { frobnicate: true }),
     strictParams: true,
   },
   nulls: of('fields that say nothing', {

@@ -37,7 +37,7 @@ export const anthropicReasoning: Cases = {
     strict: false,
   },
   'adaptive-omitted': {
-    title: 'thinking nobody wants to see',
+    title: 'hidden thinking',
     request: thinking({ type: 'adaptive', display: 'omitted' }),
     ...GEMINIS,
     strict: false,

@@ -85,7 +85,7 @@ export const anthropicRounds: Cases = {
     request: round([oslo], answer('toolu_1', undefined, { is_error: true })),
   },
   'result-no-error': {
-    title: 'a call that is said not to have failed',
+    title: 'a call with `is_error: false`',
     request: round([oslo], answer('toolu_1', 'rain', { is_error: false })),
   },
   'result-empty': { title: 'a result of nothing', request: round([oslo], answer('toolu_1', undefined)) },
@@ -147,7 +147,7 @@ export const anthropicRounds: Cases = {
     request: round([oslo], answer('toolu_1', [{ type: 'tool_reference', tool_name: 'clock' }])),
   },
   'result-of-nothing': {
-    title: 'a result of a call nobody made',
+    title: 'a result without a call',
     request: { tools, messages: [user(answer('toolu_9', 'rain'))] },
   },
   'signature-in-id': {

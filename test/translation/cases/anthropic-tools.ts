@@ -84,12 +84,12 @@ export const anthropicTools: Cases = {
     type: 'tool_search_tool_regex_20251119',
     name: 'tool_search_tool_regex',
   }),
-  'tool-unknown': given('a tool of a type nobody knows', { type: 'hologram_20270101', name: 'hologram' }),
+  'tool-unknown': given('a tool of an unknown type', { type: 'hologram_20270101', name: 'hologram' }),
   'choice-auto': { ...choice('a tool if the model likes', { type: 'auto' }), ...ALL },
   'choice-any': { ...choice('some tool in any case', { type: 'any' }), ...ALL },
   'choice-tool': { ...choice('one tool in any case', { type: 'tool', name: 'clock' }), ...ALL },
   'choice-none': { ...choice('no tool', { type: 'none' }), ...ALL },
-  'choice-unknown': choice('a choice nobody knows', { type: 'whim' }),
+  'choice-unknown': choice('an unknown choice', { type: 'whim' }),
   'auto-one-at-a-time': { ...choice('one tool at a time', { type: 'auto', disable_parallel_tool_use: true }), ...ALL },
   'any-one-at-a-time': choice('exactly one tool', { type: 'any', disable_parallel_tool_use: true }),
   'tool-one-at-a-time': choice('exactly this tool, once', {
@@ -97,7 +97,7 @@ export const anthropicTools: Cases = {
     name: 'clock',
     disable_parallel_tool_use: true,
   }),
-  'several-at-a-time': choice('several tools are said to be fine', { type: 'auto', disable_parallel_tool_use: false }),
+  'several-at-a-time': choice('parallel tools are allowed', { type: 'auto', disable_parallel_tool_use: false }),
   'choice-without-tools': { title: 'a choice among no tools', request: { tool_choice: { type: 'auto' } } },
   'no-tools': { title: 'an empty list of tools', request: { tools: [] } },
 };

@@ -56,5 +56,5 @@ export const anthropicTurns: Cases = {
     request: { messages: [hi, { role: 'assistant', content: 'The weather is ' }] },
     ...GEMINIS,
   },
-  'role-unknown': { title: 'a turn of nobody', request: { messages: [{ role: 'narrator', content: 'hi' }] } },
+  'role-unknown': { title: 'a turn of an unknown role', request: { messages: [{ role: 'narrator', content: 'hi' }] } },
 };

@@ -50,7 +50,7 @@ export const extensions: Cases = {
     request: { prompt_cache_key: 'support', prompt_cache_options: { mode: 'implicit' } },
   },
   moderation: { title: 'moderation by OpenAI', request: { moderation: { model: 'omni-moderation-latest' } } },
-  'unknown-field': { title: 'a field nobody knows', request: { frobnicate: { deeply: true } } },
+  'unknown-field': { title: 'an unknown field', request: { frobnicate: { deeply: true } } },
   'anthropic-fields': {
     title: 'headers of Anthropic’s API in the body',
     request: { anthropic_beta: ['context-1m-2025-08-07'], anthropic_version: '2023-06-01' },

@@ -78,7 +78,7 @@ export const hosted: Cases = {
     llama: ['familyb.llama-3.3-70b-instruct-maas'],
   },
   'llama-every-field': {
-    ...asks('every field of the API, and one nobody knows', {
+    ...asks('every field of the API, and an unknown one', {
       max_completion_tokens: 100,
       temperature: 0.3,
       top_p: 0.9,

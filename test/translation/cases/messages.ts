@@ -176,11 +176,11 @@ export const messages: Cases = {
     ...GENERATIONS,
   },
   'result-of-no-call': {
-    title: 'a result of a call nobody made',
+    title: 'a result without a call',
     request: { tools: [weather], messages: [hi, result('c', 'rain')] },
   },
   'result-named': {
-    title: 'a result of a call nobody made that names its tool',
+    title: 'a result without a call that names its tool',
     request: { tools: [weather], messages: [hi, result('c', 'rain', { name: 'weather' })] },
   },
   'arguments-empty': {

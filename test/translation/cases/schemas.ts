@@ -153,7 +153,7 @@ export const schemas: Cases = {
     request: answer(object({ a: { oneOf: [{ type: 'string' }, { type: 'null' }] } }, { required: ['a'] })),
   },
   'answer-format': {
-    title: 'an answer with a format nobody knows',
+    title: 'an answer with an unknown format',
     request: answer(object({ a: { type: 'string', format: 'isbn' }, b: { type: 'string', format: 'date' } })),
   },
 };

@@ -249,7 +249,7 @@ describe('the deadline', () => {
   const asks = (ms: string) => ({ headers: { 'x-gateway-request-timeout': ms } });
 
   it.each<[string, AskParts, string | undefined, number, string]>([
-    ['nobody’s', { config: 'plain' }, undefined, 900_000, 'gateway default'],
+    ['the default', { config: 'plain' }, undefined, 900_000, 'gateway default'],
     ['the server’s', { config: 'plain' }, 'deadline: 2m\n', 120_000, 'configs/server.yaml:1:1'],
     ['the config’s', { config: 'quick' }, 'deadline: 2m\n', 3000, 'configs/gateway/quick.yaml:2:1'],
     ['the caller’s', { config: 'quick', ...asks('250') }, 'deadline: 2m\n', 250, 'x-gateway-request-timeout'],

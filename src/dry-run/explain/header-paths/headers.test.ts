@@ -37,7 +37,7 @@ const betas = (config: string, target: string, provider: string): string[] =>
 const version = (config: string, target: string): string => `${config} ${target}: anthropic-version → @claude (spoken)`;
 
 describe('which headers can reach which upstream', () => {
-  it('is told of requests without a config: what is said to the API, and the caller’s own credential where there is no other', async () => {
+  it('is listed for requests without a config: headers of the API, and the caller’s own credential if the entry has none', async () => {
     const { paths } = await pathsOf({});
     expect(paths.map(line).toSorted()).toEqual(
       [
@@ -56,7 +56,7 @@ describe('which headers can reach which upstream', () => {
     });
   });
 
-  it('is told of every target, with the line that forwards a header', async () => {
+  it('is listed for every target, with the line that forwards a header', async () => {
     const prod = `forward_headers: [X-Tenant]
 targets:
   - { provider: "@openai" }
@@ -106,7 +106,7 @@ strategy: { mode: fallback }
     expect(names).toEqual(expect.arrayContaining(['x-gateway-familya-beta', 'x-acme-familya-beta', 'anthropic-beta']));
   });
 
-  it('tells the hosts callers may choose, and where that is said', async () => {
+  it('lists the hosts that callers may choose, with the line that permits them', async () => {
     const { paths } = await pathsOf({
       'gateway/own.yaml': 'custom_hosts: { hosts: ["*.example.com"] }\n',
       'keys.yaml': `keys: [{ id: team, key: '\${env:K:-gatehouse-test-key-0123456789}', custom_hosts: { hosts: [a.example.com] } }]\n`,
