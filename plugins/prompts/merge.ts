@@ -8,7 +8,7 @@ import {
 } from '../../src/plugin/index.ts';
 
 /** Fields of the request that name and fill the prompt, and are no fields of a chat request. */
-const OF_THE_PROMPT = ['variables', 'promptID'];
+const OF_THE_PROMPT = ['variables', 'promptID', 'prompt_id'];
 
 interface Merge {
   /** Origin of the fields, for explain. */

@@ -38,7 +38,9 @@ function checkMedia({ operation }: Exchange, { media }: UsedPrompt, rules: Field
     // The caller wrote a variable, and `allow` has decided about that field.
     const violation = findViolation(bytes, { ...rules.for(operation?.fields), allowed: undefined });
     const where = `, which \`variables.${variable}\` sets`;
-    if (violation) throw refusal({ ...violation, param: `variables.${variable}` }, rules, where);
+    if (!violation) continue;
+    const field = violation.param.slice('messages[0].content[0].'.length);
+    throw refusal({ ...violation, param: field }, rules, where, `variables.${variable}`);
   }
 }
 
@@ -50,10 +52,10 @@ function checkParams({ operation, request }: Exchange, target: Target, rules: Fi
   }
 }
 
-function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string): GatewayError {
+function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string, shown = param): GatewayError {
   const message =
     bucket === undefined
       ? `${owner} does not allow the field \`${param}\`${where}.`
       : `${owner} does not allow media in the bucket ${JSON.stringify(bucket.slice(0, 100))}: \`${param}\`${where} is outside \`media_buckets\`.`;
-  return new GatewayError('field_not_allowed', message, { param });
+  return new GatewayError('field_not_allowed', message, { param: shown });
 }
