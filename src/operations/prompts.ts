@@ -1,4 +1,4 @@
-import { chatFields } from '../formats/fields/field-tables.ts';
+import { promptFields } from '../formats/fields/field-tables.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -11,7 +11,7 @@ const OF_PROMPTS = { format: openaiChat, plugin: 'prompts' } as const;
 const WITH_BODY = {
   ...OF_PROMPTS,
   method: 'POST',
-  fields: chatFields,
+  fields: promptFields,
   validate: chatCompletions.validate,
   validateReceived: bodySchema('prompt-completions'),
 } as const;

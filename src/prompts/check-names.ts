@@ -97,6 +97,10 @@ export class NameCheck {
       return 'any';
     }
     this.used.add(first);
+    if (rest.length > 0 && variable.schema?.type === 'array') {
+      this.#mistake(place, at, `\`${first}\` is a list, whose items have keys: read them inside \`{{#${first}}}\``);
+      return 'any';
+    }
     return this.#inside(scopeOfSchema(variable.media ? undefined : variable.schema), [first], rest, at, place);
   }
 
