@@ -11,6 +11,7 @@ const needs = {
   health: {},
   targets: {},
   models: {},
+  prompts: {},
   translate: {},
   media: {},
   defaultFormat: {},

@@ -7,6 +7,7 @@ import errors from './errors/index.ts';
 import metadata from './metadata/index.ts';
 import models from './models/index.ts';
 import override from './override/index.ts';
+import prompts from './prompts/index.ts';
 import retry from './retry/index.ts';
 import route from './route/index.ts';
 import send from './send/index.ts';
@@ -21,6 +22,7 @@ export const builtinPlugins: readonly Plugin[] = [
   models,
   body,
   config,
+  prompts,
   metadata,
   route,
   override,

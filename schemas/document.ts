@@ -28,6 +28,7 @@ const FILES: Readonly<Record<SchemaName, string>> = {
   catalog: 'catalog.yaml',
   keys: 'keys.yaml',
   gateway: 'gateway/NAME.yaml',
+  prompt: 'prompts/NAME.yaml',
   test: 'gateway/NAME.test.yaml',
 };
 

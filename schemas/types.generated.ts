@@ -202,6 +202,7 @@ export interface SchemaDocuments {
   catalog: CatalogFile;
   keys: KeysFile;
   gateway: GatewayFile;
+  prompt: PromptFile;
   'chat-completions': ChatCompletionsRequest;
   test: ConfigTestFile;
 }
@@ -826,6 +827,10 @@ export interface GatewayKey {
    */
   configs?: string[];
   /**
+   * Prompts that the key may use: ids, or patterns with `*`. Default: all.
+   */
+  prompts?: string[];
+  /**
    * Allow requests with this key to send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. The config can name any provider that the key may use.
    */
   inline_configs?: boolean;
@@ -860,6 +865,7 @@ export interface GatewayFile {
    */
   name?: string;
   plugins?: ChainList;
+  prompts?: PromptPins;
   strategy?: Strategy;
   targets?: Targets;
   /**
@@ -897,6 +903,15 @@ export interface GatewayFile {
    * Models that serve /v1/messages. any: all of them, translated where a model has another API. claude: the Claude family only; a request for another model is refused (400).
    */
   messages_route?: 'any' | 'claude';
+}
+/**
+ * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
+ */
+export interface PromptPins {
+  /**
+   * Number or label.
+   */
+  [k: string]: number | string;
 }
 /**
  * The rule by which targets are selected.
@@ -1174,6 +1189,212 @@ export interface MetadataRules {
     | {
         [k: string]: string;
       };
+}
+/**
+ * configs/prompts/NAME.yaml: one prompt with its versions. Requests select it as POST /v1/prompts/NAME/completions. Here `${…}` is plain text.
+ */
+export interface PromptFile {
+  /**
+   * What the prompt is for; part of GET /v1/prompts.
+   */
+  description?: string;
+  labels?: PromptLabels;
+  versions: PromptVersions;
+}
+/**
+ * Names for versions: requests write NAME@production. `latest` always stands for the version with the highest number and cannot be set. Default: none.
+ */
+export interface PromptLabels {
+  /**
+   * Number of the version.
+   */
+  [k: string]: number;
+}
+/**
+ * The versions by number. A released version (one with a `digest`) never changes.
+ */
+export interface PromptVersions {
+  [k: string]: PromptVersion;
+}
+/**
+ * One version of a prompt. It has `messages` or `text`.
+ */
+export interface PromptVersion {
+  /**
+   * Digest of the version with its partials, written by `gatehouse prompts release`. With it, an edit of the version or of a partial is an error. Omitted: the version is a draft.
+   */
+  digest?: string;
+  /**
+   * What changed in this version.
+   */
+  note?: string;
+  /**
+   * Model of the request. A request that names one takes precedence. Default: the request or its gateway config names the model.
+   */
+  model?: string;
+  /**
+   * The conversation, oldest first. Each content is a template.
+   *
+   * @minItems 1
+   * @maxItems 500
+   */
+  messages?: PromptMessage[];
+  /**
+   * Template of one user message, in place of `messages`.
+   */
+  text?: string;
+  /**
+   * Other fields of the chat request, such as temperature. The request and the overrides of its gateway config take precedence, `default_params` do not. Default: none.
+   */
+  parameters?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Tools of the chat request. Default: none.
+   *
+   * @minItems 1
+   */
+  tools?: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * Format of the answer, as in a chat request. Default: text.
+   */
+  response_format?: {
+    [k: string]: unknown;
+  };
+  variables?: PromptVariables;
+}
+/**
+ * One message.
+ */
+export interface PromptMessage {
+  /**
+   * Role of the message.
+   */
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  /**
+   * A template, or a list of parts. A text part is a template or `{ type: text, text: TEMPLATE }`; `{{name}}` of a media variable must be a text part of its own. Other parts are sent as written.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  content?:
+    | string
+    | (
+        | string
+        | {
+            [k: string]: unknown;
+          }
+      )[];
+  /**
+   * Name of the participant.
+   */
+  name?: string;
+  /**
+   * Calls of an assistant message, as in a chat request; sent as written.
+   *
+   * @minItems 1
+   */
+  tool_calls?: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * The call that a tool message answers.
+   */
+  tool_call_id?: string;
+}
+/**
+ * The variables of the templates, by name. A request must give each one that has no default. Default: none.
+ */
+export interface PromptVariables {
+  [k: string]: PromptVariable;
+}
+/**
+ * One variable.
+ */
+export interface PromptVariable {
+  /**
+   * What the variable holds.
+   */
+  description?: string;
+  schema?: PromptValueSchema;
+  /**
+   * The value is media: an https:, gs: or data: URL, or the id of a file. It becomes a part of its message.
+   */
+  media?: 'image' | 'file' | 'audio' | 'video';
+  /**
+   * Value for requests that omit the variable. Default: the request must give one.
+   */
+  default?: unknown;
+  /**
+   * Value with which `gatehouse prompts render` shows the prompt. Default: the variable's default.
+   */
+  example?: unknown;
+}
+/**
+ * A JSON Schema with these keywords only, so that a check takes time in proportion to the value.
+ */
+export interface PromptValueSchema {
+  /**
+   * Type of the value.
+   */
+  type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
+  /**
+   * The allowed values.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  enum?: (string | number | boolean)[];
+  /**
+   * Fewest characters.
+   */
+  minLength?: number;
+  /**
+   * Most characters.
+   */
+  maxLength?: number;
+  /**
+   * Regular expression (RE2) that a part of the text matches.
+   */
+  pattern?: string;
+  /**
+   * Least number.
+   */
+  minimum?: number;
+  /**
+   * Greatest number.
+   */
+  maximum?: number;
+  items?: PromptValueSchema;
+  /**
+   * Fewest items.
+   */
+  minItems?: number;
+  /**
+   * Most items.
+   */
+  maxItems?: number;
+  properties?: PromptValueProperties;
+  /**
+   * Keys that an object must have.
+   */
+  required?: string[];
+  /**
+   * Whether an object may have other keys.
+   */
+  additionalProperties?: boolean;
+  /**
+   * What the value means.
+   */
+  description?: string;
+}
+/**
+ * Schemas of the keys of an object.
+ */
+export interface PromptValueProperties {
+  [k: string]: PromptValueSchema;
 }
 /**
  * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.

@@ -4,6 +4,7 @@ import {
   GatewayError,
   namesOf,
   RequestBody,
+  type BodyFault,
   type Exchange,
   type FieldNames,
   type Operation,
@@ -59,8 +60,13 @@ export default definePlugin({
           return withPath(exchange, operation, whole);
         };
         request.body = turns.isHeavy(bytes.length) ? await turns.run(exchange, read) : read();
+        const { body } = request;
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
-        if (request.bodyValidated) checkWhole(operation, request.body);
+        // The body as received has no schema of the task yet, so an outline of it says nothing.
+        if (operation.validateReceived) {
+          const check = (): void => checkReceived(operation, body);
+          await (turns.isHeavy(bytes.length) ? turns.run(exchange, check) : check());
+        } else if (request.bodyValidated) checkWhole(operation, request.body);
         else checkOutline(request.body);
       }
       await next();
@@ -88,11 +94,16 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
 }
 
 function checkWhole(operation: Operation, body: RequestBody): void {
-  const fault = operation.validate(body.json());
-  if (!fault) {
-    body.checked = true;
-    return;
-  }
+  refuse(operation.validate(body.json()));
+  body.checked = true;
+}
+
+/** The plugin that writes the body validates the result. */
+const checkReceived = ({ validateReceived }: Operation, body: RequestBody): void =>
+  refuse(validateReceived?.(body.json()));
+
+function refuse(fault: BodyFault | undefined): void {
+  if (!fault) return;
   throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
     param: fault.param,
   });

@@ -1,33 +1,11 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { readMoment } from '../plugin/units.ts';
-import { nearest } from '../plugin/nearest.ts';
+import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
 import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
-import type { Output, Terminal } from './output.ts';
+import { promptCommands } from './prompts/commands.ts';
+
+export { UsageError, type Command, type World } from './arguments.ts';
 
 // Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
-
-/** An invalid call. Reported with the usage and exit code 2. */
-export class UsageError extends Error {}
-
-export interface Command {
-  /** The call with its options; one line per form of the call. */
-  readonly usage: string;
-  readonly help: string;
-  run(args: string[], world: World): number | Promise<number>;
-}
-
-/** The parts of the process that commands use. */
-export interface World extends Output {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Undefined: the output goes to a file or another program. */
-  readonly terminal: Terminal | undefined;
-  /** Reads all of standard input. */
-  readonly input: () => Promise<Buffer>;
-}
-
-type Options = NonNullable<ParseArgsConfig['options']>;
-
-const configs = { configs: { type: 'string', default: 'configs' } } as const satisfies Options;
 
 /** The commands by name. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
@@ -102,12 +80,12 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'schema',
     {
-      usage: 'schema server|catalog|keys|gateway|test',
+      usage: 'schema server|catalog|keys|gateway|prompt|test',
       help: 'Print the JSON Schema of a settings file as one document',
       async run(args, world) {
         const [kind] = parse(args, {}, 1).positionals;
         if (kind === undefined)
-          throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway or test');
+          throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway, prompt or test');
         const { schemaCommand } = await import('./schema.ts');
         return schemaCommand(kind, world);
       },
@@ -154,6 +132,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       },
     },
   ],
+  ...promptCommands,
   [
     'simulator',
     {
@@ -264,27 +243,3 @@ const CREATE = {
   expires: { type: 'string' },
   write: { type: 'boolean', default: false },
 } as const satisfies Options;
-
-function parse<const O extends Options>(args: string[], options: O, most = 0) {
-  try {
-    const parsed = parseArgs({ args, options, strict: true, allowPositionals: most > 0 });
-    const extra = parsed.positionals[most];
-    if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'`);
-    return parsed;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const unknown = /^Unknown option '--([^']+)'/.exec(message);
-    if (!unknown) throw new UsageError(message);
-    const suggestion = nearest(unknown[1]!, Object.keys(options));
-    throw new UsageError(
-      `there is no option --${unknown[1]}${suggestion === undefined ? '' : `; did you mean --${suggestion}?`}`,
-    );
-  }
-}
-
-function oneOf<const T extends string>(option: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === value);
-  if (found === undefined)
-    throw new UsageError(`--${option} must be ${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}, not ${value}`);
-  return found;
-}

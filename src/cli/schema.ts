@@ -72,6 +72,7 @@ function localise(value: unknown, bundling: Bundling): unknown {
 }
 
 function toName(file: string, address: string): SchemaName {
-  if (file === 'server' || file === 'catalog' || file === 'keys' || file === 'gateway') return file;
+  if (file === 'server' || file === 'catalog' || file === 'keys' || file === 'gateway' || file === 'prompt')
+    return file;
   throw new Error(`${address} is not a settings schema.`);
 }

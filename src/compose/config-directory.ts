@@ -1,3 +1,4 @@
+import type { ChainItem } from '../chain/compile.ts';
 import type { Chain } from '../chain/instance.ts';
 import { currentWork } from '../chain/plugin-work.ts';
 import {
@@ -15,16 +16,32 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
 
 /**
- * Refuses an operation without a model task. The entry chain's plugins answer those before a config is chosen, but a
- * custom entry chain may lack the plugin.
+ * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
+ * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
  */
-function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
-  if (!operation || operation.task !== undefined) return;
+function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: ReadonlySet<string>): void {
+  if (!operation) return;
+  const { method, path, task, plugin } = operation;
+  if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
+  if (plugin !== undefined)
+    throw new GatewayError(
+      'not_found',
+      `This gateway does not serve ${method} ${path} here: the request chain has no plugin "${plugin}", or there are no ${plugin}.`,
+    );
   throw new GatewayError(
     'not_found',
-    `This gateway does not serve ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
+    `This gateway does not serve ${method} ${path}: \`chains.entry\` of server.yaml has no plugin for it.`,
   );
 }
+
+interface RequestChain {
+  readonly run: Chain;
+  /** Names of its plugins; an instance may have another name. */
+  readonly plugins: ReadonlySet<string>;
+}
+
+const pluginsIn = (items: readonly ChainItem[]): ReadonlySet<string> =>
+  new Set(items.map((item) => (typeof item === 'string' ? item : item.plugin)));
 
 /** Called when a request's config is known, before its chain runs. */
 export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
@@ -43,9 +60,14 @@ export async function compileConfigs(
   { granted, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = chainBuilder.providedToRequests(server);
-  const standard = await chainBuilder.chain({ ...serverChain(server, 'request'), provided }, granted);
+  const request = serverChain(server, 'request');
+  // Default chains have the plugin only with prompts, so that other gateways do no work for it.
+  const hasPrompts = settings.prompts.size > 0 && settings.server.chains?.request === undefined;
+  const items = hasPrompts ? ['prompts', ...request.items] : request.items;
+  const standard = await chainBuilder.chain({ ...request, items, provided }, granted);
   const configs = new Map<string, GatewayConfig>();
-  const chains = new Map<GatewayConfig, Chain>();
+  const chains = new Map<GatewayConfig, RequestChain>();
+  const standardChain = { run: standard?.run ?? noChain, plugins: pluginsIn(items) };
   for (const [id, file] of settings.gateway) {
     const config = compileGatewayConfig(id, file);
     configs.set(id, config);
@@ -55,7 +77,7 @@ export async function compileConfigs(
         { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
         granted,
       ));
-    chains.set(config, (own ?? standard)?.run ?? noChain);
+    chains.set(config, file.plugins ? { run: own?.run ?? noChain, plugins: pluginsIn(file.plugins) } : standardChain);
   }
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
@@ -66,9 +88,10 @@ export async function compileConfigs(
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
-    refuseUnanswered(ctx);
+    const chain = chains.get(config) ?? standardChain;
+    refuseUnanswered(ctx, chain.plugins);
     onConfig?.(config, ctx);
-    await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
+    await chain.run(ctx);
   };
   return {
     get: (id) => configs.get(id),

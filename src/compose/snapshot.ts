@@ -27,6 +27,7 @@ import { createAttemptRunner } from '../gateway/attempts.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
+import { createPromptDirectory } from './prompt-directory.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
@@ -201,7 +202,7 @@ async function compileChains(
     clock,
     timeouts: server.timeouts,
   });
-  const granted = { ...base, attempts, health };
+  const granted = { ...base, attempts, health, prompts: createPromptDirectory(settings) };
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     onConfig: shared.onConfig?.(server),

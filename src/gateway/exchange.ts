@@ -16,6 +16,7 @@ import {
   type Secret,
   type SkippedTarget,
   type TraceContext,
+  type UsedPrompt,
 } from '../plugin/index.ts';
 import { isGivenUp } from '../chain/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
@@ -67,6 +68,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};
   labels: Readonly<Record<string, string>> = {};
+  prompt: UsedPrompt | undefined;
   error: GatewayError | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;

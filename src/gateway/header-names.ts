@@ -53,6 +53,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   cacheStatus: `${prefix}cache-status`,
   explainId: `${prefix}explain-id`,
   configHash: `${prefix}config-hash`,
+  prompt: `${prefix}prompt`,
 });
 
 export interface ResponseHeaderNames {
@@ -65,4 +66,5 @@ export interface ResponseHeaderNames {
   readonly cacheStatus: string;
   readonly explainId: string;
   readonly configHash: string;
+  readonly prompt: string;
 }

@@ -157,6 +157,8 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   headers[names.requestId] = exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
   if (exchange.explainId !== undefined) headers[names.explainId] = exchange.explainId;
+  const { prompt } = exchange;
+  if (prompt) headers[names.prompt] = `${prompt.id}@${prompt.version}`;
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;
   headers[names.optionIndex] = attempt.target.path;

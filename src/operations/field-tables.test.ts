@@ -5,6 +5,8 @@ import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   'chat.completions': 'chat-completions',
+  'prompts.completions': 'prompt-completions',
+  'prompts.render': 'prompt-completions',
   messages: 'messages',
   'messages.count_tokens': 'count-tokens',
   'vertex.count_tokens': 'vertex-count-tokens',

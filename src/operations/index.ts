@@ -5,6 +5,7 @@ import { embeddings } from './embeddings.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
+import { prompts } from './prompts.ts';
 import { vertexCountTokens } from './vertex-count-tokens.ts';
 
 /** Every operation the gateway serves. */
@@ -15,5 +16,6 @@ export const operations: readonly Operation[] = [
   vertexCountTokens,
   embeddings,
   images,
+  ...prompts,
   ...models,
 ];

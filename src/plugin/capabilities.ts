@@ -3,7 +3,7 @@ import type { Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
 import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
-import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
+import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget, UsedPrompt } from './exchange.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
@@ -118,6 +118,49 @@ export interface ModelDirectory {
   find(exchange: Exchange, id: string): ListedModel | undefined;
 }
 
+/** A version of a prompt, as a request may use it. */
+export interface FoundPrompt {
+  readonly id: string;
+  readonly version: number;
+  /**
+   * The fields of a chat request that the prompt sets. Throws GatewayError for values that it does not take, and for
+   * texts longer than `budget` characters in all.
+   */
+  render(
+    variables: Readonly<Record<string, unknown>>,
+    budget: number,
+  ): { readonly fields: Readonly<Record<string, unknown>>; readonly media: UsedPrompt['media'] };
+}
+
+/** A prompt that a caller may use. */
+export interface ListedPrompt {
+  readonly id: string;
+  readonly description: string | undefined;
+  readonly labels: Readonly<Record<string, number>>;
+  readonly versions: readonly ListedVersion[];
+}
+
+export interface ListedVersion {
+  readonly version: number;
+  readonly released: boolean;
+  readonly note: string | undefined;
+  readonly model: string | undefined;
+  /** The declarations of its variables. */
+  readonly variables: Readonly<Record<string, object>>;
+}
+
+/** The prompts of the snapshot. */
+export interface PromptDirectory {
+  /** The prompts that the caller may use, ordered by id. */
+  list(exchange: Exchange): readonly ListedPrompt[];
+  /**
+   * The version that the request names, that its config pins, or the latest. Throws GatewayError `unknown_prompt` and
+   * `prompt_not_allowed`.
+   * @param reference `summary`, `summary@3`, `summary@production`
+   */
+  find(exchange: Exchange, reference: string): FoundPrompt;
+}
+
 /** Sends an attempt's encoded request once: authorizes, connects, waits for the commit gate. */
 export interface Sender {
   send(exchange: Exchange, attempt: Attempt): Promise<Reply>;
@@ -204,6 +247,7 @@ export interface Capabilities {
   readonly health: HealthDirectory;
   readonly targets: TargetResolver;
   readonly models: ModelDirectory;
+  readonly prompts: PromptDirectory;
   readonly translate: Translator;
   readonly media: MediaInliner;
   /** The format of error replies for requests without an operation. */

@@ -100,6 +100,7 @@ export const ERRORS = {
     'The gateway config in `x-gateway-config` has an error; the message gives its place, as `validate` does.',
   ),
   unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
+  unknown_prompt: invalid(404, 'No prompt of `configs/prompts/` has this id, or it has no such version or label.'),
   upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
   malformed_request: invalid(400, 'The request is not valid HTTP; the gateway closes the connection.'),
   headers_too_large: invalid(431, 'The request headers exceed `limits.header`.'),
@@ -117,6 +118,7 @@ export const ERRORS = {
   provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
   model_not_allowed: denied(403, 'The key or the catalog entry does not allow this model.'),
   config_not_allowed: denied(403, 'The key may not use this gateway config, or none of its own (`inline_configs`).'),
+  prompt_not_allowed: denied(403, 'The key may not use this prompt, or the gateway config pins another version.'),
   metadata_rejected: invalid(
     400,
     'The gateway config wants metadata that is missing, or does not allow a value; the message names the key.',

@@ -50,6 +50,8 @@ export interface Exchange {
   /** The gateway rejects a request with losses (400) instead of reporting them. */
   strictParams: boolean;
   metadata: Readonly<Record<string, string>>;
+  /** The prompt that the request names; the plugin `prompts` sets it. */
+  prompt?: UsedPrompt | undefined;
   /** Requested cost labels, by label name. Each target's own label rules apply later. */
   labels: Readonly<Record<string, string>>;
   /** Every run of the attempt chain, in order. The last one produced the reply. */
@@ -68,6 +70,14 @@ export interface Exchange {
   error: GatewayError | undefined;
   /** Registers a listener that runs once, when the reply has been sent or the client has disconnected. */
   onEnd(listener: (end: ReplyEnd) => void): void;
+}
+
+/** The version of a prompt that was written into a request. */
+export interface UsedPrompt {
+  readonly id: string;
+  readonly version: number;
+  /** Parts that values of the caller became. Field rules apply to them as to the caller's own. */
+  readonly media: readonly { readonly variable: string; readonly part: Readonly<Record<string, unknown>> }[];
 }
 
 /** The branch that a conditional chose. */

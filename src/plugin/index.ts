@@ -7,11 +7,15 @@ export type {
   CapabilityName,
   ConfigDirectory,
   HealthDirectory,
+  FoundPrompt,
   HealthTrial,
   KeyRing,
   ListedModel,
+  ListedPrompt,
+  ListedVersion,
   ModelDirectory,
   MediaInliner,
+  PromptDirectory,
   Recorder,
   RequestLimits,
   ReplyCache,
@@ -51,6 +55,7 @@ export type {
   SkippedTarget,
   TraceContext,
   TryRecord,
+  UsedPrompt,
 } from './exchange.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';

@@ -28,6 +28,12 @@ export interface Operation {
   /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
   /**
+   * Validates the body as it is received, where a plugin of the request chain writes the body that `validate` checks.
+   */
+  readonly validateReceived?: (body: unknown) => BodyFault | undefined;
+  /** The plugin of the request chain that answers the operation or writes its body. */
+  readonly plugin?: string;
+  /**
    * Fields that this operation has in its path and other operations in their body. They are merged into the body, where
    * routing, overrides and access checks read them. Throws GatewayError for an invalid value or one that contradicts
    * the body.

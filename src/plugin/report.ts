@@ -8,6 +8,8 @@ export interface Problem {
   readonly message: string;
   /** Point at the key instead of the value. Default: the value. */
   readonly on?: 'key' | 'value';
+  /** Point at the nth occurrence (from 0) of a text inside the value. */
+  readonly at?: { readonly text: string; readonly nth: number };
   /** Default: error. */
   readonly severity?: 'error' | 'warning';
   /** The closest valid value. */

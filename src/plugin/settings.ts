@@ -163,6 +163,8 @@ export interface GatewayConfig {
   readonly customHosts: CustomHostSettings | undefined;
   /** Diagnostic headers of its replies. */
   readonly replyHeaders: ReadonlySet<ReplyHeader>;
+  /** Pinned versions of prompts, by number or label. */
+  readonly prompts?: ReadonlyMap<string, number | string> | undefined;
 }
 
 /**
@@ -191,6 +193,8 @@ export interface Caller {
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;
+  /** Ids and patterns of prompts. Undefined: all. */
+  readonly prompts?: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
   /** The caller may send its own config in `x-gateway-config`. */
   readonly inlineConfigs: boolean;

@@ -87,6 +87,8 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   provider_conflict: invalid('routing'),
   invalid_config: invalid('routing'),
   unknown_config: invalid('routing'),
+  unknown_prompt: invalid('routing'),
+  prompt_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
   upstream_credentials_required: { errorType: 'auth', rejection: 'auth' },
   malformed_request: invalid('schema'),
   headers_too_large: invalid('schema'),

@@ -20,6 +20,7 @@ export function recordJson(record: BoundedRecord): object {
     first_content_ms: round(record.firstContentMs),
     deadline_ms: round(record.deadlineMs),
     config: configId ? { id: configId, hash: configHash } : undefined,
+    prompt: record.prompt,
     settings_hash: record.settingsHash,
     client_ip: record.clientAddress,
     client_left: record.disconnectStage,

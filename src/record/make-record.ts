@@ -67,6 +67,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     keyId: exchange.caller?.keyId,
     configId: config?.id,
     configHash: config?.hash,
+    prompt: exchange.prompt && { id: exchange.prompt.id, version: exchange.prompt.version },
     settingsHash: exchange.settingsHash,
     deadlineMs: exchange.deadline - exchange.startedAt,
     durationMs,

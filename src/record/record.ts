@@ -128,6 +128,8 @@ export interface RequestRecord {
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
+  /** The prompt that was written into the request. */
+  readonly prompt: { readonly id: string; readonly version: number } | undefined;
   readonly settingsHash: string;
   /** Milliseconds after the arrival. */
   readonly deadlineMs: number;

@@ -104,9 +104,35 @@ const images: Probes = {
   errors: { ...prompt('errors'), shows: chatCompletions.errors!.shows },
 };
 
+/** The prompt of the probes: its picture is a media variable, everything else comes from the request. */
+export const PROBE_PROMPT = {
+  versions: {
+    1: { text: '{{text}}', variables: { text: {} } },
+    2: {
+      messages: [{ role: 'user', content: ['{{text}}', '{{picture}}'] }],
+      variables: { text: {}, picture: { media: 'image', default: `data:image/png;base64,${PNG}` } },
+    },
+  },
+};
+
+/** The latest version has a picture in every request, which all kinds of upstreams take. */
+const promptCompletions: Probes = Object.fromEntries(
+  Object.entries(chatCompletions).map(([feature, { body, shows }]) => [
+    feature,
+    {
+      body: (model: string) => {
+        const { messages: _, ...more } = body(model) as { messages?: unknown };
+        return { ...more, variables: { text: `feature: ${feature}` } };
+      },
+      shows,
+    },
+  ]),
+);
+
 /** By the operation's id. A feature that is not here is none of the operation's. */
 export const PROBES: Readonly<Record<string, Probes>> = {
   'chat.completions': chatCompletions,
+  'prompts.completions': promptCompletions,
   messages,
   'messages.count_tokens': countTokens,
   'vertex.count_tokens': vertexCountTokens,

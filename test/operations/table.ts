@@ -8,7 +8,7 @@ import { operations } from '../../src/operations/index.ts';
 import type { Operation } from '../../src/plugin/index.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { PROBES, type Probe } from './probes.ts';
+import { PROBE_PROMPT, PROBES, type Probe } from './probes.ts';
 import { catalogFor, UPSTREAMS, type UpstreamKind } from './upstreams.ts';
 import { answer, FEATURES, type Feature } from './wires.ts';
 
@@ -31,7 +31,7 @@ export const ASKING = operations.filter(({ task }) => task !== undefined);
 
 export async function observeCells(): Promise<readonly Cell[]> {
   const upstream = await startUpstream(answer);
-  const gateway = await startTestGateway({ catalog: catalogFor(upstream.url) });
+  const gateway = await startTestGateway({ catalog: catalogFor(upstream.url), prompts: { probe: PROBE_PROMPT } });
   try {
     const questions = ASKING.flatMap((operation) =>
       UPSTREAMS.flatMap((kind) => FEATURES.map((feature) => ({ operation, kind, feature }))),
@@ -96,7 +96,7 @@ export async function send(
 
 /** The path form has the model in the path, as its publisher's. */
 function pathOf({ path }: Operation, model: string): string {
-  if (!path.includes('publishers')) return path;
+  if (!path.includes('publishers')) return path.replace('{prompt}', 'probe');
   const [, prefix, name = model] = /^(anthropic|meta|mistralai)\.(.*)$/.exec(model) ?? [];
   return `/v1/projects/test-project/locations/us-central1/publishers/${prefix ?? 'google'}/models/${name}:countTokens`;
 }

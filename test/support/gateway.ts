@@ -13,6 +13,10 @@ export interface TestSettings {
   readonly catalog?: object | string;
   readonly keys?: object | string;
   readonly gateway?: Readonly<Record<string, object | string>>;
+  /** Prompts by id. */
+  readonly prompts?: Readonly<Record<string, object | string>>;
+  /** Partials of prompts by name. */
+  readonly partials?: Readonly<Record<string, string>>;
 }
 
 export interface TestGateway {
@@ -46,6 +50,12 @@ export function writeSettings(settings: TestSettings): string {
   );
   for (const [id, config] of Object.entries(settings.gateway ?? {}))
     writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
+  const { prompts, partials = {} } = settings;
+  if (prompts) mkdirSync(join(dir, 'prompts', 'partials'), { recursive: true });
+  for (const [id, prompt] of Object.entries(prompts ?? {}))
+    writeFileSync(join(dir, 'prompts', `${id}.yaml`), text(prompt));
+  for (const [name, partial] of Object.entries(partials))
+    writeFileSync(join(dir, 'prompts', 'partials', `${name}.txt`), partial);
   return dir;
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError, type Exchange, type RequestBody, type Target } from '../../plugin/index.ts';
+import { GatewayError, type Exchange, type RequestBody, type Target, type UsedPrompt } from '../../plugin/index.ts';
 import type { FieldRules } from './field-rules.ts';
 import { findViolation, type FieldViolation } from './rule-walk.ts';
 
@@ -13,6 +13,8 @@ export function checkFields(exchange: Exchange, target: Target, rules: FieldRule
   if (!rules) return;
   const { body } = exchange.request;
   if (body) once(body, rules, () => checkBody(exchange, body, rules));
+  const { prompt } = exchange;
+  if (prompt && prompt.media.length > 0) once(prompt, rules, () => checkMedia(exchange, prompt, rules));
   if (exchange.config?.id === 'inline') once(target, rules, () => checkParams(exchange, target, rules));
 }
 
@@ -29,6 +31,19 @@ function checkBody({ operation }: Exchange, body: RequestBody, rules: FieldRules
   if (violation) throw refusal(violation, rules, '');
 }
 
+/** Checks the parts that values of the caller became: a variable may hold the address of a bucket or the id of a file. */
+function checkMedia({ operation }: Exchange, { media }: UsedPrompt, rules: FieldRules): void {
+  for (const { variable, part } of media) {
+    const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: [part] }] }));
+    // The caller wrote a variable, and `allow` has decided about that field.
+    const violation = findViolation(bytes, { ...rules.for(operation?.fields), allowed: undefined });
+    const where = `, which \`variables.${variable}\` sets`;
+    if (!violation) continue;
+    const field = violation.param.slice('messages[0].content[0].'.length);
+    throw refusal({ ...violation, param: field }, rules, where, `variables.${variable}`);
+  }
+}
+
 function checkParams({ operation, request }: Exchange, target: Target, rules: FieldRules): void {
   const where = `, which the parameters of ${target.path} in ${request.headerName('config')} set`;
   for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
@@ -37,10 +52,10 @@ function checkParams({ operation, request }: Exchange, target: Target, rules: Fi
   }
 }
 
-function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string): GatewayError {
+function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string, shown = param): GatewayError {
   const message =
     bucket === undefined
       ? `${owner} does not allow the field \`${param}\`${where}.`
       : `${owner} does not allow media in the bucket ${JSON.stringify(bucket.slice(0, 100))}: \`${param}\`${where} is outside \`media_buckets\`.`;
-  return new GatewayError('field_not_allowed', message, { param });
+  return new GatewayError('field_not_allowed', message, { param: shown });
 }

@@ -31,6 +31,8 @@ export interface Explanation {
   /** Undefined when the request was rejected earlier. */
   readonly caller: CallerExplanation | undefined;
   readonly config: ConfigExplanation | undefined;
+  /** The prompt that was written into the request; absent without one. */
+  readonly prompt?: PromptExplanation;
   readonly metadata: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly deadline: TimeExplanation;
@@ -85,6 +87,28 @@ export interface ConfigExplanation {
    */
   readonly found: 'header' | 'inline' | 'key' | 'server' | 'none';
   readonly source: FieldSource;
+}
+
+export interface PromptExplanation {
+  readonly id: string;
+  readonly version: number;
+  /** Undefined for a draft. */
+  readonly digest: string | undefined;
+  /** The line of the version. */
+  readonly at: SettingPlace;
+  /** As written in the request's path: `summary@production`. */
+  readonly asked: string;
+  /** The line of the pin in the gateway config. */
+  readonly pinned?: FieldSource;
+  /** The messages of the prompt as they are sent; empty where the request has its own. */
+  readonly messages: readonly PromptMessageExplanation[];
+}
+
+export interface PromptMessageExplanation {
+  readonly role: string;
+  /** Text, or a list of parts. */
+  readonly content: unknown;
+  readonly at: SettingPlace;
 }
 
 export interface TimeExplanation {

@@ -267,9 +267,17 @@ export const geminiFields: FieldTable = {
   ],
 };
 
+/** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */
+export const promptFields: FieldTable = {
+  ...chatFields,
+  read: [...chatFields.read, 'variables', 'promptID', 'prompt_id'],
+  freeMaps: [...chatFields.freeMaps, 'variables'],
+};
+
 /** The field tables of all body formats that the gateway accepts. */
 export const FIELD_TABLES: readonly FieldTable[] = [
   chatFields,
+  promptFields,
   messagesFields,
   geminiFields,
   embeddingsFields,

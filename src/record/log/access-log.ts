@@ -92,6 +92,7 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
     ...(record.cache && { cache: record.cache }),
     config_hash: record.settingsHash,
     ...(record.configId && { config_id: record.configId, gateway_config_hash: record.configHash }),
+    ...(record.prompt && { prompt: `${record.prompt.id}@${record.prompt.version}` }),
     ...(record.keyId !== undefined && { key_id: record.keyId }),
     ...(answered && targetFields(answered, record)),
     ...(skipped.length > 0 && { skipped }),

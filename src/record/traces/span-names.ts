@@ -20,6 +20,7 @@ export const SPAN = {
   // GenAI
   operationName: 'gen_ai.operation.name',
   providerName: 'gen_ai.provider.name',
+  promptName: 'gen_ai.prompt.name',
   requestModel: 'gen_ai.request.model',
   requestStream: 'gen_ai.request.stream',
   responseModel: 'gen_ai.response.model',
@@ -34,6 +35,7 @@ export const SPAN = {
   requestId: 'gatehouse.request.id',
   keyId: 'gatehouse.key.id',
   configId: 'gatehouse.config.id',
+  promptVersion: 'gatehouse.prompt.version',
   configTarget: 'gatehouse.config.target',
   providerSlug: 'gatehouse.provider.slug',
   attempt: 'gatehouse.attempt',

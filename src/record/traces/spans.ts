@@ -95,11 +95,15 @@ function closeServerSpan(span: Span, record: RequestRecord): void {
   span.setAttribute(SPAN.httpStatus, status);
   if (keyId !== undefined) span.setAttribute(SPAN.keyId, keyId);
   if (configId) span.setAttribute(SPAN.configId, configId);
+  span.setAttributes(promptAttributes(record));
   if (record.cache) span.setAttribute(SPAN.cacheStatus, record.cache);
   if (errorCode) span.setAttributes({ [SPAN.errorCode]: errorCode, [SPAN.errorType]: errorType });
   // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
   if (outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
 }
+
+const promptAttributes = ({ prompt }: RequestRecord): Attributes =>
+  prompt ? { [SPAN.promptName]: prompt.id, [SPAN.promptVersion]: String(prompt.version) } : {};
 
 interface Maker {
   readonly tracer: Tracer;
@@ -120,6 +124,7 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
     [SPAN.operationName]: operation,
     [SPAN.providerName]: place.semconvName,
     [SPAN.requestModel]: place.model,
+    ...promptAttributes(record),
     ...server,
   };
   const span = tracer.startSpan(

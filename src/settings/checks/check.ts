@@ -4,6 +4,7 @@ import type {
   GatewayFile,
   GatewayKey,
   KeysFile,
+  PromptFile,
   ServerFile,
   Target as TargetFile,
 } from '../../../schemas/types.generated.ts';
@@ -17,6 +18,10 @@ export interface CheckedSettings {
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /** Undefined for a config that was sent with a request. */
+  readonly prompts?: ReadonlyMap<string, PromptFile>;
+  /** Ids of all prompts, including those that could not be read. */
+  readonly promptIds?: readonly string[];
   /** Ids of all gateway configs, including those that could not be read. */
   readonly configIds: readonly string[];
   readonly now: number;

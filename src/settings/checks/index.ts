@@ -13,6 +13,7 @@ import { checkNeeds } from './needs.ts';
 import { checkNetworks } from './networks.ts';
 import { checkOrigin } from './origin.ts';
 import { checkParams } from './params.ts';
+import { checkPromptNames } from './prompts.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
 import { checkTimes } from './times.ts';
@@ -32,6 +33,7 @@ const CHECKS: readonly Check[] = [
   checkNetworks,
   checkOrigin,
   checkParams,
+  checkPromptNames,
   checkServer,
   checkStrategy,
   checkTargets,

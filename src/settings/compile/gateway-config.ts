@@ -84,6 +84,7 @@ export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConf
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
     replyHeaders: new Set(file.reply_headers),
+    ...(file.prompts && { prompts: new Map(Object.entries(file.prompts)) }),
   };
 }
 

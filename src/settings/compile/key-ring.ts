@@ -54,6 +54,7 @@ export const callerOf = (key: GatewayKey): Caller => ({
   providers: key.providers,
   models: key.models,
   configs: key.configs,
+  ...(key.prompts && { prompts: key.prompts }),
   defaultConfig: key.default_config,
   inlineConfigs: key.inline_configs ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),

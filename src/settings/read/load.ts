@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
+import type { CatalogFile, GatewayFile, KeysFile, PromptFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
 import { checkMeaning } from '../checks/index.ts';
+import { checkPrompts } from '../checks/prompts.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles, type FoundFile } from '../source/find-files.ts';
 import type { Environment } from './references.ts';
 import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from './pointer.ts';
+import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas } from './schemas.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -20,6 +22,10 @@ export interface Settings {
   readonly keys: KeysFile;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /** By id: the file's name without `.yaml`. */
+  readonly prompts: ReadonlyMap<string, PromptFile>;
+  /** Templates that prompts share, by name: the text of the file without its last line end. */
+  readonly partials: ReadonlyMap<string, PartialFile>;
   /**
    * Identifies the settings in logs and metrics. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
@@ -80,9 +86,10 @@ export class LoadResult {
   }
 
   /** The position of a setting, or of the nearest node around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
-  placeOf(name: string, path: JsonPath, on?: 'key' | 'value'): FilePlace {
+  placeOf(name: string, path: JsonPath, on?: 'key' | 'value', at?: Problem['at']): FilePlace {
     const { yaml, value } = this.#files.get(name) ?? NO_FILE;
-    const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
+    const written = asWritten(path, value);
+    const position = (at ? yaml?.locateText(written, at) : yaml?.locate(written, on)) ?? { line: 1, column: 1 };
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
@@ -104,9 +111,9 @@ export class LoadResult {
   /** The reporter for problems in a file. @param name `catalog.yaml`, `gateway/prod.yaml` */
   reporter(name: string): Report {
     const { conceal } = this.#files.get(name) ?? NO_FILE;
-    return ({ path, message, on, severity = 'error', suggestion }) => {
+    return ({ path, message, on, at, severity = 'error', suggestion }) => {
       const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
-      this.#diagnostics.push({ ...this.placeOf(name, path, on), severity, message: conceal(message), ...shown });
+      this.#diagnostics.push({ ...this.placeOf(name, path, on, at), severity, message: conceal(message), ...shown });
     };
   }
 }
@@ -120,13 +127,29 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const read = await Promise.all(
     found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
   );
+  const { partials, diagnostics } = await readPartials(found.partials, files);
   const { pieces, notes } = gather(read, env);
   const complete =
-    isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
-  const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
+    isComplete(pieces) &&
+    read.every((file) => file.value !== undefined) &&
+    found.diagnostics.every(isWarning) &&
+    diagnostics.length === 0;
+  const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path)];
+  const settings = complete ? { ...pieces, partials, hash: hashOf(read, partials), files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
+  result.add(diagnostics);
   for (const { file, problem } of notes) result.reporter(file)(problem);
-  checkMeaning({ ...pieces, configIds: idsOf(found.files), now }, (name) => result.reporter(name));
+  const checked = { ...pieces, configIds: idsOf(found.files, 'gateway'), promptIds: idsOf(found.files, 'prompt'), now };
+  const reporter = (name: string) => result.reporter(name);
+  checkMeaning(checked, reporter);
+  const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
+  checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
+    reporter,
+    partial(name, at, message, suggestion) {
+      const file = partials.get(name);
+      if (file) result.add([partialDiagnostic(file, { at, message, ...(suggestion !== undefined && { suggestion }) })]);
+    },
+  });
   return result;
 }
 
@@ -138,6 +161,7 @@ interface Pieces {
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
+  readonly prompts: ReadonlyMap<string, PromptFile>;
 }
 
 function gather(
@@ -160,6 +184,11 @@ function gather(
           : [],
       ),
     ),
+    prompts: new Map(
+      read.flatMap(({ found, value }) =>
+        found.kind === 'prompt' && value ? [[found.id, value as PromptFile] as const] : [],
+      ),
+    ),
   };
   return { pieces, notes };
 }
@@ -168,12 +197,13 @@ function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; ca
   return pieces.server !== undefined && pieces.catalog !== undefined && pieces.keys !== undefined;
 }
 
-const idsOf = (files: readonly FoundFile[]): string[] =>
-  files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
+  files.flatMap((file) => (file.kind === kind ? [file.id] : []));
 
-function hashOf(read: readonly ReadFile[]): string {
+function hashOf(read: readonly ReadFile[], partials: ReadonlyMap<string, PartialFile>): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
+  for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
   return hash.digest('hex').slice(0, 16);
 }

@@ -14,6 +14,12 @@ export interface FoundFile {
   readonly id: string;
 }
 
+/** Templates that prompts share: text, no settings of their own. */
+export interface FoundPartial {
+  readonly name: string;
+  readonly path: string;
+}
+
 const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml'];
 /** Everything in server.yaml has defaults; the keys and the providers have none. */
 const REQUIRED = ['catalog.yaml', 'keys.yaml'];
@@ -35,16 +41,22 @@ export async function findTestFiles(folder: string, files: SettingsFiles): Promi
 /** Test files, which only `gatehouse test` reads. */
 export const isTests = (name: string): boolean => name.endsWith(TESTS) && isYaml(name);
 
-export async function findSettingsFiles(
-  folder: string,
-  files: SettingsFiles,
-): Promise<{ folderExists: boolean; files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
+interface FoundFiles {
+  readonly folderExists: boolean;
+  readonly files: readonly FoundFile[];
+  readonly partials: readonly FoundPartial[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function findSettingsFiles(folder: string, files: SettingsFiles): Promise<FoundFiles> {
   const listed = await files.list(folder);
-  if (!('names' in listed)) return { folderExists: false, files: [], diagnostics: [notListed(folder, listed)] };
+  if (!('names' in listed))
+    return { folderExists: false, files: [], partials: [], diagnostics: [notListed(folder, listed)] };
   const names = listed.names.filter((name) => !isTests(name));
   const gatewayFolder = join(folder, 'gateway');
   const gateway = await files.list(gatewayFolder);
   const gatewayNames = 'names' in gateway ? gateway.names.filter((name) => !isTests(name)) : [];
+  const prompts = await findPrompts(folder, files);
   const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
   const configs = gatewayNames
     .filter(isYaml)
@@ -52,7 +64,8 @@ export async function findSettingsFiles(
     .map((name) => found(folder, `gateway/${name}`, 'gateway'));
   return {
     folderExists: true,
-    files: [...top, ...configs.filter(({ id }) => isId(id))],
+    files: [...top, ...configs.filter(({ id }) => isId(id)), ...prompts.files],
+    partials: prompts.partials,
     diagnostics: [
       ...REQUIRED.filter((name) => !names.includes(name)).map((name) =>
         about(join(folder, name), 'this file is missing'),
@@ -63,9 +76,46 @@ export async function findSettingsFiles(
       ...gatewayNames
         .filter((name) => looksYaml(name) && !isYaml(name))
         .map((name) => about(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : NOT_YAML, 'warning')),
+      ...prompts.diagnostics,
     ],
   };
 }
+
+/** `prompts/NAME.yaml` and `prompts/partials/NAME.txt`. Neither folder has to exist. */
+async function findPrompts(folder: string, files: SettingsFiles): Promise<Omit<FoundFiles, 'folderExists'>> {
+  const own = join(folder, 'prompts');
+  const listed = await files.list(own);
+  if (!('names' in listed)) {
+    const diagnostics = 'problem' in listed ? [notListed(own, listed)] : [];
+    return { files: [], partials: [], diagnostics };
+  }
+  const partialFolder = join(own, 'partials');
+  const partials = listed.names.includes('partials') ? await files.list(partialFolder) : { names: [] };
+  const texts = 'names' in partials ? partials.names.filter((name) => !name.startsWith('.')) : [];
+  const prompts = listed.names
+    .filter((name) => isYaml(name) && !isTests(name))
+    .sort()
+    .map((name) => found(folder, `prompts/${name}`, 'prompt'));
+  const named = texts.filter(isPartial).sort();
+  return {
+    files: prompts.filter(({ id }) => ID.test(id)),
+    partials: named.map((name) => ({ name: name.replace(/\.txt$/, ''), path: join(partialFolder, name) })),
+    diagnostics: [
+      ...prompts.filter(({ id }) => !ID.test(id)).map(({ path }) => about(path, BAD_ID)),
+      ...listed.names
+        .filter((name) => looksYaml(name) && !isYaml(name))
+        .map((name) => about(join(own, name), NOT_PROMPT, 'warning')),
+      ...texts
+        .filter((name) => !isPartial(name))
+        .map((name) => about(join(partialFolder, name), NOT_PARTIAL, 'warning')),
+      ...('problem' in partials ? [notListed(partialFolder, partials)] : []),
+    ],
+  };
+}
+
+const isPartial = (name: string): boolean => /\.txt$/.test(name) && ID.test(name.replace(/\.txt$/, ''));
+const NOT_PROMPT = 'this file is ignored; prompts end in .yaml';
+const NOT_PARTIAL = 'this file is ignored; partials are named NAME.txt, with letters, digits, `.`, `_` and `-`';
 
 const BAD_ID = 'the file name is the id requests use: letters, digits, `.`, `_` and `-`, at most 64';
 const NOT_YAML = 'this file is ignored; gateway configs end in .yaml';

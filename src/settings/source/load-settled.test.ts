@@ -24,7 +24,7 @@ describe('loadSettled', () => {
     const { loaded, files } = await result;
     expect([loaded.ok, clock.started]).toEqual([true, 0]);
     expect(files.paths).toEqual(expect.arrayContaining(['c/keys.yaml', '/secrets/a']));
-    expect(files.folders).toEqual(['c', 'c/gateway']);
+    expect(files.folders).toEqual(['c', 'c/gateway', 'c/prompts']);
   });
 
   it('records contents from which another process loads the same settings, even if the files have changed', async () => {

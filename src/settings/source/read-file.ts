@@ -45,8 +45,11 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const yaml = YamlFile.parse(found.path, content.text);
   if (yaml.syntaxErrors.length > 0) return unread(found, yaml.syntaxErrors, yaml);
 
-  // A test file is taken literally: its text is exactly what is sent and expected.
-  const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
+  // A test file and a prompt are taken literally: their text is exactly what is sent and expected.
+  const lookup =
+    found.kind === 'test' || found.kind === 'prompt'
+      ? PLAIN_TEXT
+      : await prepareReferences(yaml, setup.env, setup.files);
   const { tree } = setup.schemas;
   const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
   const root = setup.schemas.root(found.kind);

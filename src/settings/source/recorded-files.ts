@@ -118,4 +118,7 @@ const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !
 
 /** Names that a load or `gatehouse test` considers. */
 export const mayBeSettingsOrTests = (name: string): boolean =>
-  name === 'gateway' || (/\.ya?ml$/i.test(name) && !name.startsWith('.'));
+  FOLDERS.has(name) || (/\.(?:ya?ml|txt)$/i.test(name) && !name.startsWith('.'));
+
+/** The folders of settings, and that of the partials of prompts, whose files end in .txt. */
+const FOLDERS: ReadonlySet<string> = new Set(['gateway', 'prompts', 'partials']);

@@ -77,6 +77,21 @@ export class YamlFile {
     return offset === undefined ? START : this.positionAt(offset);
   }
 
+  /** The position of the nth occurrence of a text inside the scalar at `path`; of the scalar, where it is not found. */
+  locateText(path: JsonPath, { text, nth }: { readonly text: string; readonly nth: number }): Position {
+    const node = path.reduce<Node | undefined>(
+      (at, segment) => this.resolve(this.#step(at, segment)?.value),
+      this.resolve(this.document.contents),
+    );
+    const [start = 0, end = 0] = isScalar(node) ? (node.range ?? []) : [];
+    let at = start - 1;
+    for (let left = nth; left >= 0; left -= 1) {
+      at = this.text.indexOf(text, at + 1);
+      if (at === -1 || at >= end) return this.locate(path);
+    }
+    return this.positionAt(at);
+  }
+
   /** A problem with its position. @param path in the spellings of this file */
   diagnose({ path, on, severity = 'error', message, suggestion }: Problem): Diagnostic {
     const place = { file: this.name, ...this.locate(path, on), severity, message };

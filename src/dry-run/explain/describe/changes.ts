@@ -1,20 +1,35 @@
 import type { ChangeExplanation, FieldSource } from '../../explanation/explanation.ts';
-import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
+import { changesOf, type Change, type Edit, type Target } from '../../../plugin/index.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { levelsOf } from '../../run/written-config.ts';
+import { isOfPrompt, messageSource, promptSource } from './prompt.ts';
 import { configSource, ownSource, sourceAt } from './places.ts';
 
 /** The changes of the settings to the client's body, field by field. */
 export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {
   const { target } = one.attempt;
-  return changesOf(one.body).map(({ edit, was }) => ({
-    path: edit.path.join('.'),
-    action: actionOf(edit),
-    ...(edit.value !== undefined && { value: edit.value }),
-    ...(was !== undefined && { was }),
-    source: sourceOf(seen, target, edit),
-  }));
+  return changesOf(one.body).flatMap(({ edit, was }) => [
+    changeOf(seen, target, { edit, was }),
+    ...messageChanges(seen, edit),
+  ]);
+}
+
+const changeOf = (seen: Observation, target: Target, { edit, was }: Change): ChangeExplanation => ({
+  path: edit.path.join('.'),
+  action: actionOf(edit),
+  ...(edit.value !== undefined && { value: edit.value }),
+  ...(was !== undefined && { was }),
+  source: sourceOf(seen, target, edit),
+});
+
+/** The messages of a prompt, each with its own place in the prompt's file. */
+function messageChanges(seen: Observation, edit: Edit): readonly ChangeExplanation[] {
+  if (edit.path.join('.') !== 'messages' || !Array.isArray(edit.value)) return [];
+  return edit.value.flatMap((value: unknown, index): ChangeExplanation[] => {
+    const source = messageSource(seen, index);
+    return source && isOfPrompt(seen, edit) ? [{ path: `messages.${index}`, action: 'set', value, source }] : [];
+  });
 }
 
 const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
@@ -24,6 +39,7 @@ const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
 
 /** The source of an edit: its `source` is the target's path followed by the name of the parameter. */
 function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
+  if (isOfPrompt(seen, { source })) return promptSource(seen, path) ?? { kind: 'gateway', what: source };
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
   const reported = (): FieldSource | undefined => {

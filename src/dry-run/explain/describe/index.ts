@@ -3,6 +3,7 @@ import type { Observation } from '../observation.ts';
 import { describeLeftOut } from './left-out.ts';
 import { withoutSecrets } from './masks.ts';
 import { describePlugins } from './plugins.ts';
+import { describePrompt } from './prompt.ts';
 import { describeCaller, describeConfig, describeDeadline, describeRequest, describeAnswer } from './request.ts';
 import { describeRules } from './rules.ts';
 import { describeTarget } from './targets.ts';
@@ -16,6 +17,7 @@ export function describeRun(seen: Observation): Explanation {
     request: describeRequest(seen),
     caller: describeCaller(seen),
     config: describeConfig(seen),
+    ...describePrompt(seen),
     metadata: { ...exchange.metadata },
     labels: { ...exchange.labels },
     deadline: describeDeadline(seen),

@@ -97,7 +97,11 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
 }
 
 /** Points at the key, if there is one; items of a list have none. */
-export const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
+export const inFile = (
+  loaded: LoadResult,
+  file: string,
+  path: JsonPath,
+): Extract<FieldSource, { kind: 'settings' }> => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),
   setting: path.join('.'),

@@ -5,6 +5,7 @@ import type {
   Explanation,
   RequestExplanation,
   PluginExplanation,
+  PromptExplanation,
   RulesExplanation,
   TestExplanation,
 } from '../explanation.ts';
@@ -13,11 +14,12 @@ import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceT
 
 /** The sections about the request, its caller and its config. */
 export function headSections(reported: Explanation): Section[] {
-  const { request, caller, config, metadata, labels, deadline } = reported;
+  const { request, caller, config, prompt, metadata, labels, deadline } = reported;
   return [
     { label: 'request', rows: requestRows(request) },
     ...(caller ? [{ label: 'caller', rows: callerRows(caller) }] : []),
     ...(config ? [{ label: 'config', rows: configRows(config, reported.settings) }] : []),
+    ...(prompt ? [{ label: 'prompt', rows: promptRows(prompt) }] : []),
     ...pairs('metadata', metadata),
     ...pairs('labels', labels),
     ...(config ? [{ label: 'deadline', rows: [row(duration(deadline.ms), from(deadline.source))] }] : []),
@@ -77,6 +79,17 @@ function configRows({ id, hash, name, found, source }: ConfigExplanation, settin
     found === 'none' ? [span(FOUND.none)] : [span(id, 'value'), ...title, aside(`  ${FOUND[found]}${named}`)];
   const source_ = found === 'none' || source.kind === 'header' ? [] : arrow(sourceText(source));
   return [row(head, source_), row([aside(`hash ${hash}, of all settings ${settings.hash} (${settings.folder})`)])];
+}
+
+function promptRows({ id, version, digest, at: place, asked, pinned, messages }: PromptExplanation): Row[] {
+  const state = digest === undefined ? 'draft' : `released as ${digest.slice(0, 'sha256:'.length + 8)}…`;
+  return [
+    row([span(`${id}@${version}`, 'value'), aside(`  ${state}; the request names ${shortText(asked, 80)}`)], at(place)),
+    ...(pinned ? [row('pinned by the config', from(pinned))] : []),
+    ...messages.map(({ role, content, at: line }) =>
+      row([aside(`${role}: `), span(valueText(content, 160))], at(line)),
+    ),
+  ];
 }
 
 const pairs = (label: string, values: Readonly<Record<string, string>>): Section[] => {
