@@ -7,6 +7,7 @@ import {
   type GatewayConfig,
   type GatewayContext,
 } from '../plugin/index.ts';
+import { filesDisabled } from '../files/disabled-files.ts';
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
@@ -18,8 +19,9 @@ import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
  * Refuses an operation without a model task. The entry chain's plugins answer those before a config is chosen, but a
  * custom entry chain may lack the plugin.
  */
-function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
+function refuseUnanswered({ exchange: { operation } }: GatewayContext, server: ServerSettings): void {
   if (!operation || operation.task !== undefined) return;
+  if (operation.id.startsWith('files.') && !server.files) throw filesDisabled();
   throw new GatewayError(
     'not_found',
     `This gateway does not serve ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
@@ -66,7 +68,7 @@ export async function compileConfigs(
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
-    refuseUnanswered(ctx);
+    refuseUnanswered(ctx, server);
     onConfig?.(config, ctx);
     await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
   };

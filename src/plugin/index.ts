@@ -53,7 +53,7 @@ export type {
   TryRecord,
 } from './exchange.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
-export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';
+export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
@@ -106,4 +106,13 @@ export type {
   Target,
   TimeoutSettings,
 } from './settings.ts';
+export {
+  FILE_PURPOSES,
+  type FileLimits,
+  type FilePage,
+  type FilePurpose,
+  type FileQuery,
+  type FileService,
+  type StoredFile,
+} from './files.ts';
 export { parseBytes, parseDuration } from './units.ts';

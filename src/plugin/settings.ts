@@ -1,3 +1,4 @@
+import type { FileLimits } from './files.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 
@@ -198,4 +199,6 @@ export interface Caller {
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */
   readonly fields?: FieldSettings | undefined;
+  /** The key's own limits for files, in place of the server's. */
+  readonly files?: Partial<FileLimits> | undefined;
 }
