@@ -52,7 +52,8 @@ async function create(service: FileService, ctx: GatewayContext): Promise<Reply>
 }
 
 async function list(service: FileService, { exchange, querystring }: GatewayContext): Promise<Reply> {
-  if (isAnthropic(exchange)) return jsonReply(toAnthropicPage(await service.list(exchange, readAnthropicQuery(querystring))));
+  if (isAnthropic(exchange))
+    return jsonReply(toAnthropicPage(await service.list(exchange, readAnthropicQuery(querystring))));
   return jsonReply(toOpenAiPage(await service.list(exchange, readOpenAiQuery(querystring))));
 }
 

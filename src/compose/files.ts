@@ -6,7 +6,7 @@ import { GcsFileStore } from '../files/gcs/gcs-store.ts';
 import { LocalFileStore } from '../files/local/local-store.ts';
 import { standInFiles } from '../files/stand-in-files.ts';
 import { GatewayError, type Clock, type FileService } from '../plugin/index.ts';
-import type { BucketSettings, ServerSettings } from '../settings/compile/server-settings.ts';
+import type { BucketSettings, FilesSettings, ServerSettings } from '../settings/compile/server-settings.ts';
 import type { FileSource, FileStore } from '../state/file-store.ts';
 import type { Upstream } from '../upstream/types.ts';
 
@@ -35,11 +35,15 @@ export function composeFiles({ files }: ServerSettings, tools: FilesTools): Comp
     const standIn = standInFiles({ url: files.url, inlineBytes: files.inlineBytes, uri });
     return { service: standIn, source: standIn, store: undefined };
   }
-  const store = typeof place === 'string' ? new LocalFileStore(place) : createBucketStore(place, tools);
+  const store =
+    typeof place === 'string' ? new LocalFileStore(place, remainsMs(files)) : createBucketStore(place, tools);
   const { uploads } = tools.state;
   const stored = new StoredFiles({ store, settings: files, uploads, clock: tools.clock });
   return { service: stored, source: stored, store };
 }
+
+/** A running upload writes at least once in `idle_time`. The clocks of machines that share a folder may differ by minutes. */
+const remainsMs = ({ idleMs }: Pick<FilesSettings, 'idleMs'>): number => Math.max(10 * 60 * 1000, 2 * idleMs);
 
 function createBucketStore(settings: BucketSettings, { catalog, clock, upstream }: FilesTools): FileStore {
   const entry = catalog.bySlug.get(settings.provider.slice(1))?.provider;

@@ -17,5 +17,4 @@ export const createdAt = (id: string): number => Number.parseInt(ID.exec(id)?.[1
 /**
  * The folder of a key's files. The digest keeps keys apart that differ only in case, which some file systems ignore.
  */
-export const ownerOf = (keyId: string): string =>
-  `${keyId.toLowerCase()}.${hash('sha256', keyId, 'hex').slice(0, 16)}`;
+export const ownerOf = (keyId: string): string => `${keyId.toLowerCase()}.${hash('sha256', keyId, 'hex').slice(0, 16)}`;

@@ -106,7 +106,8 @@ export class StoredFiles implements FileService, FileSource {
       const whole = Buffer.alloc(file.bytes);
       let at = 0;
       for await (const piece of this.#setup.store.read(ownerOf(keyOf(keyId)), file)) {
-        if (at + piece.length > whole.length) throw new Error(`the stored file ${file.id} is longer than its listing says`);
+        if (at + piece.length > whole.length)
+          throw new Error(`the stored file ${file.id} is longer than its listing says`);
         at += piece.copy(whole, at);
       }
       return whole.subarray(0, at);

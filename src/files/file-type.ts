@@ -6,7 +6,20 @@ export const HEAD_BYTES = 1024;
 
 /** Containers by their first bytes, and the types that are stored in each. Audio and video share containers. */
 const CONTAINERS: readonly { readonly at: number; readonly bytes: Buffer; readonly types: readonly string[] }[] = [
-  { at: 4, bytes: Buffer.from('ftyp'), types: ['video/mp4', 'audio/m4a', 'audio/mp4', 'video/mov', 'video/quicktime', 'video/3gpp', 'image/heic', 'image/heif'] },
+  {
+    at: 4,
+    bytes: Buffer.from('ftyp'),
+    types: [
+      'video/mp4',
+      'audio/m4a',
+      'audio/mp4',
+      'video/mov',
+      'video/quicktime',
+      'video/3gpp',
+      'image/heic',
+      'image/heif',
+    ],
+  },
   { at: 0, bytes: Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), types: ['video/webm', 'audio/webm', 'video/x-matroska'] },
   { at: 0, bytes: Buffer.from('OggS'), types: ['audio/ogg', 'audio/opus', 'video/ogg'] },
   { at: 8, bytes: Buffer.from('WAVE'), types: ['audio/wav', 'audio/x-wav', 'audio/wave'] },
@@ -28,7 +41,9 @@ const SIGNED: ReadonlySet<string> = new Set([
   'image/gif',
   'image/webp',
   'application/pdf',
-  ...CONTAINERS.flatMap(({ types }) => types).filter((type) => !['audio/mp3', 'audio/mpeg', 'audio/mpga', 'audio/aac', 'video/mov', 'video/quicktime'].includes(type)),
+  ...CONTAINERS.flatMap(({ types }) => types).filter(
+    (type) => !['audio/mp3', 'audio/mpeg', 'audio/mpga', 'audio/aac', 'video/mov', 'video/quicktime'].includes(type),
+  ),
 ]);
 
 /** Types that the table of media has no extension for. */
@@ -71,13 +86,19 @@ export function checkType(head: Buffer, { filename, declared, purpose }: NamedFi
   ] as const) {
     const fault = claim === undefined ? undefined : contradiction(claim, found, head);
     if (fault !== undefined)
-      throw new GatewayError('invalid_value', `\`file\` is ${words} as ${shown(claim!)}, but ${fault}.`, { param: 'file' });
+      throw new GatewayError('invalid_value', `\`file\` is ${words} as ${shown(claim!)}, but ${fault}.`, {
+        param: 'file',
+      });
   }
   const mime = ofName ?? ofPart ?? found?.[0] ?? 'application/octet-stream';
   if (!/^[a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,64}$/.test(mime))
-    throw new GatewayError('invalid_value', '`file` is declared with a type that is not a MIME type.', { param: 'file' });
+    throw new GatewayError('invalid_value', '`file` is declared with a type that is not a MIME type.', {
+      param: 'file',
+    });
   if (purpose === 'vision' && !mime.startsWith('image/'))
-    throw new GatewayError('invalid_value', `\`file\` is ${mime}; files with the purpose \`vision\` are images.`, { param: 'file' });
+    throw new GatewayError('invalid_value', `\`file\` is ${mime}; files with the purpose \`vision\` are images.`, {
+      param: 'file',
+    });
   return mime;
 }
 
@@ -101,10 +122,12 @@ function contradiction(claim: string, found: readonly string[] | undefined, head
     if (head.includes(0) && !isUtf16(head)) return 'its first bytes are binary';
     return head.subarray(0, PDF_START.length).equals(PDF_START) ? 'its first bytes are those of a PDF' : undefined;
   }
-  if (found && /^(?:image|audio|video)\/|^application\/pdf$/.test(claim)) return `its first bytes are those of ${found[0]}`;
+  if (found && /^(?:image|audio|video)\/|^application\/pdf$/.test(claim))
+    return `its first bytes are those of ${found[0]}`;
   return SIGNED.has(claim) ? 'its first bytes are of another type' : undefined;
 }
 
-const isUtf16 = (head: Buffer): boolean => head.length > 1 && ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff));
+const isUtf16 = (head: Buffer): boolean =>
+  head.length > 1 && ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff));
 
 const shown = (mime: string): string => (/^[\w.+/-]{1,129}$/.test(mime) ? mime : 'another type');

@@ -21,7 +21,15 @@ interface FormReading {
 }
 
 /** Forms for files have a handful of short fields. A field beyond a limit is an error, never ignored. */
-const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 16, files: 1, parts: 17, headerPairs: 16, headerSize: 16_384 };
+const LIMITS = {
+  fieldNameSize: 100,
+  fieldSize: 1024,
+  fields: 16,
+  files: 1,
+  parts: 17,
+  headerPairs: 16,
+  headerSize: 16_384,
+};
 
 const FILE_FIELD = 'file';
 
@@ -80,7 +88,8 @@ class FormReader {
       this.#bytes += piece.length;
       this.#reading.onBytes(this.#bytes);
     };
-    const onGone = (): void => fail(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
+    const onGone = (): void =>
+      fail(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
     const stopListening = exchange.cancellation.onCancel(fail);
     const stopTimer = this.#watchIdle(fail);
     req.on('data', onData).on('error', onGone);
@@ -112,14 +121,17 @@ class FormReader {
     form.on('file', (name, stream, filename, _, declared) => {
       // Without a listener, a stream that is destroyed with an error would end the process.
       stream.on('error', () => {});
-      if (name !== FILE_FIELD) return fail(refused(`The file must be in the field \`file\`, not \`${name.slice(0, 100)}\`.`, name));
+      if (name !== FILE_FIELD)
+        return fail(refused(`The file must be in the field \`file\`, not \`${name.slice(0, 100)}\`.`, name));
       this.#stream = stream;
       this.#storing = this.#reading.onFile({ filename, declared }, stream as AsyncIterable<Buffer>);
       this.#storing.catch(fail);
     });
     form.on('filesLimit', tooMany('files')).on('fieldsLimit', tooMany('fields')).on('partsLimit', tooMany('parts'));
     form.on('error', (cause: unknown) =>
-      fail(new GatewayError('invalid_multipart', 'The body is not a valid multipart form, or it is cut off.', { cause })),
+      fail(
+        new GatewayError('invalid_multipart', 'The body is not a valid multipart form, or it is cut off.', { cause }),
+      ),
     );
     form.on('finish', done);
   }
@@ -132,7 +144,10 @@ class FormReader {
       // A client that is not read, because the store is busy, is not idle.
       if (this.#bytes === this.#seen && !this.#ctx.req.isPaused() && this.#ctx.req.readableFlowing)
         return fail(
-          new GatewayError('request_timeout', `The client sent nothing of its file for ${idleMs} ms (files.idle_time).`),
+          new GatewayError(
+            'request_timeout',
+            `The client sent nothing of its file for ${idleMs} ms (files.idle_time).`,
+          ),
         );
       this.#seen = this.#bytes;
       stop = clock.after(idleMs, look);

@@ -1,4 +1,11 @@
-import { FILE_PURPOSES, GatewayError, type FileLimits, type FilePurpose, type GatewayContext, type StoredFile } from '../plugin/index.ts';
+import {
+  FILE_PURPOSES,
+  GatewayError,
+  type FileLimits,
+  type FilePurpose,
+  type GatewayContext,
+  type StoredFile,
+} from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import type { FileServiceSetup } from './file-service.ts';
@@ -104,7 +111,9 @@ class Room {
   check(bytes: number): void {
     const { maxFileBytes, maxTotalBytes } = this.#limits;
     if (bytes > maxFileBytes)
-      throw new GatewayError('file_too_large', `The file exceeds ${maxFileBytes} bytes (files.max_file_bytes).`, { param: 'file' });
+      throw new GatewayError('file_too_large', `The file exceeds ${maxFileBytes} bytes (files.max_file_bytes).`, {
+        param: 'file',
+      });
     if (this.#used + bytes > maxTotalBytes) throw overTotal(this.#limits);
   }
 }
@@ -127,7 +136,10 @@ const MAX_NAME = 255;
 function cleanName(filename: string | undefined): string {
   const base = (filename ?? '').split(/[\\/]/).at(-1)!;
   // oxlint-disable-next-line no-control-regex -- these are the characters to remove
-  const clean = base.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '').toWellFormed().trim();
+  const clean = base
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
+    .toWellFormed()
+    .trim();
   const letters = [...clean];
   const name = letters.length <= MAX_NAME ? clean : letters.slice(-MAX_NAME).join('');
   return name === '' || name === '.' || name === '..' ? 'unnamed' : name;
@@ -138,7 +150,9 @@ function readPurpose(fields: FormFields): FilePurpose {
   const text = fields.get('purpose') ?? 'user_data';
   const purpose = FILE_PURPOSES.find((one) => one === text);
   if (purpose === undefined)
-    throw new GatewayError('invalid_value', `\`purpose\` must be one of ${FILE_PURPOSES.join(', ')}.`, { param: 'purpose' });
+    throw new GatewayError('invalid_value', `\`purpose\` must be one of ${FILE_PURPOSES.join(', ')}.`, {
+      param: 'purpose',
+    });
   return purpose;
 }
 
@@ -147,11 +161,15 @@ function readLifetime(fields: FormFields, { ttlMs }: FileLimits): number {
   const param = ['expires_after[seconds]', 'expires_in_seconds'].find((name) => fields.has(name));
   const anchor = fields.get('expires_after[anchor]');
   if (anchor !== undefined && anchor !== 'created_at')
-    throw new GatewayError('invalid_value', '`expires_after[anchor]` must be created_at.', { param: 'expires_after[anchor]' });
+    throw new GatewayError('invalid_value', '`expires_after[anchor]` must be created_at.', {
+      param: 'expires_after[anchor]',
+    });
   if (param === undefined) return ttlMs;
   const text = fields.get(param)!;
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * SECOND : NaN;
   if (ms >= Math.min(LEAST_LIFETIME, ttlMs) && ms <= ttlMs) return ms;
   const [least, most] = [Math.min(LEAST_LIFETIME, ttlMs) / SECOND, Math.floor(ttlMs / SECOND)];
-  throw new GatewayError('invalid_value', `\`${param}\` must be a whole number from ${least} to ${most} (files.ttl).`, { param });
+  throw new GatewayError('invalid_value', `\`${param}\` must be a whole number from ${least} to ${most} (files.ttl).`, {
+    param,
+  });
 }

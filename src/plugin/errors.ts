@@ -108,7 +108,10 @@ export const ERRORS = {
     400,
     'The body is no usable multipart form: cut off, without a boundary, or with too many or too long fields.',
   ),
-  file_not_found: invalid(404, 'The key has no file with this id: it belongs to another key, was deleted, or has expired.'),
+  file_not_found: invalid(
+    404,
+    'The key has no file with this id: it belongs to another key, was deleted, or has expired.',
+  ),
   file_too_large: invalid(413, 'The uploaded file exceeds `files.max_file_bytes`.'),
   file_quota_exceeded: invalid(
     403,

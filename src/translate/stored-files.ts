@@ -79,8 +79,8 @@ async function place(found: readonly StoredMedia[], placing: Placing): Promise<R
     const [key, ...path] = part.path;
     edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
   }
-  const source = describe(placed, resolved);
-  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source })));
+  attempt.storedFiles = describe(placed, resolved);
+  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
 }
 
 async function findFiles(found: readonly StoredMedia[], placing: Placing): Promise<readonly Placed[]> {
@@ -143,7 +143,8 @@ interface Content {
 const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
 function tooLarge(file: StoredFile, total: number, limit: number): string {
-  const subject = total === file.bytes ? `is a file of ${file.bytes} bytes` : `brings the files of this request to ${total} bytes`;
+  const subject =
+    total === file.bytes ? `is a file of ${file.bytes} bytes` : `brings the files of this request to ${total} bytes`;
   return `${subject}, and at most ${limit} bytes can be sent inline (files.inline_bytes). Larger files reach Gemini on Vertex AI where the gateway stores files in Google Cloud Storage (files.gcs)`;
 }
 
@@ -162,7 +163,7 @@ const DESCRIBED = 5;
 function describe(placed: readonly Placed[], { format }: ResolvedTarget): string {
   const ways = placed.slice(0, DESCRIBED).map(({ part, file, way }) => {
     const how = way === 'uri' ? `by its address ${file.uri}` : `inline, ${file.bytes} bytes of ${file.mime}`;
-    return `${part.param}: ${file.id} ${how}`;
+    return `${part.param} ${how}`;
   });
   const more = placed.length > DESCRIBED ? [`and ${placed.length - DESCRIBED} more`] : [];
   const why = placed.some(({ way }) => way === 'uri')
@@ -170,7 +171,7 @@ function describe(placed: readonly Placed[], { format }: ResolvedTarget): string
     : placed.some(({ file }) => file.uri !== undefined)
       ? `${format} here reads no Cloud Storage`
       : 'files of a local folder have no address that a provider could read';
-  return `stored files (${[...ways, ...more].join('; ')}), because ${why}`;
+  return `${[...ways, ...more].join('; ')}: ${why}`;
 }
 
 /** Parses without rounding, as the caller's numbers are written. */

@@ -73,9 +73,7 @@ export class SmallExchange extends Exchange<SmallReply> {
 
   protected override onBytes(bytes: Buffer): void {
     if (this.#body.push(bytes)) return;
-    this.onFault(
-      new UpstreamError('reply_too_large', `The answer of ${this.pool.host} exceeds ${this.#limit} bytes.`),
-    );
+    this.onFault(new UpstreamError('reply_too_large', `The answer of ${this.pool.host} exceeds ${this.#limit} bytes.`));
   }
 
   protected override onComplete(): void {

@@ -89,7 +89,9 @@ export class GcsApi {
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.once(call).catch((error: unknown) => error);
       if (isReply(outcome) && accepted.includes(outcome.status)) return outcome;
-      const mayPass = isReply(outcome) ? isTransient(outcome.status) : outcome instanceof UpstreamError && outcome.retryable;
+      const mayPass = isReply(outcome)
+        ? isTransient(outcome.status)
+        : outcome instanceof UpstreamError && outcome.retryable;
       if (!mayPass || attempt === TRIES) throw failureOf(outcome);
       await this.pause(attempt);
     }
@@ -100,7 +102,8 @@ export class GcsApi {
   }
 }
 
-export const isReply = (outcome: unknown): outcome is SmallReply => isObject(outcome) && typeof outcome['status'] === 'number';
+export const isReply = (outcome: unknown): outcome is SmallReply =>
+  isObject(outcome) && typeof outcome['status'] === 'number';
 
 export const isTransient = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 

@@ -78,7 +78,10 @@ export class GcsFileStore implements FileStore {
   async begin(owner: string, id: string, filename: string): Promise<FileUpload> {
     const name = `${this.#setup.prefix}${owner}/${id}${extensionOf(filename)}`;
     const headers = { 'content-type': 'application/json; charset=UTF-8' };
-    const started = await this.#api.call({ method: 'POST', url: this.#api.uploadUrl(name), headers, body: '{}' }, [200]);
+    const started = await this.#api.call(
+      { method: 'POST', url: this.#api.uploadUrl(name), headers, body: '{}' },
+      [200],
+    );
     return new GcsUpload({
       api: this.#api,
       session: this.#api.sessionUrl(started),
@@ -171,6 +174,7 @@ function readDetails(metadata: Readonly<Record<string, unknown>>, mime: unknown)
   const { filename, purpose: text, expires } = metadata;
   const purpose = FILE_PURPOSES.find((one) => one === text);
   const expiresAt = Number(expires);
-  if (typeof filename !== 'string' || typeof mime !== 'string' || !purpose || !Number.isSafeInteger(expiresAt)) return undefined;
+  if (typeof filename !== 'string' || typeof mime !== 'string' || !purpose || !Number.isSafeInteger(expiresAt))
+    return undefined;
   return { filename, mime, purpose, expiresAt };
 }

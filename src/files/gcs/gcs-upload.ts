@@ -64,7 +64,8 @@ export class GcsUpload implements FileUpload {
       const outcome = await this.#put(begin, end, total).catch((error: unknown) => error);
       const at = isReply(outcome) ? persisted(outcome.status, outcome.headers['range'], end) : undefined;
       if (at !== undefined && at >= end && (!last || (isReply(outcome) && outcome.status !== 308))) break;
-      if (attempt === TRIES || (isReply(outcome) && at === undefined && !isTransient(outcome.status))) throw failureOf(outcome);
+      if (attempt === TRIES || (isReply(outcome) && at === undefined && !isTransient(outcome.status)))
+        throw failureOf(outcome);
       await this.#setup.api.pause(attempt);
       begin = at ?? (await this.#ask(end));
       if (begin < this.#stored || begin > end) throw failed('it lost a part of the upload');
@@ -84,7 +85,10 @@ export class GcsUpload implements FileUpload {
   /** Asks how much has arrived. */
   async #ask(end: number): Promise<number> {
     const { api, session } = this.#setup;
-    const reply = await api.call({ method: 'PUT', url: session, headers: { 'content-range': 'bytes */*' } }, [200, 201, 308]);
+    const reply = await api.call(
+      { method: 'PUT', url: session, headers: { 'content-range': 'bytes */*' } },
+      [200, 201, 308],
+    );
     return persisted(reply.status, reply.headers['range'], end) ?? this.#stored;
   }
 }

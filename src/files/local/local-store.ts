@@ -9,18 +9,18 @@ import { HEADER_BYTES, readHeader, writeHeader } from './header.ts';
 /** Bytes that a reader holds at a time. */
 const PIECE = 256 * 1024;
 
-/** An upload that a process continues writes more often (`files.idle_time`), so an older remainder belongs to none. */
-const REMAINS_MS = 60 * 60 * 1000;
-
 /**
  * Files in a folder of this machine, one folder per owner. Each file is one file on disk, its details in a header of fixed length, so
  * that one `rename` makes it visible and one `unlink` removes it. Any number of processes may use the folder.
  */
 export class LocalFileStore implements FileStore {
   readonly #folder: string;
+  readonly #remainsMs: number;
 
-  constructor(folder: string) {
+  /** @param remainsMs an unfinished file that was not written for this long belongs to no upload */
+  constructor(folder: string, remainsMs: number) {
     this.#folder = folder;
+    this.#remainsMs = remainsMs;
   }
 
   async entries(owner: string): Promise<readonly FileEntry[]> {
@@ -76,11 +76,19 @@ export class LocalFileStore implements FileStore {
       const folder = join(this.#folder, owner);
       for (const name of await namesIn(folder)) {
         const entry = readName(name);
-        const isOver = entry ? entry.expiresAt <= now : isUnfinished(name) && (await isRemainder(folder, name, now));
+        const isOver = entry
+          ? entry.expiresAt <= now
+          : isUnfinished(name) && (await this.#isRemainder(folder, name, now));
         if (isOver && (await removeIfThere(join(folder, name)))) removed += 1;
       }
     }
     return removed;
+  }
+
+  async #isRemainder(folder: string, name: string, now: number): Promise<boolean> {
+    if (isAbandoned(name)) return true;
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    return found !== undefined && now - found.mtimeMs > this.#remainsMs;
   }
 
   async #entry(owner: string, id: string): Promise<FileEntry | undefined> {
@@ -111,12 +119,7 @@ class LocalUpload implements FileUpload {
 
   async write(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length;) {
-      const { bytesWritten } = await this.#handle.write(
-        bytes,
-        at,
-        bytes.length - at,
-        HEADER_BYTES + this.#bytes,
-      );
+      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, HEADER_BYTES + this.#bytes);
       at += bytesWritten;
       this.#bytes += bytesWritten;
     }
@@ -151,12 +154,6 @@ class LocalUpload implements FileUpload {
     await this.#handle.close().catch(() => {});
     if (path !== undefined) await removeIfThere(path).catch(() => {});
   }
-}
-
-async function isRemainder(folder: string, name: string, now: number): Promise<boolean> {
-  if (isAbandoned(name)) return true;
-  const found = await stat(join(folder, name)).catch(() => undefined);
-  return found !== undefined && now - found.mtimeMs > REMAINS_MS;
 }
 
 const isMissing = (error: unknown): boolean =>

@@ -1,6 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import { bareMime, mediaKind, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
-import { isAddress, type FetchedMedia, type IsStored, type RemoteMedia, type StoredMedia } from '../media/remote-media.ts';
+import {
+  isAddress,
+  type FetchedMedia,
+  type IsStored,
+  type RemoteMedia,
+  type StoredMedia,
+} from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 
 /**

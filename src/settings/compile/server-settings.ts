@@ -1,5 +1,12 @@
 import type { ChainItem, Duration, Files, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type FileLimits, type JsonLimits, type Secret, type TimeoutSettings } from '../../plugin/index.ts';
+import {
+  parseBytes,
+  parseDuration,
+  type FileLimits,
+  type JsonLimits,
+  type Secret,
+  type TimeoutSettings,
+} from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
