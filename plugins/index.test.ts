@@ -18,6 +18,7 @@ const needs = {
   cache: {},
   recorder: {},
   limits: {},
+  files: {},
 };
 
 describe('the built-in plugins', () => {

@@ -29,9 +29,9 @@ export default definePlugin({
   },
 });
 
-type Answer = (service: FileService, ctx: GatewayContext) => Promise<Reply>;
+type FileAnswer = (service: FileService, ctx: GatewayContext) => Promise<Reply>;
 
-const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
   ['files.create', create],
   ['files.list', list],
   ['files.retrieve', retrieve],

@@ -1,6 +1,5 @@
 import {
   GatewayError,
-  type Clock,
   type Exchange,
   type FileLimits,
   type FileQuery,
@@ -8,29 +7,12 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../plugin/index.ts';
-import type { FileEntry, FileSource, FileStore } from '../state/file-store.ts';
+import type { FileEntry, FileSource } from '../state/file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
 import { receiveFile } from './receive-file.ts';
 import { PieceSource } from './piece-source.ts';
 import { storeFailure } from './store-failure.ts';
-import type { Uploads } from './uploads.ts';
-
-/** `files` of server.yaml, as far as the service needs it. */
-export interface FileSettings {
-  /** Limits of keys without their own. */
-  readonly limits: FileLimits;
-  readonly url: string | undefined;
-  readonly inlineBytes: number;
-  readonly idleMs: number;
-  readonly uploads: number;
-}
-
-export interface FileServiceSetup {
-  readonly store: FileStore;
-  readonly settings: FileSettings;
-  readonly uploads: Uploads;
-  readonly clock: Clock;
-}
+import type { FileServiceSetup } from './setup.ts';
 
 const notFound = (id: string): GatewayError =>
   new GatewayError('file_not_found', `There is no file ${JSON.stringify(id.slice(0, 100))}, or it has expired.`);

@@ -8,7 +8,7 @@ import {
 } from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
-import type { FileServiceSetup } from './file-service.ts';
+import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import { readForm, type FilePart, type FormFields } from './multipart.ts';
 

@@ -80,7 +80,10 @@ export const ERRORS = {
     413,
     'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or a text is longer than the limit of a config’s `$regex`.',
   ),
-  unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
+  unsupported_media_type: invalid(
+    415,
+    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, without `Content-Encoding`.',
+  ),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
   unsupported_task: invalid(

@@ -43,11 +43,3 @@ export interface FileService {
   content(exchange: Exchange, file: StoredFile): Source;
   remove(exchange: Exchange, id: string): Promise<void>;
 }
-
-/** Limits for the files of one key. */
-export interface FileLimits {
-  readonly maxFileBytes: number;
-  readonly maxTotalBytes: number;
-  readonly maxFiles: number;
-  readonly ttlMs: number;
-}

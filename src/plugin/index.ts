@@ -93,6 +93,7 @@ export type {
   Conditional,
   CustomHostSettings,
   FieldSettings,
+  FileLimits,
   GatewayConfig,
   Group,
   HashField,
@@ -108,7 +109,6 @@ export type {
 } from './settings.ts';
 export {
   FILE_PURPOSES,
-  type FileLimits,
   type FilePage,
   type FilePurpose,
   type FileQuery,

@@ -1,4 +1,3 @@
-import type { FileLimits } from './files.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 
@@ -184,6 +183,14 @@ export interface FieldSettings {
    * the preset.
    */
   readonly mediaBuckets?: readonly string[] | undefined;
+}
+
+/** Limits for the files of one key. */
+export interface FileLimits {
+  readonly maxFileBytes: number;
+  readonly maxTotalBytes: number;
+  readonly maxFiles: number;
+  readonly ttlMs: number;
 }
 
 /** The matching entry of keys.yaml. */

@@ -1,7 +1,7 @@
 import type { FormatName } from '../formats/conversation.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { isObject } from '../formats/json/object.ts';
-import { replaceAt, type IsStored, type StoredMedia } from '../formats/media/remote-media.ts';
+import { replaceAt, type IsStored, type FileReference } from '../formats/media/remote-media.ts';
 import {
   GatewayError,
   type Attempt,
@@ -60,12 +60,12 @@ interface Placing {
 
 /** A part with its file, and how it reaches the target. */
 interface Placed {
-  readonly part: StoredMedia;
+  readonly part: FileReference;
   readonly file: StoredFile;
   readonly way: 'inline' | 'uri';
 }
 
-async function place(found: readonly StoredMedia[], placing: Placing): Promise<RequestBody> {
+async function place(found: readonly FileReference[], placing: Placing): Promise<RequestBody> {
   const { attempt, exchange, resolved } = placing;
   const placed = await findFiles(found, placing);
   const contents = await readInline(placed, placing);
@@ -83,7 +83,7 @@ async function place(found: readonly StoredMedia[], placing: Placing): Promise<R
   return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
 }
 
-async function findFiles(found: readonly StoredMedia[], placing: Placing): Promise<readonly Placed[]> {
+async function findFiles(found: readonly FileReference[], placing: Placing): Promise<readonly Placed[]> {
   const { exchange, resolved, setup } = placing;
   const files = new Map<string, StoredFile>();
   const placed: Placed[] = [];
@@ -97,7 +97,7 @@ async function findFiles(found: readonly StoredMedia[], placing: Placing): Promi
   return placed;
 }
 
-async function find(id: string, part: StoredMedia, { exchange, setup }: Placing): Promise<StoredFile> {
+async function find(id: string, part: FileReference, { exchange, setup }: Placing): Promise<StoredFile> {
   try {
     return await setup.files.find(exchange.caller?.keyId, id, part.media);
   } catch (error) {
@@ -154,7 +154,7 @@ const inlineType = (mime: string, format: FormatName): string =>
 
 const isText = (mime: string): boolean => mime.startsWith('text/') || /^application\/(?:json|jsonl|xml)$/.test(mime);
 
-const notInlinable = ({ param }: StoredMedia, why: string): GatewayError =>
+const notInlinable = ({ param }: FileReference, why: string): GatewayError =>
   new GatewayError('file_not_inlinable', `\`${param}\` ${why}.`, { param });
 
 /** Files named in the description, which explain shows; the rest are counted. */

@@ -5,7 +5,7 @@ import {
   type IsStored,
   type MediaByUrl,
   type RemoteMedia,
-  type StoredMedia,
+  type FileReference,
 } from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 import { bareMime } from '../media/media-types.ts';
@@ -38,7 +38,7 @@ export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] =>
   findMedia(body, ({ type, url }) => (type === 'url' && isAddress(url) ? url : undefined));
 
 /** Images and documents that name a stored file: by id, or by URL. */
-export const storedMedia = (body: JsonObject, isStored: IsStored): readonly StoredMedia[] =>
+export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
   findMedia(body, ({ type, url, file_id: id }) => {
     const text = type === 'url' ? url : type === 'file' ? id : undefined;
     return typeof text === 'string' && isStored(text) ? text : undefined;
@@ -47,19 +47,19 @@ export const storedMedia = (body: JsonObject, isStored: IsStored): readonly Stor
 /** Returns the address or the id that a source names, if it is one to be found. */
 type ReadSource = (source: JsonObject) => string | undefined;
 
-function findMedia({ messages }: JsonObject, read: ReadSource): readonly StoredMedia[] {
+function findMedia({ messages }: JsonObject, read: ReadSource): readonly FileReference[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, at) =>
     isObject(message) ? inBlocks(message.content, ['messages', at, 'content'], read) : [],
   );
 }
 
-function inBlocks(content: unknown, path: MediaPath, read: ReadSource): StoredMedia[] {
+function inBlocks(content: unknown, path: MediaPath, read: ReadSource): FileReference[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at], read) : []));
 }
 
-function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): StoredMedia[] {
+function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): FileReference[] {
   if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content'], read);
   if (block.type !== 'image' && block.type !== 'document') return [];
   const { source } = block;

@@ -16,7 +16,7 @@ export interface RemoteMedia {
 }
 
 /** A part that names a file which the gateway stores, by its id or by an address that ends with it. */
-export interface StoredMedia extends RemoteMedia {
+export interface FileReference extends RemoteMedia {
   /** The value with another address of the file, which its target reads itself. */
   link(uri: string, mime: string): unknown;
 }

@@ -5,7 +5,7 @@ import {
   type FetchedMedia,
   type IsStored,
   type RemoteMedia,
-  type StoredMedia,
+  type FileReference,
 } from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 
@@ -16,17 +16,17 @@ import { isObject } from '../json/object.ts';
 export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMedia(body, isAddress);
 
 /** Finds parts that name stored files, in the same places. */
-export const storedMedia = (body: JsonObject, isStored: IsStored): readonly StoredMedia[] =>
+export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
   findMedia(body, (text): text is string => typeof text === 'string' && isStored(text));
 
 type Accepts = (text: unknown) => text is string;
 
-function findMedia({ messages }: JsonObject, accepts: Accepts): readonly StoredMedia[] {
+function findMedia({ messages }: JsonObject, accepts: Accepts): readonly FileReference[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, turn) => {
     if (!isObject(message) || !Array.isArray(message.content)) return [];
     if (message.role !== 'user' && message.role !== 'tool') return [];
-    return message.content.flatMap((part: unknown, at): StoredMedia[] => {
+    return message.content.flatMap((part: unknown, at): FileReference[] => {
       const found = isObject(part) ? mediaOf(part, accepts) : undefined;
       if (!found) return [];
       const { key, ...media } = found;
@@ -35,7 +35,7 @@ function findMedia({ messages }: JsonObject, accepts: Accepts): readonly StoredM
   });
 }
 
-type FoundMedia = Omit<StoredMedia, 'param' | 'path'> & { readonly key: string };
+type FoundMedia = Omit<FileReference, 'param' | 'path'> & { readonly key: string };
 
 function mediaOf(part: JsonObject, accepts: Accepts): FoundMedia | undefined {
   switch (part.type) {
