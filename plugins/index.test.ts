@@ -19,6 +19,7 @@ const needs = {
   cache: {},
   recorder: {},
   limits: {},
+  files: {},
 };
 
 describe('the built-in plugins', () => {

@@ -4,6 +4,7 @@ import body from './body/index.ts';
 import cache from './cache/index.ts';
 import config from './config/index.ts';
 import errors from './errors/index.ts';
+import files from './files/index.ts';
 import metadata from './metadata/index.ts';
 import models from './models/index.ts';
 import override from './override/index.ts';
@@ -20,6 +21,7 @@ export const builtinPlugins: readonly Plugin[] = [
   errors,
   auth,
   models,
+  files,
   body,
   config,
   prompts,

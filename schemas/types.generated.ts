@@ -237,6 +237,7 @@ export interface ServerFile {
    */
   plugins?: string[];
   cache?: CacheStore;
+  files?: Files;
   reload?: Reload;
   egress?: Egress;
   telemetry?: Telemetry;
@@ -368,6 +369,58 @@ export interface Chains {
 export interface CacheStore {
   max_bytes?: Bytes;
   max_entry_bytes?: Bytes;
+}
+/**
+ * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.
+ */
+export interface Files {
+  /**
+   * Absolute path of the folder for the files. All workers, and all gateways with the same keys, may share it.
+   */
+  dir?: string;
+  gcs?: FilesGcs;
+  /**
+   * Address in front of a file's id, in references of the form `https://{url}/{id}`. Default: requests name files by their id only.
+   */
+  url?: string;
+  max_file_bytes?: Bytes;
+  max_total_bytes?: Bytes;
+  /**
+   * Maximum number of files of one key.
+   */
+  max_files?: number;
+  ttl?: Duration;
+  inline_bytes?: Bytes;
+  idle_time?: Duration;
+  /**
+   * Maximum number of concurrent uploads of a process. Once half of them are in use, one key may have a quarter.
+   */
+  uploads?: number;
+}
+/**
+ * Files in a bucket of Google Cloud Storage. Gemini models on Vertex AI read them there, whatever their size.
+ */
+export interface FilesGcs {
+  /**
+   * Catalog entry of Vertex AI whose credentials store the files; it needs `roles/storage.objectUser` on the bucket.
+   */
+  provider: string;
+  /**
+   * Name of the bucket. Give it to this gateway alone: requests may name any `gs://` address that the credentials can read, see `fields.media_buckets`.
+   */
+  bucket: string;
+  /**
+   * Start of the names of all objects. Default: none.
+   */
+  prefix?: string;
+  /**
+   * Address of the storage API, for a private endpoint.
+   */
+  base_url?: string;
+  /**
+   * Allow http and private addresses in `base_url`.
+   */
+  allow_insecure?: boolean;
 }
 /**
  * When the settings are reloaded. SIGHUP always reloads them.
@@ -836,6 +889,7 @@ export interface GatewayKey {
   inline_configs?: boolean;
   fields?: Fields;
   custom_hosts?: CustomHosts;
+  files?: KeyFiles;
   /**
    * Gateway config for requests with this key that name none.
    */
@@ -855,6 +909,18 @@ export interface CustomHosts {
    * Also allow http and private addresses. Callers can then make the gateway call hosts in your network, within `hosts`.
    */
   allow_insecure?: boolean;
+}
+/**
+ * Limits for the files of this key, in place of those of `files` in server.yaml. A limit that is not here is the server's.
+ */
+export interface KeyFiles {
+  max_file_bytes?: Bytes;
+  max_total_bytes?: Bytes;
+  /**
+   * Maximum number of files; 0 allows none.
+   */
+  max_files?: number;
+  ttl?: Duration;
 }
 /**
  * configs/gateway/NAME.yaml: one gateway config. Requests select it with `x-gateway-config: NAME`. A target inherits the settings that it omits from the config around it.

@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   catalog: ['providers', 'operations', 'plugin', 'formats'],
   providers: ['operations', 'upstream', 'state', 'plugin', 'formats'],
   operations: ['plugin', 'formats'],
+  files: ['upstream', 'state', 'plugin', 'formats'],
   upstream: ['plugin', 'formats'],
   state: ['plugin'],
   record: ['plugin', 'formats'],

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  bodyKind,
   definePlugin,
   GatewayError,
   namesOf,
@@ -49,7 +50,7 @@ export default definePlugin({
       const { operation, request } = exchange;
       // Rejects a request that already has an error, when no plugin before this one has.
       if (exchange.error) throw exchange.error;
-      if (operation && operation.method === 'POST') {
+      if (operation && bodyKind(operation) === 'json') {
         checkMediaType(request.headers);
         const bytes = await readBody(ctx, limits);
         request.bodyBytes = bytes.length;

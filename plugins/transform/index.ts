@@ -19,7 +19,7 @@ export default definePlugin({
   needs: ['targets', 'media', 'translate', 'turns'],
   provides: ['outbound'],
   explain({ attempt, exchange: { operation } }) {
-    const { resolved, outbound, losses } = attempt;
+    const { resolved, outbound, losses, storedFiles } = attempt;
     if (!resolved || !outbound || !operation) return undefined;
     const calls = outbound.batch?.bodies.length ?? 1;
     const lost = countLosses(losses);
@@ -27,9 +27,11 @@ export default definePlugin({
       howWritten(operation, resolved),
       ...(calls > 1 ? [`${calls} calls`] : []),
       ...(lost > 0 ? [`${lost} ${lost === 1 ? 'parameter' : 'parameters'} lost`] : []),
+      ...(storedFiles !== undefined ? [`stored files: ${storedFiles}`] : []),
     ];
     const { slug, model, format } = resolved;
-    return { does: parts.join(', '), details: { slug, model, format, calls, lost: losses.map(({ param }) => param) } };
+    const details = { slug, model, format, calls, lost: losses.map(({ param }) => param) };
+    return { does: parts.join(', '), details: storedFiles === undefined ? details : { ...details, storedFiles } };
   },
   create({ host }) {
     const { targets, media, translate, turns } = host;

@@ -8,6 +8,7 @@ import {
   type GatewayConfig,
   type GatewayContext,
 } from '../plugin/index.ts';
+import { filesDisabled } from '../files/disabled-files.ts';
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
@@ -19,10 +20,15 @@ import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
  * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
  * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
  */
-function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: ReadonlySet<string>): void {
+function refuseUnanswered(
+  { exchange: { operation } }: GatewayContext,
+  plugins: ReadonlySet<string>,
+  { files }: ServerSettings,
+): void {
   if (!operation) return;
   const { method, path, task, plugin } = operation;
   if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
+  if (operation.id.startsWith('files.') && !files) throw filesDisabled();
   if (plugin !== undefined)
     throw new GatewayError(
       'not_found',
@@ -89,7 +95,7 @@ export async function compileConfigs(
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
     const chain = chains.get(config) ?? standardChain;
-    refuseUnanswered(ctx, chain.plugins);
+    refuseUnanswered(ctx, chain.plugins, server);
     onConfig?.(config, ctx);
     await chain.run(ctx);
   };

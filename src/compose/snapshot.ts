@@ -21,11 +21,13 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
+import type { FilesState } from '../files/files-state.ts';
 import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
+import { composeFiles, type ComposedFiles } from './files.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
@@ -64,6 +66,8 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
+  /** Undefined in a dry run: stand-ins take the place of stored files. */
+  readonly files?: FilesState | undefined;
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** Called when an access token was fetched for a catalog entry, or could not be. */
@@ -104,9 +108,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
+  const { clock, upstream } = shared;
+  const files = composeFiles(server, { catalog, clock, upstream, state: shared.files });
   const compilation = {
     server,
     catalog,
+    files,
     chainBuilder,
     shared,
     replies,
@@ -127,6 +134,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 interface Compilation {
   readonly server: ServerSettings;
   readonly catalog: Catalog;
+  readonly files: ComposedFiles;
   readonly chainBuilder: ChainBuilder;
   readonly shared: Shared;
   readonly replies: ReplyStore;
@@ -137,7 +145,7 @@ interface Compilation {
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
@@ -155,6 +163,7 @@ function createSnapshot(
       chainBuilder.setLogLevel(server.telemetry.log.level);
       await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(replies);
+      shared.files?.use(files.store);
       health.use();
     },
     close() {
@@ -177,7 +186,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, chainBuilder, shared, replies, health }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -190,7 +199,11 @@ async function compileChains(
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
-  const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
+  const stored = files.source && {
+    files: files.source,
+    reserve: shared.inFlight.reserve.bind(shared.inFlight),
+  };
+  const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
   const attemptChain = await chainBuilder.chain(
@@ -212,7 +225,7 @@ async function compileChains(
   // diagnostics.
   const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock);
   const models = createModelDirectory(catalog, configs, targets);
-  return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
+  return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models, files: files.service });
 }
 
 const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

@@ -2,7 +2,7 @@ import type { Conversation, FormatName, JsonObject, Loss } from './conversation.
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './losses/origins.ts';
 import type { ParamPath } from './losses/place.ts';
-import type { MediaByUrl, RemoteMedia } from './media/remote-media.ts';
+import type { IsStored, MediaByUrl, RemoteMedia, FileReference } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
 import type { Steps } from './steps.ts';
 
@@ -275,6 +275,8 @@ export interface Format {
   unshown?(body: BodyView, client: ClientContext): readonly Loss[];
   /** Client side: the media that a body references by URL. Throws nothing: `decodeRequest` reports faults. */
   remoteMedia?(body: JsonObject): readonly RemoteMedia[];
+  /** Client side: the parts that name files which the gateway stores. Throws nothing. */
+  storedMedia?(body: JsonObject, isStored: IsStored): readonly FileReference[];
   /** Upstream side: undefined when every URL is sent unchanged. */
   readonly mediaByUrl?: MediaByUrl;
 

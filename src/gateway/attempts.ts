@@ -37,6 +37,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly losses: Loss[] = [];
   body: RequestBody;
   outbound: Outbound | undefined;
+  storedFiles: string | undefined;
   cache: CacheStatus | undefined;
   wait: Attempt['wait'];
   signals: Signals | undefined;

@@ -2,6 +2,7 @@ import type { Operation } from '../plugin/index.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
+import { files } from './files.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
@@ -18,4 +19,5 @@ export const operations: readonly Operation[] = [
   images,
   ...prompts,
   ...models,
+  ...files,
 ];

@@ -4,6 +4,7 @@ import type { Usage } from '../formats/events.ts';
 import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
 import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget, UsedPrompt } from './exchange.ts';
+import type { FileService } from './files.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
@@ -257,6 +258,7 @@ export interface Capabilities {
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
   readonly turns: Turns;
+  readonly files: FileService;
 }
 export type CapabilityName = keyof Capabilities;
 

@@ -80,7 +80,10 @@ export const ERRORS = {
     413,
     'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or a text is longer than the limit of a config’s `$regex`.',
   ),
-  unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
+  unsupported_media_type: invalid(
+    415,
+    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, without `Content-Encoding`.',
+  ),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
   unsupported_task: invalid(
@@ -105,6 +108,24 @@ export const ERRORS = {
   malformed_request: invalid(400, 'The request is not valid HTTP; the gateway closes the connection.'),
   headers_too_large: invalid(431, 'The request headers exceed `limits.header`.'),
   request_timeout: invalid(408, 'The request did not arrive completely in time; the gateway closes the connection.'),
+  invalid_multipart: invalid(
+    400,
+    'The body is no usable multipart form: cut off, without a boundary, or with too many or too long fields.',
+  ),
+  file_not_found: invalid(
+    404,
+    'The key has no file with this id: it belongs to another key, was deleted, or has expired.',
+  ),
+  file_too_large: invalid(413, 'The uploaded file exceeds `files.max_file_bytes`.'),
+  file_quota_exceeded: invalid(
+    403,
+    'With the uploaded file the key would exceed `files.max_total_bytes` or `files.max_files`.',
+  ),
+  file_not_inlinable: invalid(
+    400,
+    'A stored file cannot be sent to this target inline: it exceeds `files.inline_bytes`, or the part cannot hold its type.',
+  ),
+  files_disabled: invalid(404, 'This gateway stores no files: server.yaml has no `files`.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
@@ -188,6 +209,10 @@ export const ERRORS = {
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
   // `ofGateway`: `limits.reply` is the gateway's own limit, so the target's breaker must not count it.
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
+  file_store_failed: {
+    ...failed(502, 'The folder or the bucket of the stored files failed; the message says how.'),
+    ofGateway: true,
+  },
   busy: failed(
     503,
     'The gateway, or the key, has reached its limit of requests in flight, or of their bytes; the message names the setting of `limits`. Nothing was sent.',

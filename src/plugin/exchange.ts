@@ -161,6 +161,8 @@ export interface Attempt {
   resolved: ResolvedTarget | undefined;
   /** The encoded request; `transform` sets it, `send` sends it. */
   outbound: Outbound | undefined;
+  /** How the stored files of the request reach the target, and why, for explain. Undefined when it names none. */
+  storedFiles?: string | undefined;
   /** Parts of the request that the target cannot express. */
   losses: Loss[];
   /** Physical tries, in order. */

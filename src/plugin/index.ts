@@ -58,7 +58,7 @@ export type {
   UsedPrompt,
 } from './exchange.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
-export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';
+export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
@@ -98,6 +98,7 @@ export type {
   Conditional,
   CustomHostSettings,
   FieldSettings,
+  FileLimits,
   GatewayConfig,
   Group,
   HashField,
@@ -111,4 +112,12 @@ export type {
   Target,
   TimeoutSettings,
 } from './settings.ts';
+export {
+  FILE_PURPOSES,
+  type FilePage,
+  type FilePurpose,
+  type FileQuery,
+  type FileService,
+  type StoredFile,
+} from './files.ts';
 export { parseBytes, parseDuration } from './units.ts';

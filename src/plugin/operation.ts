@@ -9,7 +9,7 @@ export type ModelTask = 'generate' | 'count_tokens' | 'embeddings' | 'images';
 export interface Operation {
   /** `chat.completions` */
   readonly id: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. */
   readonly path: string;
   /**
@@ -17,6 +17,11 @@ export interface Operation {
    * operation.
    */
   readonly header?: string;
+  /**
+   * The body that a request brings. `json` is read into memory by the `body` plugin. `multipart` is read by the plugin that answers
+   * the operation, as it arrives. Default: `json` for POST, otherwise `none`.
+   */
+  readonly body?: 'json' | 'multipart' | 'none';
   /** The model's task; undefined for an operation that the gateway answers itself. */
   readonly task: ModelTask | undefined;
   /** The operation's name in OpenTelemetry's semantic conventions: `chat`. */
@@ -40,6 +45,10 @@ export interface Operation {
    */
   readonly fieldsInPath?: (params: PathParams, body: RequestBody) => Readonly<Record<string, unknown>>;
 }
+
+/** The kind of body that requests of this operation bring. */
+export const bodyKind = ({ method, body }: Pick<Operation, 'method' | 'body'>): NonNullable<Operation['body']> =>
+  body ?? (method === 'POST' ? 'json' : 'none');
 
 /** Path segments by their names in the operation's template, percent-decoded. */
 export type PathParams = Readonly<Partial<Record<string, string>>>;

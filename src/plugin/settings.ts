@@ -187,6 +187,14 @@ export interface FieldSettings {
   readonly mediaBuckets?: readonly string[] | undefined;
 }
 
+/** Limits for the files of one key. */
+export interface FileLimits {
+  readonly maxFileBytes: number;
+  readonly maxTotalBytes: number;
+  readonly maxFiles: number;
+  readonly ttlMs: number;
+}
+
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
@@ -202,4 +210,6 @@ export interface Caller {
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */
   readonly fields?: FieldSettings | undefined;
+  /** The key's own limits for files, in place of the server's. */
+  readonly files?: Partial<FileLimits> | undefined;
 }

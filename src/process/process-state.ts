@@ -7,6 +7,7 @@ import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { FilesState } from '../files/files-state.ts';
 import { MemoryReplyStores } from '../state/memory/reply-cache.ts';
 import { MemoryHealthStore } from '../state/memory/target-health.ts';
 import { MemoryTokenStore } from '../state/memory/tokens.ts';
@@ -103,6 +104,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       recorder,
       labels: models,
       inFlight,
+      files: new FilesState({ clock, log }),
       turns,
       watch,
       pluginFault: pluginFaults(log, families),

@@ -96,6 +96,7 @@ async function releaseAll(
 ): Promise<void> {
   reloader.stop();
   processState.kept.clear();
+  processState.shared.files?.stop();
   await live.close();
   await Promise.all([upstream.close(), tracing?.shutdown()]);
 }

@@ -9,6 +9,7 @@ import {
   toGatewayError,
   type Attempt,
   type Clock,
+  type Exchange,
   type MediaInliner,
   type RequestBody,
   type ResolvedTarget,
@@ -17,11 +18,14 @@ import type { Upstream } from '../upstream/types.ts';
 import { readMedia, ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
 import { isObject } from '../formats/json/object.ts';
+import { placeStoredFiles, type StoredFilesSetup } from './stored-files.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
 
 interface InlinerSetup {
+  /** Undefined: the gateway stores no files. */
+  readonly stored?: StoredFilesSetup | undefined;
   readonly download: Upstream['download'];
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
@@ -34,17 +38,34 @@ interface InlinerSetup {
  */
 export function createMediaInliner(setup: InlinerSetup): MediaInliner {
   return {
-    inline({ id, operation }, attempt, resolved) {
-      const { mediaByUrl } = formats[resolved.format];
-      if (!mediaByUrl || !operation) return undefined;
-      const missing = missingMedia(operation.format, mediaByUrl, attempt.body, resolved);
-      const [first] = missing;
-      if (!first) return undefined;
-      const job: InlineJob = { setup, id, attempt, mediaByUrl, native: operation.format.name === resolved.format };
-      checkAllowed(missing, first, job);
-      return inline(missing, job);
+    inline(exchange, attempt, resolved) {
+      const placed = setup.stored && placeStoredFiles(exchange, attempt, resolved, setup.stored);
+      if (!placed) return inlineRemote(exchange, attempt, { resolved, body: attempt.body, setup });
+      return placed.then((body) => inlineRemote(exchange, attempt, { resolved, body, setup }) ?? body);
     },
   };
+}
+
+interface RemoteSetup {
+  readonly resolved: ResolvedTarget;
+  /** The attempt's body, with stored files in place. */
+  readonly body: RequestBody;
+  readonly setup: InlinerSetup;
+}
+
+function inlineRemote(
+  { id, operation }: Exchange,
+  attempt: Attempt,
+  { resolved, body, setup }: RemoteSetup,
+): Promise<RequestBody> | undefined {
+  const { mediaByUrl } = formats[resolved.format];
+  if (!mediaByUrl || !operation) return undefined;
+  const missing = missingMedia(operation.format, mediaByUrl, body, resolved);
+  const [first] = missing;
+  if (!first) return undefined;
+  const job: InlineJob = { setup, id, attempt, body, mediaByUrl, native: operation.format.name === resolved.format };
+  checkAllowed(missing, first, job);
+  return inline(missing, job);
 }
 
 interface InlineJob {
@@ -52,6 +73,7 @@ interface InlineJob {
   /** The request's id. */
   readonly id: string;
   readonly attempt: Attempt;
+  readonly body: RequestBody;
   readonly mediaByUrl: MediaByUrl;
   /** Client and target have the same format, so the caller's bytes are sent. */
   readonly native: boolean;
@@ -92,7 +114,7 @@ function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { att
 }
 
 async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<RequestBody> {
-  const { body } = job.attempt;
+  const { body } = job;
   const contents = await fetchAll(missing, job);
   const written = job.native ? parseExact(body) : body.json();
   // Only keys that hold media are written again. All others keep the caller's bytes.

@@ -59,23 +59,28 @@ const MAX_SMALL_REPLY = 64 * 1024;
 
 /** A small request of the gateway itself. */
 export class SmallExchange extends Exchange<SmallReply> {
-  readonly #body = new BoundedBody(MAX_SMALL_REPLY);
+  readonly #body: BoundedBody;
+  readonly #limit: number;
+  readonly #binary: boolean;
 
   constructor(pool: OriginPool, path: string, request: SmallRequest, settle: Settle<SmallReply>) {
-    const { method, headers, body, timeoutMs } = request;
-    super(pool, { path, method, headers, body: body ?? null }, timeoutMs, settle);
+    const { method, headers, body, bodyBytes, timeoutMs, maxBytes } = request;
+    super(pool, { path, method, headers, body: bodyBytes ?? body ?? null }, timeoutMs, settle);
+    this.#binary = maxBytes !== undefined;
+    this.#limit = maxBytes ?? MAX_SMALL_REPLY;
+    this.#body = new BoundedBody(this.#limit);
   }
 
   protected override onBytes(bytes: Buffer): void {
     if (this.#body.push(bytes)) return;
-    this.onFault(
-      new UpstreamError('reply_too_large', `The answer of ${this.pool.host} exceeds ${MAX_SMALL_REPLY} bytes.`),
-    );
+    this.onFault(new UpstreamError('reply_too_large', `The answer of ${this.pool.host} exceeds ${this.#limit} bytes.`));
   }
 
   protected override onComplete(): void {
     const { status, headers } = this;
-    this.resolve({ status, headers, text: readText(this.#body.bytes(), headers, MAX_SMALL_REPLY) });
+    const bytes = this.#body.bytes();
+    if (this.#binary) this.resolve({ status, headers, text: '', bytes });
+    else this.resolve({ status, headers, text: readText(bytes, headers, this.#limit) });
   }
 
   protected override timeoutError(within: string): UpstreamError {

@@ -69,7 +69,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         );
       }
       const { allowInsecure, metadataServer = false } = request;
-      const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections: SMALL_CONNECTIONS });
+      const pool = pools.get({
+        url: url.origin,
+        allowInsecure,
+        metadataServer,
+        connections: request.connections ?? SMALL_CONNECTIONS,
+      });
       new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
     });
   }

@@ -99,12 +99,18 @@ export interface RefusedReply {
   readonly timings: TryTimings;
 }
 
-/** A small exchange of the gateway itself (tokens), held in memory and bounded. */
+/** A small exchange of the gateway itself (tokens, pieces of stored files), held in memory and bounded. */
 export interface SmallRequest {
   readonly url: string;
-  readonly method: 'POST' | 'GET';
+  readonly method: 'POST' | 'GET' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** A body that is no text, in place of `body`. */
+  readonly bodyBytes?: Buffer;
+  /** The reply's body as bytes of at most this number, instead of as text of at most 64 KiB. */
+  readonly maxBytes?: number;
+  /** Connections to the host. Default: a few, which is enough for tokens. */
+  readonly connections?: number;
   readonly allowInsecure: boolean;
   /** As in Origin. */
   readonly metadataServer?: boolean;
@@ -114,6 +120,8 @@ export interface SmallReply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly text: string;
+  /** Set instead of `text` for a request with `maxBytes`. */
+  readonly bytes?: Buffer;
 }
 
 /** Media of a request that the gateway fetches for a target that does not fetch media itself. */

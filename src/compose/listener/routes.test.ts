@@ -95,7 +95,8 @@ describe('the guessed API of a request without a route', () => {
     ['/v1/models/x', {}, 'openai-chat'],
     ['/v1/models/x', version, 'anthropic-messages'],
     ['/v1/files', version, 'anthropic-messages'],
-    ['/v1/files', {}, undefined],
+    ['/v1/files', {}, 'openai-chat'],
+    ['/v1/batches', {}, undefined],
     ['/', {}, undefined],
   ])('%s %j: %s', (path, headers, format) => {
     expect(guessFormat(operations, { path, headers })?.name).toBe(format);

@@ -8,7 +8,7 @@ import { decodeStream } from './decode-stream.ts';
 import { encodeReply, encodeStream } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
-import { mediaByUrl, remoteMedia } from './remote-media.ts';
+import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { toPortable } from './portable.ts';
 
@@ -46,5 +46,6 @@ export const anthropicMessages: Format = {
   passThrough,
   counting,
   remoteMedia,
+  storedMedia,
   mediaByUrl,
 };

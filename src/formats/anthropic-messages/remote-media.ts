@@ -1,5 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
-import { isAddress, type FetchedMedia, type RemoteMedia, type MediaByUrl } from '../media/remote-media.ts';
+import {
+  isAddress,
+  type FetchedMedia,
+  type IsStored,
+  type MediaByUrl,
+  type RemoteMedia,
+  type FileReference,
+} from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 import { bareMime } from '../media/media-types.ts';
 
@@ -27,35 +34,50 @@ export const mediaByUrl: MediaByUrl = {
 type MediaPath = RemoteMedia['path'];
 
 /** Images and documents by URL, including those inside results and documents. The decoder refuses malformed content. */
-export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
+export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] =>
+  findMedia(body, ({ type, url }) => (type === 'url' && isAddress(url) ? url : undefined));
+
+/** Images and documents that name a stored file: by id, or by URL. */
+export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
+  findMedia(body, ({ type, url, file_id: id }) => {
+    const text = type === 'url' ? url : type === 'file' ? id : undefined;
+    return typeof text === 'string' && isStored(text) ? text : undefined;
+  });
+
+/** Returns the address or the id that a source names, if it is one to be found. */
+type ReadSource = (source: JsonObject) => string | undefined;
+
+function findMedia({ messages }: JsonObject, read: ReadSource): readonly FileReference[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, at) =>
-    isObject(message) ? inBlocks(message.content, ['messages', at, 'content']) : [],
+    isObject(message) ? inBlocks(message.content, ['messages', at, 'content'], read) : [],
   );
 }
 
-function inBlocks(content: unknown, path: MediaPath): RemoteMedia[] {
+function inBlocks(content: unknown, path: MediaPath, read: ReadSource): FileReference[] {
   if (!Array.isArray(content)) return [];
-  return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at]) : []));
+  return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at], read) : []));
 }
 
-function inBlock(block: JsonObject, path: MediaPath): RemoteMedia[] {
-  if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content']);
+function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): FileReference[] {
+  if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content'], read);
   if (block.type !== 'image' && block.type !== 'document') return [];
   const { source } = block;
   if (!isObject(source)) return [];
-  if (source.type === 'content') return inBlocks(source.content, [...path, 'source', 'content']);
-  if (source.type !== 'url' || !isAddress(source.url)) return [];
+  if (source.type === 'content') return inBlocks(source.content, [...path, 'source', 'content'], read);
+  const url = read(source);
+  if (url === undefined) return [];
   const media = block.type;
   return [
     {
       param: written(path),
-      url: source.url,
+      url,
       media,
       // A document by URL is always a PDF (docs/protocols/anthropic-messages.md#sources); only the server knows the type of an image.
       mime: media === 'document' ? PDF_TYPE : undefined,
       path: [...path, 'source'],
       embed: media === 'image' ? embedImage : embedDocument,
+      link: (uri) => ({ type: 'url', url: uri }),
     },
   ];
 }

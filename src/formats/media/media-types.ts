@@ -41,6 +41,8 @@ const MIME_BY_EXTENSION = new Map<string, string>([
   ['opus', 'audio/ogg'],
   ['pcm', 'audio/pcm'],
   ['mpga', 'audio/mpeg'],
+  ['aiff', 'audio/aiff'],
+  ['aif', 'audio/aiff'],
 ]);
 
 /** `input_audio.format` → MIME (docs/protocols/requests.md#audio-formats). */
@@ -58,6 +60,7 @@ const AUDIO_BY_FORMAT = new Map<string, string>([
   ['mpga', 'audio/mpga'],
   ['mp4', 'audio/mp4'],
   ['webm', 'audio/webm'],
+  ['aiff', 'audio/aiff'],
 ]);
 
 const FORMAT_BY_AUDIO = new Map<string, string>([
@@ -75,6 +78,8 @@ const FORMAT_BY_AUDIO = new Map<string, string>([
   ['audio/mpga', 'mpga'],
   ['audio/mp4', 'mp4'],
   ['audio/webm', 'webm'],
+  ['audio/aiff', 'aiff'],
+  ['audio/x-aiff', 'aiff'],
 ]);
 
 export function audioMime(format: string): string | undefined {

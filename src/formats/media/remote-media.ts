@@ -15,11 +15,22 @@ export interface RemoteMedia {
   embed(content: FetchedMedia): unknown;
 }
 
+/** A part that names a file which the gateway stores, by its id or by an address that ends with it. */
+export interface FileReference extends RemoteMedia {
+  /** The value with another address of the file, which its target reads itself. */
+  link(uri: string, mime: string): unknown;
+}
+
+/** True for a text that names a stored file. */
+export type IsStored = (text: string) => boolean;
+
 export interface FetchedMedia {
   /** Without parameters, in lower case. */
   readonly mime: string;
   /** Text is UTF-8. */
   readonly data: Buffer;
+  /** The file's name, for a part that has none of its own. */
+  readonly name?: string;
 }
 
 /** URL support of an upstream that does not fetch all media itself. */

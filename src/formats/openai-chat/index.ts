@@ -8,7 +8,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
-import { remoteMedia } from './remote-media.ts';
+import { remoteMedia, storedMedia } from './remote-media.ts';
 
 /**
  * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any
@@ -34,5 +34,6 @@ export const openaiChat: Format = {
   passThroughEdits,
   passThrough,
   remoteMedia,
+  storedMedia,
   unshown,
 };

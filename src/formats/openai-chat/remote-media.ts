@@ -1,19 +1,33 @@
 import type { JsonObject } from '../conversation.ts';
 import { bareMime, mediaKind, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
-import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-media.ts';
+import {
+  isAddress,
+  type FetchedMedia,
+  type IsStored,
+  type RemoteMedia,
+  type FileReference,
+} from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
 
 /**
  * Finds media URLs in user and tool messages. Models get no media of their own, so assistant messages are skipped. The
  * decoder refuses malformed parts.
  */
-export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
+export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMedia(body, isAddress);
+
+/** Finds parts that name stored files, in the same places. */
+export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
+  findMedia(body, (text): text is string => typeof text === 'string' && isStored(text));
+
+type Accepts = (text: unknown) => text is string;
+
+function findMedia({ messages }: JsonObject, accepts: Accepts): readonly FileReference[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, turn) => {
     if (!isObject(message) || !Array.isArray(message.content)) return [];
     if (message.role !== 'user' && message.role !== 'tool') return [];
-    return message.content.flatMap((part: unknown, at): RemoteMedia[] => {
-      const found = isObject(part) ? mediaOf(part) : undefined;
+    return message.content.flatMap((part: unknown, at): FileReference[] => {
+      const found = isObject(part) ? mediaOf(part, accepts) : undefined;
       if (!found) return [];
       const { key, ...media } = found;
       return [{ ...media, param: `messages[${turn}].content[${at}]`, path: ['messages', turn, 'content', at, key] }];
@@ -21,16 +35,16 @@ export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
   });
 }
 
-type FoundMedia = Omit<RemoteMedia, 'param' | 'path'> & { readonly key: string };
+type FoundMedia = Omit<FileReference, 'param' | 'path'> & { readonly key: string };
 
-function mediaOf(part: JsonObject): FoundMedia | undefined {
+function mediaOf(part: JsonObject, accepts: Accepts): FoundMedia | undefined {
   switch (part.type) {
     case 'image_url':
     case 'video_url':
     case 'audio_url':
-      return ofUrl(part, part.type);
+      return ofUrl(part, part.type, accepts);
     case 'file':
-      return ofFile(part.file);
+      return ofFile(part.file, accepts);
     default:
       return undefined;
   }
@@ -38,10 +52,10 @@ function mediaOf(part: JsonObject): FoundMedia | undefined {
 
 const KINDS = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
 
-function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefined {
+function ofUrl(part: JsonObject, key: keyof typeof KINDS, accepts: Accepts): FoundMedia | undefined {
   const holder = part[key];
   const { url, ...others } = isObject(holder) ? holder : { url: holder };
-  if (!isAddress(url)) return undefined;
+  if (!accepts(url)) return undefined;
   const mime = explicitMime(others) ?? mimeOfUrl(url);
   return {
     key,
@@ -49,15 +63,16 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefine
     mime,
     media: mime === undefined ? KINDS[key] : mediaKind(mime),
     embed: (content) => ({ ...withoutType(others), url: dataUri(content) }),
+    link: (uri, type) => ({ ...withoutType(others), url: uri, mime_type: type }),
   };
 }
 
-function ofFile(file: unknown): FoundMedia | undefined {
+function ofFile(file: unknown, accepts: Accepts): FoundMedia | undefined {
   if (!isObject(file) || file.file_data !== undefined) return undefined;
   const { file_url: address, file_id: id, ...others } = file;
   // A Google file id is a URL (docs/protocols/requests.md#file-id).
   const url = address ?? id;
-  if (!isAddress(url)) return undefined;
+  if (!accepts(url)) return undefined;
   const name = typeof file.filename === 'string' ? mimeOfName(file.filename) : undefined;
   const mime = explicitMime(others) ?? mimeOfUrl(url) ?? name;
   return {
@@ -65,7 +80,8 @@ function ofFile(file: unknown): FoundMedia | undefined {
     url,
     mime,
     media: mime === undefined ? 'document' : mediaKind(mime),
-    embed: (content) => ({ ...withoutType(others), file_data: dataUri(content) }),
+    embed: (content) => ({ ...named(content), ...withoutType(others), file_data: dataUri(content) }),
+    link: (uri, type) => ({ ...withoutType(others), file_url: uri, mime_type: type }),
   };
 }
 
@@ -79,5 +95,8 @@ function explicitMime({ mime_type: mime, format }: JsonObject): string | undefin
 function withoutType({ mime_type: _, format: __, ...others }: JsonObject): JsonObject {
   return others;
 }
+
+/** OpenAI refuses `file_data` without a name (docs/protocols/files.md#inline). */
+const named = ({ name }: FetchedMedia): JsonObject => (name === undefined ? {} : { filename: name });
 
 const dataUri = ({ mime, data }: FetchedMedia): string => toDataUri(mime, data.toString('base64'));

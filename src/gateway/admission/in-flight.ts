@@ -155,7 +155,10 @@ export class InFlight {
     // A linear search, because this is rare: an index would be kept for every request.
     const request = [...this.#running.values()].find((one) => one.res === res);
     if (!request || request.writer) return false;
-    request.exchange.cancellation.cancel(reason);
+    const { operation, cancellation } = request.exchange;
+    // A file may take longer than `limits.body_time`. Its reader has a limit for the time without progress.
+    if (reason.code === 'request_timeout' && operation?.body === 'multipart') return true;
+    cancellation.cancel(reason);
     return true;
   }
 

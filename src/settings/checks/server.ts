@@ -2,8 +2,9 @@ import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
-import { within, type Check } from './check.ts';
-import { checkConfigId } from './names.ts';
+import { PROVIDERS } from '../../providers/index.ts';
+import { within, type Check, type CheckedSettings } from './check.ts';
+import { checkConfigId, checkProviderName } from './names.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -16,6 +17,7 @@ export const checkServer: Check = (known) => ({
     checkAdmin(settings, report);
     checkLimits(file, settings, within(report, 'limits'));
     checkCache(file, settings, within(report, 'cache'));
+    checkFiles(file, known, report);
     checkPrefixes(settings, within(report, 'header_prefixes'));
   },
 });
@@ -96,6 +98,35 @@ function checkCache(
       cache.max_entry_bytes === undefined ? 'max_bytes' : 'max_entry_bytes',
       `\`max_entry_bytes\`, the limit for one reply (${maxEntryBytes} bytes), is more than \`max_bytes\`, the limit for all (${maxBytes} bytes)`,
     );
+}
+
+function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): void {
+  const { files, chains } = file;
+  if (!files) return;
+  for (const key of ['max_file_bytes', 'max_total_bytes', 'inline_bytes', 'ttl', 'idle_time'] as const) {
+    const value = files[key];
+    if (value !== undefined && /^0+(?:\.0+)?\D*$/.test(String(value)))
+      report({ path: ['files', key], message: `\`${key}: 0\` would refuse every file; leave it out for the default` });
+  }
+  const names = chains?.entry?.map((item) => (typeof item === 'string' ? item : item.plugin));
+  if (names && !names.includes('files'))
+    report({
+      path: ['files'],
+      on: 'key',
+      severity: 'warning',
+      message: '`chains.entry` has no plugin `files`, so nothing answers `/v1/files`',
+    });
+  if (files.gcs) checkBucketEntry(files.gcs.provider, known, within(report, 'files', 'gcs', 'provider'));
+}
+
+/** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */
+function checkBucketEntry(name: string, known: CheckedSettings, report: Report): void {
+  const entry = known.catalog?.providers.find(({ slug }) => `@${slug}` === name);
+  if (!entry) return checkProviderName(name, known, report);
+  if (entry.provider !== 'vertex-ai')
+    report({ path: [], message: `${name} is an entry of ${entry.provider}; Cloud Storage needs one of vertex-ai` });
+  else if (entry.api_key || PROVIDERS['vertex-ai'].needsCallerToken(entry))
+    report({ path: [], message: `${name} has no credentials for Cloud Storage: give it a service account` });
 }
 
 function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Report): void {

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
-import { GatewayError, type Caller, type Clock, type KeyRing } from '../../plugin/index.ts';
+import {
+  GatewayError,
+  parseBytes,
+  parseDuration,
+  type Caller,
+  type Clock,
+  type FileLimits,
+  type KeyRing,
+} from '../../plugin/index.ts';
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './api-keys.ts';
@@ -59,4 +67,12 @@ export const callerOf = (key: GatewayKey): Caller => ({
   inlineConfigs: key.inline_configs ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
+  ...(key.files && { files: compileFileLimits(key.files) }),
+});
+
+const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
+  ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),
+  ...(files.max_total_bytes !== undefined && { maxTotalBytes: parseBytes(files.max_total_bytes) }),
+  ...(files.max_files !== undefined && { maxFiles: files.max_files }),
+  ...(files.ttl !== undefined && { ttlMs: parseDuration(files.ttl) }),
 });

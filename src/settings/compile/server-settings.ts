@@ -1,5 +1,12 @@
-import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type JsonLimits, type Secret, type TimeoutSettings } from '../../plugin/index.ts';
+import type { ChainItem, Duration, Files, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
+import {
+  parseBytes,
+  parseDuration,
+  type FileLimits,
+  type JsonLimits,
+  type Secret,
+  type TimeoutSettings,
+} from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
@@ -75,6 +82,8 @@ export interface ServerSettings {
   /** Modules with plugins; paths are relative to the settings folder. */
   readonly plugins: readonly string[];
   readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
+  /** Undefined: the gateway stores no files. */
+  readonly files: FilesSettings | undefined;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
@@ -86,6 +95,25 @@ export interface ServerSettings {
     };
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
   };
+}
+
+export interface FilesSettings {
+  /** A folder, or a bucket. */
+  readonly place: string | BucketSettings;
+  readonly limits: FileLimits;
+  readonly url: string | undefined;
+  readonly inlineBytes: number;
+  readonly idleMs: number;
+  readonly uploads: number;
+}
+
+export interface BucketSettings {
+  /** `@slug` of the catalog entry whose credentials are used. */
+  readonly provider: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly baseUrl: string;
+  readonly allowInsecure: boolean;
 }
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -104,12 +132,13 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     timeouts: compileServerTimeouts(file),
     headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
-    chains: compileChains(chains),
+    chains: compileChains(chains, file.files !== undefined),
     plugins: file.plugins ?? [],
     cache: {
       maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
       maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
     },
+    files: file.files && compileFiles(file.files),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
@@ -128,13 +157,40 @@ function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['
   };
 }
 
-function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] {
+/** @param files whether the gateway stores files: others have no plugin for them, which would run in every request */
+function compileChains(chains: NonNullable<ServerFile['chains']>, files: boolean): ServerSettings['chains'] {
+  const ofFiles = files ? ['files'] : [];
   return {
-    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
+    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', ...ofFiles, 'body', 'config'],
     request: chains.request ?? ['metadata', 'route'],
     attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
   };
 }
+
+function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
+  return {
+    // The schema ensures one of the two.
+    place: gcs ? compileBucket(gcs) : (dir ?? ''),
+    limits: {
+      maxFileBytes: parseBytes(file.max_file_bytes ?? '512MiB'),
+      maxTotalBytes: parseBytes(file.max_total_bytes ?? '4GiB'),
+      maxFiles: file.max_files ?? 1000,
+      ttlMs: parseDuration(file.ttl ?? '720h'),
+    },
+    url: file.url,
+    inlineBytes: parseBytes(file.inline_bytes ?? '20MiB'),
+    idleMs: parseDuration(file.idle_time ?? '30s'),
+    uploads: file.uploads ?? 32,
+  };
+}
+
+const compileBucket = (gcs: NonNullable<Files['gcs']>): BucketSettings => ({
+  provider: gcs.provider,
+  bucket: gcs.bucket,
+  prefix: gcs.prefix ?? '',
+  baseUrl: gcs.base_url ?? 'https://storage.googleapis.com',
+  allowInsecure: gcs.allow_insecure ?? false,
+});
 
 /** The default share of one key in a limit. */
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));

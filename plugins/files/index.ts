@@ -1,0 +1,91 @@
+import {
+  definePlugin,
+  type Exchange,
+  type FileService,
+  type GatewayContext,
+  type Reply,
+  type StoredFile,
+} from '../../src/plugin/index.ts';
+import { toAnthropicFile, toAnthropicPage, readAnthropicQuery } from './anthropic.ts';
+import { readOpenAiQuery, toOpenAiFile, toOpenAiPage } from './openai.ts';
+
+/** Answers the operations on stored files. Sends nothing to a model. */
+export default definePlugin({
+  name: 'files',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['files'],
+  requires: ['caller'],
+  explain({ exchange: { operation, caller, reply, error } }) {
+    if (!operation?.id.startsWith('files.') || !reply || error) return undefined;
+    return { does: `answers from the files of key ${caller?.keyId}; nothing is sent to a model` };
+  },
+  create({ host: { files: service } }) {
+    return async function files(ctx, next) {
+      const answer = ANSWERS.get(ctx.exchange.operation?.id ?? '');
+      if (!answer) return next();
+      ctx.exchange.reply = await answer(service, ctx);
+    };
+  },
+});
+
+type FileAnswer = (service: FileService, ctx: GatewayContext) => Promise<Reply>;
+
+const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
+  ['files.create', create],
+  ['files.list', list],
+  ['files.retrieve', retrieve],
+  ['files.content', content],
+  ['files.delete', remove],
+]);
+
+/** The operation's format is the client's API. */
+const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name === 'anthropic-messages';
+
+const idOf = ({ request }: Exchange): string => request.params['id'] ?? '';
+
+const shape = (file: StoredFile, exchange: Exchange): object =>
+  isAnthropic(exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
+
+async function create(service: FileService, ctx: GatewayContext): Promise<Reply> {
+  return jsonReply(shape(await service.upload(ctx), ctx.exchange));
+}
+
+async function list(service: FileService, { exchange, querystring }: GatewayContext): Promise<Reply> {
+  if (isAnthropic(exchange))
+    return jsonReply(toAnthropicPage(await service.list(exchange, readAnthropicQuery(querystring))));
+  return jsonReply(toOpenAiPage(await service.list(exchange, readOpenAiQuery(querystring))));
+}
+
+async function retrieve(service: FileService, { exchange }: GatewayContext): Promise<Reply> {
+  return jsonReply(shape(await service.find(exchange, idOf(exchange)), exchange));
+}
+
+async function content(service: FileService, { exchange, method }: GatewayContext): Promise<Reply> {
+  const file = await service.find(exchange, idOf(exchange));
+  const headers = {
+    'content-type': file.mime,
+    // A browser must neither show a caller's file as a page of this host nor guess another type.
+    'content-disposition': `attachment; filename*=UTF-8''${encodeName(file.filename)}`,
+    'x-content-type-options': 'nosniff',
+  };
+  const body = method === 'HEAD' ? Buffer.alloc(0) : service.content(exchange, file);
+  return { status: 200, headers, body, stream: false };
+}
+
+async function remove(service: FileService, { exchange }: GatewayContext): Promise<Reply> {
+  const id = idOf(exchange);
+  await service.remove(exchange, id);
+  return jsonReply(isAnthropic(exchange) ? { id, type: 'file_deleted' } : { id, object: 'file', deleted: true });
+}
+
+/** RFC 8187, section 3.2.1: `encodeURIComponent` leaves four characters that the header does not allow. */
+const encodeName = (name: string): string =>
+  encodeURIComponent(name).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const jsonReply = (body: object): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(body)),
+  stream: false,
+});

@@ -1,0 +1,175 @@
+import {
+  FILE_PURPOSES,
+  GatewayError,
+  type FileLimits,
+  type FilePurpose,
+  type GatewayContext,
+  type StoredFile,
+} from '../plugin/index.ts';
+import type { FileEntry, FileUpload } from '../state/file-store.ts';
+import { newFileId } from './file-ids.ts';
+import type { FileServiceSetup } from './setup.ts';
+import { checkType, HEAD_BYTES } from './file-type.ts';
+import { readForm, type FilePart, type FormFields } from './multipart.ts';
+
+interface Receiving extends FileServiceSetup {
+  readonly owner: string;
+  readonly limits: FileLimits;
+  /** The owner's files at the start of the upload. */
+  readonly present: readonly FileEntry[];
+}
+
+/** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */
+const FORM_BYTES = 64 * 1024;
+
+const SECOND = 1000;
+/** Least and greatest lifetimes that the two APIs let callers choose (docs/protocols/files.md#expiry). */
+const LEAST_LIFETIME = 3600 * SECOND;
+
+/** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
+export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
+  const { limits, present, clock } = receiving;
+  const used = sum(present.map(({ bytes }) => bytes));
+  const room = new Room(limits, used);
+  if (present.length >= limits.maxFiles) throw tooManyFiles(limits);
+  room.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
+  const receiver = new Receiver(receiving, room);
+  try {
+    const fields = await readForm(ctx, {
+      clock,
+      idleMs: receiving.settings.idleMs,
+      onFile: (part, pieces) => receiver.store(part, pieces),
+      onBytes: (bytes) => void (ctx.exchange.request.bodyBytes = bytes),
+    });
+    return await receiver.publish(fields);
+  } catch (error) {
+    await receiver.discard();
+    throw error;
+  }
+}
+
+class Receiver {
+  readonly #receiving: Receiving;
+  readonly #room: Room;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #headBytes = 0;
+  #bytes = 0;
+  #part: FilePart | undefined;
+  #upload: FileUpload | undefined;
+
+  constructor(receiving: Receiving, room: Room) {
+    this.#receiving = receiving;
+    this.#room = room;
+  }
+
+  async store(part: FilePart, pieces: AsyncIterable<Buffer>): Promise<void> {
+    const { store, owner, clock } = this.#receiving;
+    this.#part = { ...part, filename: cleanName(part.filename) };
+    this.#upload = await store.begin(owner, newFileId(clock.wall()), this.#part.filename);
+    for await (const piece of pieces) {
+      this.#bytes += piece.length;
+      this.#room.check(this.#bytes);
+      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
+      await this.#upload.write(piece);
+    }
+  }
+
+  async publish(fields: FormFields): Promise<StoredFile> {
+    const { clock, limits } = this.#receiving;
+    const part = this.#part!;
+    const purpose = readPurpose(fields);
+    const lifetime = readLifetime(fields, limits);
+    if (this.#bytes === 0) throw new GatewayError('invalid_value', '`file` is empty.', { param: 'file' });
+    const mime = checkType(this.#head.subarray(0, this.#headBytes), { ...part, purpose });
+    const details = { filename: part.filename, mime, purpose, expiresAt: clock.wall() + lifetime };
+    return this.#upload!.publish(details, (sizes) => {
+      if (sizes.length > limits.maxFiles) throw tooManyFiles(limits);
+      if (sum(sizes) > limits.maxTotalBytes) throw overTotal(limits);
+    });
+  }
+
+  async discard(): Promise<void> {
+    await this.#upload?.discard();
+  }
+}
+
+/** The bytes that an owner may still store. */
+class Room {
+  readonly #limits: FileLimits;
+  readonly #used: number;
+
+  constructor(limits: FileLimits, used: number) {
+    this.#limits = limits;
+    this.#used = used;
+  }
+
+  /** Refuses a form that announces too much before any of it is read. */
+  checkForm(announced: number): void {
+    this.check(announced - FORM_BYTES);
+  }
+
+  check(bytes: number): void {
+    const { maxFileBytes, maxTotalBytes } = this.#limits;
+    if (bytes > maxFileBytes)
+      throw new GatewayError('file_too_large', `The file exceeds ${maxFileBytes} bytes (files.max_file_bytes).`, {
+        param: 'file',
+      });
+    if (this.#used + bytes > maxTotalBytes) throw overTotal(this.#limits);
+  }
+}
+
+const overTotal = ({ maxTotalBytes }: FileLimits): GatewayError =>
+  new GatewayError(
+    'file_quota_exceeded',
+    `With this file, the files of this key would exceed ${maxTotalBytes} bytes together (files.max_total_bytes). Delete some.`,
+  );
+
+const tooManyFiles = ({ maxFiles }: FileLimits): GatewayError =>
+  new GatewayError('file_quota_exceeded', `This key has ${maxFiles} files already (files.max_files). Delete some.`);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** Longest file name, in characters; file systems and headers have similar limits. */
+const MAX_NAME = 255;
+
+/** Base name without control characters: it returns in JSON and in a header. */
+function cleanName(filename: string | undefined): string {
+  const base = (filename ?? '').split(/[\\/]/).at(-1)!;
+  // oxlint-disable-next-line no-control-regex -- these are the characters to remove
+  const clean = base
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
+    .toWellFormed()
+    .trim();
+  const letters = [...clean];
+  const name = letters.length <= MAX_NAME ? clean : letters.slice(-MAX_NAME).join('');
+  return name === '' || name === '.' || name === '..' ? 'unnamed' : name;
+}
+
+/** Anthropic's API has no purposes; its files are data of the user. */
+function readPurpose(fields: FormFields): FilePurpose {
+  const text = fields.get('purpose') ?? 'user_data';
+  const purpose = FILE_PURPOSES.find((one) => one === text);
+  if (purpose === undefined)
+    throw new GatewayError('invalid_value', `\`purpose\` must be one of ${FILE_PURPOSES.join(', ')}.`, {
+      param: 'purpose',
+    });
+  return purpose;
+}
+
+/** `expires_after[anchor]` and `expires_after[seconds]` of OpenAI's API, `expires_in_seconds` of Anthropic's. */
+function readLifetime(fields: FormFields, { ttlMs }: FileLimits): number {
+  const param = ['expires_after[seconds]', 'expires_in_seconds'].find((name) => fields.has(name));
+  const anchor = fields.get('expires_after[anchor]');
+  if (anchor !== undefined && anchor !== 'created_at')
+    throw new GatewayError('invalid_value', '`expires_after[anchor]` must be created_at.', {
+      param: 'expires_after[anchor]',
+    });
+  if (param === undefined) return ttlMs;
+  const text = fields.get(param)!;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * SECOND : NaN;
+  if (ms >= Math.min(LEAST_LIFETIME, ttlMs) && ms <= ttlMs) return ms;
+  const [least, most] = [Math.min(LEAST_LIFETIME, ttlMs) / SECOND, Math.floor(ttlMs / SECOND)];
+  throw new GatewayError('invalid_value', `\`${param}\` must be a whole number from ${least} to ${most} (files.ttl).`, {
+    param,
+  });
+}

@@ -1,0 +1,62 @@
+import type { FilePurpose, StoredFile } from '../plugin/index.ts';
+
+// What the room `files` stores files in. A store knows owners and their files, and no limits.
+
+/** A file as a listing of its owner's files shows it. */
+export type FileEntry = Pick<StoredFile, 'id' | 'bytes' | 'purpose' | 'expiresAt'>;
+
+/** The facts about a file that are known once all of its form has arrived. */
+export interface FileDetails {
+  readonly filename: string;
+  readonly mime: string;
+  readonly purpose: FilePurpose;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** A file that is being stored. Invisible until it is published. */
+export interface FileUpload {
+  /** Resolves when the store can take more. Keeps no reference to the bytes afterwards. */
+  write(bytes: Buffer): Promise<void>;
+  /**
+   * Makes the file visible, whole or not at all.
+   * @param admit called with the sizes of all files of the owner, this one included, at a moment when every other upload counts it
+   * too. If it throws, the file is removed.
+   */
+  publish(details: FileDetails, admit: (sizes: readonly number[]) => void): Promise<StoredFile>;
+  /** Removes what has been stored. Does nothing after `publish`. Never throws. */
+  discard(): Promise<void>;
+}
+
+/** Files by owner. Processes that share the settings share the files and their totals. */
+export interface FileStore {
+  /** The owner's files, in the order of their ids. May hold expired files. */
+  entries(owner: string): Promise<readonly FileEntry[]>;
+  /** Undefined when the file has been removed since. */
+  details(owner: string, entry: FileEntry): Promise<StoredFile | undefined>;
+  find(owner: string, id: string): Promise<StoredFile | undefined>;
+  /** The file's bytes in pieces. Reads the next piece when it is requested. */
+  read(owner: string, file: StoredFile): AsyncIterable<Buffer>;
+  /** False: there was no such file. */
+  remove(owner: string, id: string): Promise<boolean>;
+  /** @param name the file's name as far as it is known, for its extension */
+  begin(owner: string, id: string, name: string): Promise<FileUpload>;
+  /** Removes expired files and the remains of uploads that no process continues. */
+  sweep(now: number): Promise<number>;
+}
+
+/** The stored files that a request refers to, for targets. */
+export interface FileSource {
+  /** Address of a file in the form `https://{files_url}/{id}`, without the id; undefined: only ids are recognised. */
+  readonly url: string | undefined;
+  /** Most bytes of files that one request may carry inline. */
+  readonly inlineBytes: number;
+  isFileId(text: string): boolean;
+  /**
+   * Throws GatewayError `file_not_found`.
+   * @param media what the part that names it holds, for files that stand in for real ones
+   */
+  find(keyId: string | undefined, id: string, media: 'image' | 'audio' | 'video' | 'document'): Promise<StoredFile>;
+  /** Throws GatewayError. */
+  readWhole(keyId: string | undefined, file: StoredFile): Promise<Buffer>;
+}
