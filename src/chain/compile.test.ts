@@ -114,8 +114,8 @@ describe('an error in a chain is reported at its place', () => {
     ],
     [
       'the chain of one gateway config, in its file',
-      { gateway: { own: 'name: Own\nplugins:\n  - metadata\n  - send\n' } },
-      ['gateway/own.yaml:4:5: plugin "send" belongs in the attempt chain, this is the request chain'],
+      { gateway: { own: 'name: Own\nplugins:\n  - metadata\n  - rout\n' } },
+      ['gateway/own.yaml:4:5: unknown plugin "rout"; did you mean "route"?'],
     ],
   ])('%s', async (_, files, problems) => {
     expect(await problemsOf(files)).toEqual(problems);

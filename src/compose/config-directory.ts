@@ -1,4 +1,3 @@
-import type { Chain } from '../chain/instance.ts';
 import { currentWork } from '../chain/plugin-work.ts';
 import {
   GatewayError,
@@ -12,7 +11,8 @@ import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
+import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';
+import type { PluginLists } from './plugin-lists.ts';
 
 /**
  * Refuses an operation without a model task. The entry chain's plugins answer those before a config is chosen, but a
@@ -31,36 +31,29 @@ export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
+  readonly lists: PluginLists;
   /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
 
-/** Compiles the gateway configs, each with its request chain. */
+/** Compiles the gateway configs, each with the chains that its `plugins` lists name. */
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   chainBuilder: ChainBuilder,
-  { granted, onConfig }: ConfigTools,
+  { granted, lists, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
-  const provided = chainBuilder.providedToRequests(server);
+  const provided = chainBuilder.providedTo('request', outerEntry(server));
   const standard = await chainBuilder.chain({ ...serverChain(server, 'request'), provided }, granted);
   const configs = new Map<string, GatewayConfig>();
-  const chains = new Map<GatewayConfig, Chain>();
-  for (const [id, file] of settings.gateway) {
-    const config = compileGatewayConfig(id, file);
-    configs.set(id, config);
-    const own =
-      file.plugins &&
-      (await chainBuilder.chain(
-        { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
-        granted,
-      ));
-    chains.set(config, (own ?? standard)?.run ?? noChain);
-  }
+  for (const [id, file] of settings.gateway)
+    configs.set(id, compileGatewayConfig(id, file, await lists.compile(file, `gateway/${id}.yaml`)));
+  const standardRun = standard?.run ?? noChain;
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
     secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
+    chains: (file, report) => lists.requested(file, report),
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
@@ -68,11 +61,11 @@ export async function compileConfigs(
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
     refuseUnanswered(ctx);
     onConfig?.(config, ctx);
-    await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
+    await (config.chain ? config.chain.run(ctx) : standardRun(ctx));
   };
   return {
     get: (id) => configs.get(id),
-    inline: (json, header) => inline.get(json, header),
+    inline: (json, header, may) => inline.get(json, header, may),
     ids: [...configs.keys()],
     fallbackId: server.defaultConfig,
     direct: compileGatewayConfig('', {}),

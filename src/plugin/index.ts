@@ -98,6 +98,7 @@ export type {
   HashField,
   MessagesRoute,
   MetadataRules,
+  NamedChain,
   RemoteMediaSettings,
   ReplyHeader,
   RetrySettings,

@@ -85,6 +85,13 @@ export interface MetadataRules {
   readonly labels: ReadonlyMap<string, string> | 'all' | undefined;
 }
 
+/** The chain of a `plugins` list, compiled. Only the gateway runs it. */
+export interface NamedChain {
+  /** Equal for chains of equal lists. */
+  readonly id: string;
+  run(ctx: object): Promise<void>;
+}
+
 /** One destination with all inherited settings. */
 export interface Target {
   readonly kind: 'target';
@@ -116,6 +123,8 @@ export interface Target {
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
   readonly messagesRoute: MessagesRoute;
+  /** Its attempt chain, which `plugins` of the target or of the config around it names. Undefined: the server's. */
+  readonly chain?: NamedChain | undefined;
 }
 
 export interface Group {
@@ -163,6 +172,8 @@ export interface GatewayConfig {
   readonly customHosts: CustomHostSettings | undefined;
   /** Diagnostic headers of its replies. */
   readonly replyHeaders: ReadonlySet<ReplyHeader>;
+  /** Its request chain, which `plugins` names. Undefined: the server's. */
+  readonly chain?: NamedChain | undefined;
 }
 
 /**
@@ -194,6 +205,8 @@ export interface Caller {
   readonly defaultConfig: string | undefined;
   /** The caller may send its own config in `x-gateway-config`. */
   readonly inlineConfigs: boolean;
+  /** Such a config may name `plugins`. Default: false. */
+  readonly inlinePlugins?: boolean | undefined;
   /** Undefined: none, unless the gateway config allows some. */
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */

@@ -56,6 +56,7 @@ export const callerOf = (key: GatewayKey): Caller => ({
   configs: key.configs,
   defaultConfig: key.default_config,
   inlineConfigs: key.inline_configs ?? false,
+  inlinePlugins: key.inline_plugins ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
 });
