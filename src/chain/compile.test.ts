@@ -132,7 +132,12 @@ describe('an error in a chain is reported at its place', () => {
     ],
     [
       'a plugin in an equal list of another place, each',
-      { gateway: { a: 'provider: "@sim"\nplugins: [retry, transform, send]\n', b: 'plugins: [retry, transform, send]\n' } },
+      {
+        gateway: {
+          a: 'provider: "@sim"\nplugins: [retry, transform, send]\n',
+          b: 'plugins: [retry, transform, send]\n',
+        },
+      },
       [
         'gateway/a.yaml:2:11: plugin "retry" needs "outbound" from a plugin earlier in the chain; put "transform" before it',
         'gateway/b.yaml:1:11: plugin "retry" needs "outbound" from a plugin earlier in the chain; put "transform" before it',
@@ -269,7 +274,11 @@ describe('an external plugin', () => {
       await problemsOf({
         module,
         server,
-        gateway: { with: list('metadata, route'), without: list('route'), inherits: 'plugins: [own, transform, send]\n' },
+        gateway: {
+          with: list('metadata, route'),
+          without: list('route'),
+          inherits: 'plugins: [own, transform, send]\n',
+        },
       }),
     ).toEqual([
       'gateway/without.yaml:2:18: plugin "own" needs "metadata" from a plugin before it; "metadata" provides it, in the request chain',

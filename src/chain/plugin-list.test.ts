@@ -73,7 +73,8 @@ describe('a flat list of plugins', () => {
 });
 
 describe('a mistake in a flat list', () => {
-  const replaces = 'a list with attempt plugins replaces the attempt chain: it must hold "transform" and end with "send"';
+  const replaces =
+    'a list with attempt plugins replaces the attempt chain: it must hold "transform" and end with "send"';
 
   it.each<[string, readonly ChainItem[], string]>([
     ['that only has a guard', ['guard'], '[guard, transform, send]'],

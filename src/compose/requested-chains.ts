@@ -67,10 +67,7 @@ export class RequestedChains {
     return { made, resources, users: 0, isDropped: false };
   }
 
-  async #make(
-    { file, granted, chain }: Omit<RequestedList, 'id'>,
-    resources: PluginResources,
-  ): Promise<ListedChain> {
+  async #make({ file, granted, chain }: Omit<RequestedList, 'id'>, resources: PluginResources): Promise<ListedChain> {
     const plugins: ListedPlugin[] = [];
     const mistakes: string[] = [];
     const report = ({ message }: { readonly message: string }): void => void mistakes.push(message);

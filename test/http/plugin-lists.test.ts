@@ -252,14 +252,9 @@ describe('`plugins` of a config that comes with a request', () => {
   it('keep 64 lists at most and release the plugins of the others', async () => {
     await start();
     for (let index = 0; index < 70; index += 1) await chat(refusing(`w${index}`), 'hi', POWER);
-    await expect.poll(() => lives.filter((line) => line.startsWith('closed'))).toEqual([
-      'closed w0',
-      'closed w1',
-      'closed w2',
-      'closed w3',
-      'closed w4',
-      'closed w5',
-    ]);
+    await expect
+      .poll(() => lives.filter((line) => line.startsWith('closed')))
+      .toEqual(['closed w0', 'closed w1', 'closed w2', 'closed w3', 'closed w4', 'closed w5']);
     expect((await chat(refusing('w0'), 'with w0', POWER)).error?.code).toBe('content_filter');
     await gateway.close();
     // Closing compares the gateway with explain, which creates plugins of its own.

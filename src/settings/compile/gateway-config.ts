@@ -112,7 +112,7 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, { around, ch
   const own = inherit(around, file, chains);
   if (file.targets === undefined)
     return { kind: 'target', path, contextWindow: 'context_window' in file ? file.context_window : undefined, ...own };
-  const members = file.targets.map((target, index) => 
+  const members = file.targets.map((target, index) =>
     compileRoute(target, `${path}.targets[${index}]`, { around: own, chains }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};

@@ -14,17 +14,17 @@ export function describePlugins(seen: Observation): readonly PluginExplanation[]
   return [
     ...outer.map((place) => describePlugin(seen, place, undefined)),
     ...attempts.flatMap(({ attempt }, target) =>
-      chainOf(seen, 'attempt', attempt.target.chain).map((place) => ({ ...describePlugin(seen, place, attempt), target })),
+      chainOf(seen, 'attempt', attempt.target.chain).map((place) => ({
+        ...describePlugin(seen, place, attempt),
+        target,
+      })),
     ),
   ];
 }
 
 /** The plugins of a chain: those that `plugins` of the config or target names, else the server's. */
-const chainOf = (
-  { listed }: Observation,
-  level: PluginLevel,
-  named: NamedChain | undefined,
-): readonly ListedPlugin[] => (named ? pluginsOf(named) : listed.filter(({ path }) => path[1] === level));
+const chainOf = ({ listed }: Observation, level: PluginLevel, named: NamedChain | undefined): readonly ListedPlugin[] =>
+  named ? pluginsOf(named) : listed.filter(({ path }) => path[1] === level);
 
 function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginExplanation {
   const step = seen.steps.findLast((each) => each.place === place && each.attempt === attempt);
