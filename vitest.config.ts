@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+// Node resolves this name by a hook of the gateway (compose/plugin-modules.ts). Vite resolves the imports of modules in this folder itself.
+const alias = { 'gatehouse/plugin': `${import.meta.dirname}/src/plugin/index.ts` };
+
 const setupFiles = ['./test/support/vitest-setup.ts'];
 
 // Three projects: `unit` is pure and beside the code it tests; `crossing` (test/) opens real sockets on loopback, where a
@@ -21,6 +24,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias },
         test: {
           name: 'crossing',
           setupFiles,

@@ -97,8 +97,8 @@ describe('the built-in plugins', () => {
     [
       'a large body',
       'body',
-      { json: { model: 'm', user: 'x'.repeat(70_000) } },
-      '70067 bytes, scanned; validated when it is read whole',
+      { json: { model: 'm', messages: [], user: 'x'.repeat(70_000) } },
+      '70037 bytes, validated against the schema of chat.completions',
     ],
     ['the default of the key', 'config', { json }, 'of-key, the default of key team-search'],
     ['the server’s default', 'config', { json, as: createCaller(), headers: {} }, "plain, the server's default"],

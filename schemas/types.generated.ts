@@ -887,6 +887,10 @@ export interface GatewayKey {
    * Allow requests with this key to send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. The config can name any provider that the key may use.
    */
   inline_configs?: boolean;
+  /**
+   * Allow such a config to name `plugins`, of itself and of its targets. It can then leave out any plugin of the request and attempt chains, such as a guard, and use every plugin that server.yaml loads.
+   */
+  inline_plugins?: boolean;
   fields?: Fields;
   custom_hosts?: CustomHosts;
   files?: KeyFiles;
@@ -1102,6 +1106,7 @@ export interface Target {
    * loadbalance: weight of this target, relative to the weights of the others. With 0 it is never drawn.
    */
   weight?: number;
+  plugins?: ChainList;
   strategy?: Strategy;
   targets?: Targets;
   /**

@@ -5,6 +5,7 @@ import {
   type Operation,
   type PathParams,
   type RequestLimits,
+  type Turns,
 } from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import body from './index.ts';
@@ -17,11 +18,12 @@ interface Upload {
   readonly params?: PathParams;
   readonly fieldsInPath?: Operation['fieldsInPath'];
   readonly limits?: Partial<RequestLimits>;
+  readonly turns?: (() => Turns) | undefined;
   /** The client disconnects before the gateway reads, or midway. Default: it completes its body. */
   readonly leave?: 'before' | 'after';
 }
 
-async function upload({ pieces, headers = {}, fault, limits, leave, params = {}, fieldsInPath }: Upload) {
+async function upload({ pieces, headers = {}, fault, limits, turns, leave, params = {}, fieldsInPath }: Upload) {
   const validated: unknown[] = [];
   const validate: Operation['validate'] = (value) => (validated.push(value), fault);
   // The plugin reads only these fields of an operation.
@@ -36,6 +38,7 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
     context,
     needs: {
       limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined, ...limits },
+      ...(turns && { turns: turns() }),
     },
   });
   const failure = running.then(
@@ -47,6 +50,20 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
   await new Promise(setImmediate);
   if (leave === 'after') exchange.cancellation.cancel(gone);
   return { request: exchange.request, validated, context, failure: await failure };
+}
+
+/** Turns that every body needs, counted. */
+function heavyTurns(): Turns & { count: number } {
+  const turns = {
+    count: 0,
+    isHeavy: () => true,
+    async run<T>(_: unknown, work: () => T): Promise<T> {
+      turns.count += 1;
+      await Promise.resolve();
+      return work();
+    },
+  };
+  return turns;
 }
 
 const whole = JSON.stringify({ model: 'm', messages: [] });
@@ -96,21 +113,35 @@ describe('body', () => {
     expect(failure).toMatchObject({ code, status: 400, param: fault.param, message: fault.message });
   });
 
-  it('only scans a large body, and leaves validation to the code that reads it whole', async () => {
-    const { request, validated, failure } = await upload({ pieces: [large('"model":"m","stream":true,')] });
+  it.each([
+    ['of 70 KB', undefined],
+    ['that needs turns', heavyTurns],
+  ])('validates a body %s whole', async (_, turns) => {
+    const { request, validated, failure } = await upload({ pieces: [large('"model":"m","stream":true,')], turns });
     expect(failure).toBeUndefined();
-    expect(validated).toEqual([]);
-    expect(request.bodyValidated).toBe(false);
-    expect(request.body?.string('model')).toBe('m');
+    expect(validated).toEqual([{ model: 'm', stream: true, messages: ['x'.repeat(70_000)] }]);
+    expect(request.bodyValidated).toBe(true);
+  });
+
+  it('reads, parses and validates a body that needs turns in a turn each', async () => {
+    const turns = heavyTurns();
+    const { validated } = await upload({ pieces: [large('"model":"m",')], turns: () => turns });
+    expect([turns.count, validated.length]).toEqual([3, 1]);
   });
 
   it.each([
-    ['no model', '', 'missing_required_parameter', 'model'],
-    ['a model that is not a string', '"model":7,', 'invalid_request', 'model'],
-    ['a stream that is not a boolean', '"model":"m","stream":"yes",', 'invalid_request', 'stream'],
-    ['a key twice', '"model":"m","model":"n",', 'duplicate_parameter', 'model'],
-  ])('refuses a large body with %s', async (_, fields, code, param) => {
-    expect((await upload({ pieces: [large(fields)] })).failure).toMatchObject({ code, param });
+    ['of 70 KB', undefined],
+    ['that needs turns', heavyTurns],
+  ])('refuses a body %s by the fault that its schema finds', async (_, turns) => {
+    const fault = { message: '`messages` is required.', param: 'messages', missing: true };
+    const { failure, request } = await upload({ pieces: [large('"model":"m",')], turns, fault });
+    expect(failure).toMatchObject({ code: 'missing_required_parameter', param: 'messages' });
+    expect(request.bodyValidated).toBe(false);
+  });
+
+  it('refuses a large body with a key twice', async () => {
+    const { failure } = await upload({ pieces: [large('"model":"m","model":"n",')] });
+    expect(failure).toMatchObject({ code: 'duplicate_parameter', param: 'model' });
   });
 
   it.each([

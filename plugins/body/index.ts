@@ -12,13 +12,6 @@ import {
 } from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
-/**
- * Bodies up to this size are parsed and validated against the operation's whole schema here. Larger ones are only
- * scanned, which costs a tenth of parsing. Code that reads a large body whole (translation, overrides) validates it
- * first.
- */
-const WHOLE_CHECK_BYTES = 64 * 1024;
-
 export default definePlugin({
   name: 'body',
   level: 'entry',
@@ -29,10 +22,8 @@ export default definePlugin({
   explain({ exchange: { operation, request } }) {
     const { bodyBytes, bodyValidated } = request;
     if (!operation || bodyBytes === 0) return undefined;
-    const does = bodyValidated
-      ? `validated against the schema of ${operation.id}`
-      : 'scanned; validated when it is read whole';
-    return { does: `${bodyBytes} bytes, ${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
+    const does = bodyValidated ? `, validated against the schema of ${operation.id}` : '';
+    return { does: `${bodyBytes} bytes${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
   },
   create({ host }) {
     const { limits, turns } = host;
@@ -60,15 +51,13 @@ export default definePlugin({
           for (const object of operation.fields?.lifted ?? []) if (whole.has(object)) whole.refuseRepeatsIn(object);
           return withPath(exchange, operation, whole);
         };
-        request.body = turns.isHeavy(bytes.length) ? await turns.run(exchange, read) : read();
-        const { body } = request;
-        request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
-        // The body as received has no schema of the task yet, so an outline of it says nothing.
-        if (operation.validateReceived) {
-          const check = (): void => checkReceived(operation, body);
-          await (turns.isHeavy(bytes.length) ? turns.run(exchange, check) : check());
-        } else if (request.bodyValidated) checkWhole(operation, request.body);
-        else checkOutline(request.body);
+        if (turns.isHeavy(bytes.length)) {
+          // Parsing cannot be interrupted, so it has a turn of its own.
+          const whole = (request.body = await turns.run(exchange, read));
+          await turns.run(exchange, () => void whole.json());
+          await turns.run(exchange, () => check(operation, whole));
+        } else check(operation, (request.body = read()));
+        request.bodyValidated = operation.validateReceived === undefined;
       }
       await next();
     };
@@ -79,6 +68,10 @@ function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: Requ
   const fields = fieldsInPath?.(request.params, body) ?? {};
   return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
 }
+
+/** A plugin may make the body of the operation from the received one, which then has a schema of its own. */
+const check = (operation: Operation, body: RequestBody): void =>
+  operation.validateReceived ? checkReceived(operation, body) : checkWhole(operation, body);
 
 function checkMediaType(headers: IncomingMessage['headers']): void {
   const type = headers['content-type'];
@@ -108,15 +101,4 @@ function refuse(fault: BodyFault | undefined): void {
   throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
     param: fault.param,
   });
-}
-
-/** Checks the keys that routing reads: their types must be valid even if nothing else reads the body. */
-function checkOutline(body: RequestBody): void {
-  const wrong = (param: string, wanted: string): GatewayError =>
-    new GatewayError('invalid_request', `\`${param}\` must be ${wanted}.`, { param });
-  if (!body.has('model'))
-    throw new GatewayError('missing_required_parameter', '`model` is required.', { param: 'model' });
-  if (typeof body.value('model') !== 'string') throw wrong('model', 'a string');
-  const stream = body.has('stream') ? body.value('stream') : null;
-  if (stream !== null && typeof stream !== 'boolean') throw wrong('stream', 'true or false');
 }

@@ -41,6 +41,8 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
     strictParams,
     forwarded: target.forwardHeaders.map((name) => [name, request.headers[name]]),
     spoken,
+    // Plugins between this one and the upstream decide the reply, too. The server's chain is the same for all.
+    ...(target.chain && { plugins: target.chain.id }),
   };
 }
 

@@ -86,7 +86,7 @@ function inline(json: string, { caller, request }: Exchange, configs: ConfigDire
   const header = request.headerName('config');
   if (!caller?.inlineConfigs)
     throw new GatewayError('config_not_allowed', `This key may not send its own gateway config in ${header}.`);
-  return configs.inline(json, header);
+  return configs.inline(json, header, { plugins: caller.inlinePlugins ?? false });
 }
 
 function named(id: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {

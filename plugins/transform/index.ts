@@ -64,12 +64,13 @@ export default definePlugin({
     };
     return async function transform(ctx, next) {
       const { attempt, exchange } = ctx;
-      const written = turns.isHeavy(attempt.body.original.length)
-        ? inTurns(exchange, attempt)
-        : atOnce(exchange, attempt);
+      const isHeavy = turns.isHeavy(attempt.body.original.length);
+      const written = isHeavy ? inTurns(exchange, attempt) : atOnce(exchange, attempt);
       // Awaits only a promise, to save a microtask.
       const { outbound, losses } = 'outbound' in written ? written : await written;
       attempt.outbound = outbound;
+      // The attempt now waits for its upstream, perhaps for minutes.
+      if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
       attempt.losses.push(...losses);
       refuseLosses(exchange, attempt);
       await next();

@@ -114,8 +114,34 @@ describe('an error in a chain is reported at its place', () => {
     ],
     [
       'the chain of one gateway config, in its file',
-      { gateway: { own: 'name: Own\nplugins:\n  - metadata\n  - send\n' } },
-      ['gateway/own.yaml:4:5: plugin "send" belongs in the attempt chain, this is the request chain'],
+      { gateway: { own: 'name: Own\nplugins:\n  - metadata\n  - rout\n' } },
+      ['gateway/own.yaml:4:5: unknown plugin "rout"; did you mean "route"?'],
+    ],
+    [
+      'the attempt chain of one target, in the list of its config',
+      {
+        gateway: {
+          own: 'targets:\n  - provider: "@sim"\n    plugins: [override, transform, retry]\nplugins: [auth, route, transform, { plugin: retry, options: { x: 1 } }, send]\n',
+        },
+      },
+      [
+        'gateway/own.yaml:3:5: a list with attempt plugins replaces the attempt chain: it must hold "transform" and end with "send"; write `plugins: [override, transform, retry, send]`',
+        'gateway/own.yaml:4:11: plugin "auth" belongs in the entry chain, which `chains.entry` of server.yaml lists for all configs; a config lists request and attempt plugins',
+        'gateway/own.yaml:4:63: unknown key `x`',
+      ],
+    ],
+    [
+      'a plugin in an equal list of another place, each',
+      {
+        gateway: {
+          a: 'provider: "@sim"\nplugins: [retry, transform, send]\n',
+          b: 'plugins: [retry, transform, send]\n',
+        },
+      },
+      [
+        'gateway/a.yaml:2:11: plugin "retry" needs "outbound" from a plugin earlier in the chain; put "transform" before it',
+        'gateway/b.yaml:1:11: plugin "retry" needs "outbound" from a plugin earlier in the chain; put "transform" before it',
+      ],
     ],
   ])('%s', async (_, files, problems) => {
     expect(await problemsOf(files)).toEqual(problems);
@@ -238,6 +264,25 @@ describe('an external plugin', () => {
     ],
   ])('%s', async (_, module, server, problems) => {
     expect(await problemsOf({ module, server })).toEqual(problems);
+  });
+
+  it('may require in an attempt chain of a config what that config’s request chain provides', async () => {
+    const module = define(`name: 'own', level: 'attempt', requires: ['metadata']`);
+    const server = 'plugins: [MODULE]\n';
+    const list = (request: string) => `provider: "@sim"\nplugins: [${request}, own, transform, send]\n`;
+    expect(
+      await problemsOf({
+        module,
+        server,
+        gateway: {
+          with: list('metadata, route'),
+          without: list('route'),
+          inherits: 'plugins: [own, transform, send]\n',
+        },
+      }),
+    ).toEqual([
+      'gateway/without.yaml:2:18: plugin "own" needs "metadata" from a plugin before it; "metadata" provides it, in the request chain',
+    ]);
   });
 
   it('may not require in an attempt a name that only some request chains provide', async () => {

@@ -1,4 +1,4 @@
-import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
+import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Problem, Report } from '../plugin/index.ts';
 import { messageOf } from '../plugin/blame.ts';
 import { started, type Chain, type Guard, type Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
@@ -15,9 +15,11 @@ export interface CompiledChain {
   readonly names: readonly string[];
 }
 
-interface ChainSource {
+export interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
+  /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
+  readonly indexes?: readonly number[] | undefined;
   /** The path of the list in its file. */
   readonly path: readonly (string | number)[];
   readonly report: Report;
@@ -43,14 +45,9 @@ type Created = Middleware | Promise<Middleware>;
 /** Creates a plugin's middleware, wrapped or replaced. */
 type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
-export interface CompileSetup {
-  /** Default: calls `create`. */
-  readonly instantiate?: Instantiate | undefined;
+/** What checking a list needs. */
+export interface CheckSetup {
   readonly registry: PluginRegistry;
-  /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
-  /** Awaits a plugin's `create` with a time limit. */
-  readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /**
    * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
    * if invalid. `trusted`: the schema is the gateway's own.
@@ -61,30 +58,67 @@ export interface CompileSetup {
     path: readonly (string | number)[],
     report: Report,
   ) => Options | undefined;
-  /** Time limit and fault reports of external plugins. Default: no limit. */
-  readonly guard?: Guard | undefined;
   /** The known name that is nearest to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
+}
+
+export interface CompileSetup extends CheckSetup {
+  /** Default: calls `create`. */
+  readonly instantiate?: Instantiate | undefined;
+  /** Creates the host for a plugin: the capabilities it may have and its own log. */
+  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  /** Awaits a plugin's `create` with a time limit. */
+  readonly inTime: <T>(work: Promise<T>) => Promise<T>;
+  /** Time limit and fault reports of external plugins. Default: no limit. */
+  readonly guard?: Guard | undefined;
 }
 
 /** `send` sends bytes with credentials, so external plugins never get it. */
 const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
 
-/** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
-export async function compileChain(source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> {
+/** A list whose mistakes have been reported; its plugins have not been created. */
+export interface CheckedChain {
+  readonly source: ChainSource;
+  /** Undefined for an item with a mistake. */
+  readonly items: readonly (CheckedItem | undefined)[];
+}
+
+interface CheckedItem {
+  readonly entry: RegisteredPlugin;
+  readonly place: ItemPlace;
+}
+
+/** Reports every mistake of a list at its place: unknown names, wrong levels and order, options. Creates nothing. */
+export function checkChain(source: ChainSource, setup: CheckSetup): CheckedChain {
   const provided = new Set(source.provided);
-  const instances: (Instance | undefined)[] = [];
+  const items: (CheckedItem | undefined)[] = [];
   for (const [index, item] of source.items.entries()) {
-    const place = toPlace(item, [...source.path, index]);
-    const found = findPlugin(place, source, setup);
-    const missing = found?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
-    const options = found && checkPlace(found, place, missing, { source, setup });
-    instances.push(options ? await createInstance(found, { ...place, options }, source, setup) : undefined);
-    for (const name of found?.plugin.provides ?? []) provided.add(name);
+    const place = toPlace(item, [...source.path, source.indexes?.[index] ?? index]);
+    const entry = findPlugin(place, source, setup);
+    const missing = entry?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
+    const options = entry && checkPlace(entry, place, missing, { source, setup });
+    items.push(options && { entry, place: { ...place, options } });
+    for (const name of entry?.plugin.provides ?? []) provided.add(name);
   }
+  return { source, items };
+}
+
+export const isValid = ({ items }: CheckedChain): boolean => !items.includes(undefined);
+
+/** Creates the plugins of a checked chain. Reports those that cannot start; with any mistake the result is undefined. */
+export async function createChain(
+  { source, items }: CheckedChain,
+  setup: CompileSetup,
+): Promise<CompiledChain | undefined> {
+  const instances: (Instance | undefined)[] = [];
+  for (const item of items) instances.push(item && (await createInstance(item.entry, item.place, source, setup)));
   const whole = instances.filter((instance) => instance !== undefined);
   return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
 }
+
+/** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
+export const compileChain = (source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> =>
+  createChain(checkChain(source, setup), setup);
 
 interface ItemPlace {
   readonly plugin: string;
@@ -106,15 +140,23 @@ function toPlace(item: ChainItem, path: readonly (string | number)[]): ItemPlace
   };
 }
 
+export function unknownPlugin(
+  name: string,
+  path: readonly (string | number)[],
+  { registry, nearest }: Pick<CheckSetup, 'registry' | 'nearest'>,
+): Problem {
+  const suggestion = nearest(name, registry.names);
+  return { path, message: `unknown plugin "${name}"`, ...(suggestion && { suggestion }) };
+}
+
 function findPlugin(
   { plugin: name, namePath }: ItemPlace,
   { level, report }: ChainSource,
-  { registry, nearest }: CompileSetup,
+  { registry, nearest }: CheckSetup,
 ): RegisteredPlugin | undefined {
   const entry = registry.get(name);
   if (!entry) {
-    const suggestion = nearest(name, registry.names);
-    report({ path: namePath, message: `unknown plugin "${name}"`, ...(suggestion && { suggestion }) });
+    report(unknownPlugin(name, namePath, { registry, nearest }));
     return undefined;
   }
   const { plugin, builtin } = entry;
@@ -136,9 +178,9 @@ function findPlugin(
   return entry;
 }
 
-interface CompileContext {
+interface CheckContext {
   readonly source: ChainSource;
-  readonly setup: CompileSetup;
+  readonly setup: CheckSetup;
 }
 
 /**
@@ -149,7 +191,7 @@ function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
   place: ItemPlace,
   missing: readonly string[],
-  { source, setup }: CompileContext,
+  { source, setup }: CheckContext,
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
@@ -213,30 +255,3 @@ const plainLink =
   ({ middleware }: Instance, downstream: Chain): Chain =>
   (ctx) =>
     middleware(ctx, () => downstream(ctx));
-
-export interface OuterChain {
-  readonly items: readonly ChainItem[];
-  /** The capability of the plugin that runs the next chain. Plugins after it provide nothing to that chain. */
-  readonly runner: CapabilityName;
-}
-
-/** The names that the outer chains provide to the plugins of a chain. */
-export function providedBy(outer: readonly OuterChain[], level: PluginLevel, registry: PluginRegistry): string[] {
-  // Names that this level provides are excluded: the `reply` of an attempt is not that of the request.
-  const own = new Set(registry.names.flatMap((name) => provides(name, registry, (plugin) => plugin.level === level)));
-  const names = outer.flatMap(({ items, runner }) => {
-    const plugins = items.map((item) => (typeof item === 'string' ? item : item.plugin));
-    const last = plugins.findIndex((name) => registry.get(name)?.plugin.needs.includes(runner));
-    return plugins.slice(0, last < 0 ? undefined : last + 1).flatMap((name) => provides(name, registry));
-  });
-  return [...new Set(names)].filter((name) => !own.has(name));
-}
-
-function provides(
-  name: string,
-  registry: PluginRegistry,
-  only: (plugin: { level: PluginLevel }) => boolean = () => true,
-): readonly string[] {
-  const plugin = registry.get(name)?.plugin;
-  return plugin && only(plugin) ? plugin.provides : [];
-}

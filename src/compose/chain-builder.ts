@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import {
-  compileChain,
-  providedBy,
+  checkChain,
+  createChain,
   type ChainItem,
+  type CheckedChain,
+  type CheckSetup,
   type CompiledChain,
-  type CompileSetup,
   type PluginPlace,
-  type OuterChain,
 } from '../chain/compile.ts';
 import type { Chain, Guard } from '../chain/instance.ts';
-import { runForPlugin } from '../chain/plugin-work.ts';
+import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
   nearest,
@@ -20,25 +20,23 @@ import {
   type Middleware,
   type Plugin,
   type PluginLevel,
+  type Report,
 } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
+import { PLUGIN_LIMIT_MS, PluginResources } from './plugin-resources.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 
-/**
- * Limit for a plugin's `create` and its closing tasks: long enough to connect to a nearby service, short enough to
- * report soon.
- */
-const PLUGIN_LIMIT_MS = 10_000;
-
 /** A list of plugins and its place in the settings. */
-interface ChainPlace {
+export interface ChainPlace {
   readonly level: PluginLevel;
   readonly file: string;
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
   readonly items: readonly ChainItem[];
+  /** The indexes of `items` in the written list. Default: 0, 1, 2 … */
+  readonly indexes?: readonly number[];
   /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
 }
@@ -73,6 +71,8 @@ export interface Watch {
   ) => Middleware | Promise<Middleware>;
   /** Replaces the capabilities that plugins are granted. */
   readonly grant?: (granted: Partial<Capabilities>) => Partial<Capabilities>;
+  /** Compiles equal lists of configs and targets separately, so that every plugin has a place of its own. */
+  readonly separate?: boolean;
 }
 
 /** The parts of the process that chains are built with. */
@@ -102,44 +102,64 @@ const forgivingClock = (clock: Clock): Clock => ({
   },
 });
 
-/** A task that a plugin registered for the closing of its snapshot. */
-interface Closer {
-  readonly plugin: string;
-  readonly task: () => void | Promise<void>;
+/** The name of a chain's file, the reporter of its mistakes, and what holds its plugins. */
+interface CreateOptions {
+  readonly file: string;
+  readonly granted: Partial<Capabilities>;
+  /** Default: released with the snapshot. */
+  readonly resources?: PluginResources;
+  /** Called for each plugin in the order of the chain. */
+  readonly onPlugin?: (place: ListedPlugin) => void;
 }
 
 /** Builds chains for one snapshot and collects the closing tasks of their plugins. */
 export class ChainBuilder {
   readonly #loaded: LoadResult;
   readonly #tools: ChainBuilderTools;
-  readonly #closers: Closer[] = [];
-  readonly #logs: Logger[] = [];
+  readonly #own: PluginResources;
+  /** Those of chains that are compiled for requests, besides `#own`. */
+  readonly #others = new Set<PluginResources>();
   #stalled = false;
-  #closed = false;
 
   constructor(loaded: LoadResult, tools: ChainBuilderTools) {
     this.#loaded = loaded;
     this.#tools = tools;
+    this.#own = new PluginResources(tools);
   }
 
-  async chain(
-    { level, file, path, items, provided = [] }: ChainPlace,
-    granted: Partial<Capabilities>,
+  /** Compiles a chain. Every mistake is reported in its file; with any the result is undefined. */
+  async chain(place: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
+    return this.create(this.check(place), { file: place.file, granted });
+  }
+
+  /** @param report default: reports in the file of the place */
+  check({ file, ...place }: ChainPlace, report: Report = this.reporter(file)): CheckedChain {
+    return checkChain({ ...place, report }, this.checks);
+  }
+
+  async create(
+    chain: CheckedChain,
+    { file, granted, resources = this.#own, onPlugin }: CreateOptions,
   ): Promise<CompiledChain | undefined> {
     // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
     if (this.#stalled) return undefined;
     const { watch } = this.#tools;
-    const instantiate = watch?.instantiate;
-    const setup: CompileSetup = {
-      registry: this.#tools.registry,
-      host: (plugin, instance) => this.#host(plugin, instance, watch?.grant?.(granted) ?? granted),
-      instantiate: instantiate && ((place, create) => instantiate({ ...place, file }, create)),
-      inTime: (work) => this.#inTime(work),
+    return createChain(chain, {
+      ...this.checks,
+      host: (plugin, instance) => this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted),
+      instantiate: (place, create) => {
+        const listed = { ...place, file };
+        onPlugin?.(listed);
+        return watch?.instantiate ? watch.instantiate(listed, create) : create();
+      },
+      inTime: (work) => this.#inTime(work, resources),
       guard: this.#guard,
-      readOptions,
-      nearest,
-    };
-    return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+    });
+  }
+
+  /** What checking a list needs. */
+  get checks(): CheckSetup {
+    return { registry: this.#tools.registry, readOptions, nearest };
   }
 
   get #guard(): Guard {
@@ -155,12 +175,25 @@ export class ChainBuilder {
     return this.#tools.log;
   }
 
-  providedToRequests(server: ServerSettings): readonly string[] {
-    return providedBy([outerEntry(server)], 'request', this.#tools.registry);
+  /** Whether equal lists share one chain. */
+  get shares(): boolean {
+    return this.#tools.watch?.separate !== true;
   }
 
-  #host(plugin: Plugin, instance: string, granted: Partial<Capabilities>): Host<CapabilityName> {
-    const { clock, random, log } = this.#tools;
+  reporter(file: string): Report {
+    return this.#loaded.reporter(file);
+  }
+
+  /** The names that reach a chain through the given outer chains. */
+  providedTo(level: PluginLevel, ...outer: readonly OuterChain[]): readonly string[] {
+    return providedBy(outer, level, this.#tools.registry);
+  }
+
+  #host(
+    { plugin, instance, resources }: { plugin: Plugin; instance: string; resources: PluginResources },
+    granted: Partial<Capabilities>,
+  ): Host<CapabilityName> {
+    const { clock, random } = this.#tools;
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
         const capability = granted[need];
@@ -168,56 +201,46 @@ export class ChainBuilder {
         return [need, capability];
       }),
     );
-    const ownLog = log.child({ plugin: instance });
-    this.#logs.push(ownLog);
     const isBuiltin = this.#tools.registry.get(plugin.name)?.builtin ?? false;
     const host = {
       clock: isBuiltin ? clock : forgivingClock(clock),
       random: () => random(plugin.name),
-      log: ownLog,
-      onClose: (task: () => void | Promise<void>) => {
-        // A plugin that continues after its time limit registers too late.
-        const closer = { plugin: instance, task };
-        if (this.#closed) void this.#runCloser(closer, PLUGIN_LIMIT_MS);
-        else this.#closers.push(closer);
-      },
+      log: resources.logFor(instance),
+      onClose: (task: () => void | Promise<void>) => resources.onClose(instance, task),
     };
     // The plugin's type restricts it to the capabilities it named in `needs`.
     return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
   }
 
-  /** Child loggers keep the level that their parent had at their creation. */
   setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {
-    for (const log of this.#logs) log.level = level;
+    this.#own.setLogLevel(level);
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  async #inTime<T>(work: Promise<T>, resources: PluginResources): Promise<T> {
     try {
       return await withinTime(work, PLUGIN_LIMIT_MS, this.#tools.clock);
     } catch (error) {
-      if (error instanceof TimeLimitPassed) this.#stalled = true;
+      // A chain that is compiled for a request must not affect others.
+      if (error instanceof TimeLimitPassed && resources === this.#own) this.#stalled = true;
       throw error;
     }
   }
 
-  /** All closing tasks share one time limit, because a reload and a stop wait for them. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    const { clock } = this.#tools;
-    const end = clock.now() + PLUGIN_LIMIT_MS;
-    for (const closer of this.#closers.splice(0).toReversed())
-      await this.#runCloser(closer, Math.max(0, end - clock.now()));
+  /** Resources of a chain that may be released before the snapshot is. */
+  newResources(): PluginResources {
+    const resources = new PluginResources(this.#tools);
+    this.#others.add(resources);
+    return resources;
   }
 
-  async #runCloser({ plugin, task }: Closer, limitMs: number): Promise<void> {
-    try {
-      await withinTime(
-        runForPlugin(plugin, async () => task()),
-        limitMs,
-        this.#tools.clock,
-      );
-    } catch (err) {
-      this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
-    }
+  async release(resources: PluginResources): Promise<void> {
+    this.#others.delete(resources);
+    await resources.close();
+  }
+
+  /** All closing tasks share one time limit, because a reload and a stop wait for them. */
+  async close(): Promise<void> {
+    const end = this.#tools.clock.now() + PLUGIN_LIMIT_MS;
+    for (const resources of [...this.#others, this.#own]) await resources.close(end);
   }
 }

@@ -1,5 +1,4 @@
-import type { ChainItem } from '../chain/compile.ts';
-import type { Chain } from '../chain/instance.ts';
+import { namesOf } from '../chain/plugin-list.ts';
 import { currentWork } from '../chain/plugin-work.ts';
 import {
   GatewayError,
@@ -14,7 +13,8 @@ import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
+import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';
+import type { PluginLists } from './plugin-lists.ts';
 
 /**
  * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
@@ -40,68 +40,51 @@ function refuseUnanswered(
   );
 }
 
-interface RequestChain {
-  readonly run: Chain;
-  /** Names of its plugins; an instance may have another name. */
-  readonly plugins: ReadonlySet<string>;
-}
-
-const pluginsIn = (items: readonly ChainItem[]): ReadonlySet<string> =>
-  new Set(items.map((item) => (typeof item === 'string' ? item : item.plugin)));
-
 /** Called when a request's config is known, before its chain runs. */
 export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
+  readonly lists: PluginLists;
   /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
 
-/** Compiles the gateway configs, each with its request chain. */
+/** Compiles the gateway configs, each with the chains that its `plugins` lists name. */
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   chainBuilder: ChainBuilder,
-  { granted, onConfig }: ConfigTools,
+  { granted, lists, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
-  const provided = chainBuilder.providedToRequests(server);
+  const provided = chainBuilder.providedTo('request', outerEntry(server));
   const request = serverChain(server, 'request');
   // Default chains have the plugin only with prompts, so that other gateways do no work for it.
   const hasPrompts = settings.prompts.size > 0 && settings.server.chains?.request === undefined;
   const items = hasPrompts ? ['prompts', ...request.items] : request.items;
   const standard = await chainBuilder.chain({ ...request, items, provided }, granted);
+  const standardChain = { run: standard?.run ?? noChain, pluginNames: namesOf(items) };
   const configs = new Map<string, GatewayConfig>();
-  const chains = new Map<GatewayConfig, RequestChain>();
-  const standardChain = { run: standard?.run ?? noChain, plugins: pluginsIn(items) };
-  for (const [id, file] of settings.gateway) {
-    const config = compileGatewayConfig(id, file);
-    configs.set(id, config);
-    const own =
-      file.plugins &&
-      (await chainBuilder.chain(
-        { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
-        granted,
-      ));
-    chains.set(config, file.plugins ? { run: own?.run ?? noChain, plugins: pluginsIn(file.plugins) } : standardChain);
-  }
+  for (const [id, file] of settings.gateway)
+    configs.set(id, compileGatewayConfig(id, file, await lists.compile(file, `gateway/${id}.yaml`)));
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
     secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
+    chains: (file, report) => lists.requested(file, report),
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
-    const chain = chains.get(config) ?? standardChain;
-    refuseUnanswered(ctx, chain.plugins, server);
+    const chain = config.chain ?? standardChain;
+    refuseUnanswered(ctx, chain.pluginNames, server);
     onConfig?.(config, ctx);
     await chain.run(ctx);
   };
   return {
     get: (id) => configs.get(id),
-    inline: (json, header) => inline.get(json, header),
+    inline: (json, header, may) => inline.get(json, header, may),
     ids: [...configs.keys()],
     fallbackId: server.defaultConfig,
     direct: compileGatewayConfig('', {}),

@@ -3,7 +3,7 @@ import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
-import { providedBy, type CompiledChain } from '../chain/compile.ts';
+import type { CompiledChain } from '../chain/compile.ts';
 import type { Chain } from '../chain/instance.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
@@ -38,6 +38,7 @@ import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
+import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
@@ -206,9 +207,10 @@ async function compileChains(
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock) };
   const attemptChain = await chainBuilder.chain(
-    { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
-    { ...base, send, media, cache: createReplyCache(replies, clock) },
+    { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
+    grantedToAttempts,
   );
   const attempts = createAttemptRunner({
     chain: attemptChain?.run ?? noChain,
@@ -218,6 +220,7 @@ async function compileChains(
   const granted = { ...base, attempts, health, prompts: createPromptDirectory(settings) };
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
+    lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
     onConfig: shared.onConfig?.(server),
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
@@ -234,14 +237,17 @@ const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestL
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 
-/** The names that every request chain provides: an attempt may run in any of them. */
-function providedToAttempts(settings: Settings, server: ServerSettings, registry: PluginRegistry): string[] {
-  const requestChains = [
-    server.chains.request,
-    ...[...settings.gateway.values()].flatMap(({ plugins }) => (plugins ? [plugins] : [])),
-  ];
-  const [first = [], ...others] = requestChains.map((items) =>
-    providedBy([outerEntry(server), { items, runner: 'attempts' }], 'attempt', registry),
+/**
+ * The names that every request chain provides which may run the server's attempt chain: the server's own, and those of
+ * configs that do not name an attempt chain for all of their targets.
+ */
+function providedToAttempts(settings: Settings, server: ServerSettings, chainBuilder: ChainBuilder): string[] {
+  const own = [...settings.gateway.values()].flatMap((file) => {
+    const { request, attempt } = listedParts(file, chainBuilder);
+    return request && !attempt ? [request.items] : [];
+  });
+  const [first = [], ...others] = [server.chains.request, ...own].map((items) =>
+    chainBuilder.providedTo('attempt', outerEntry(server), { items, runner: 'attempts' }),
   );
   return first.filter((name) => others.every((names) => names.includes(name)));
 }

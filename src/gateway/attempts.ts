@@ -104,6 +104,7 @@ const OVER = new GatewayError('client_closed', 'The request is over.');
 const KEPT_BODY_BYTES = 8 * 1024;
 
 export interface AttemptSetup {
+  /** The chain of targets that name no other. */
   readonly chain: Chain;
   readonly clock: Clock;
   readonly timeouts: Timeouts;
@@ -134,7 +135,7 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
       const captured = new ResponseCapture();
       const view = attemptContext(ctx, attempt, captured);
       try {
-        await chain(view);
+        await (target.chain ? target.chain.run(view) : chain(view));
         if (!attempt.reply) answerByStatus(view.response);
         if (!attempt.reply) throw noReply(attempt);
       } catch (thrown) {

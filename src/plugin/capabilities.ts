@@ -27,8 +27,9 @@ export interface ConfigDirectory {
    * Compiles a config that came with the request, as JSON. Equal texts give the same config. Throws GatewayError
    * `invalid_config`.
    * @param header full name of the header it came in
+   * @param may what the caller may set in it besides the rest. Default: nothing
    */
-  inline(json: string, header: string): GatewayConfig;
+  inline(json: string, header: string, may?: { readonly plugins: boolean }): GatewayConfig;
   readonly ids: readonly string[];
   /** Id of the server's config for requests that name none. */
   readonly fallbackId: string | undefined;

@@ -18,7 +18,7 @@ export interface InboundRequest {
   body: RequestBody | undefined;
   /** Size of the received body in bytes. */
   bodyBytes: number;
-  /** The body has passed the operation's whole schema, and not only the type checks of its top-level keys. */
+  /** The body has passed the operation's whole schema. */
   bodyValidated: boolean;
   /** Value of a gateway header, by its name without the prefix: `header('config')` reads `x-gateway-config`. */
   header(name: string): string | undefined;

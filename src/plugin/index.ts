@@ -104,6 +104,7 @@ export type {
   HashField,
   MessagesRoute,
   MetadataRules,
+  NamedChain,
   RemoteMediaSettings,
   ReplyHeader,
   RetrySettings,

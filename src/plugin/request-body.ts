@@ -85,6 +85,15 @@ export class RequestBody {
     return (this.#json = applyEdits((this.#shared.json ??= parse(this.#shared.bytes)), this.#edits));
   }
 
+  /**
+   * Releases the parsed body, which takes several times the memory of its bytes. It is parsed again when it is read
+   * again. Other views of the body keep what they have parsed.
+   */
+  forgetParsed(): void {
+    this.#json = undefined;
+    this.#shared.json = undefined;
+  }
+
   /** Returns a new view with more edits; this one does not change. */
   edit(edits: readonly Edit[]): RequestBody {
     return edits.length === 0 ? this : new RequestBody(this.#shared, [...this.#edits, ...edits]);

@@ -85,6 +85,15 @@ export interface MetadataRules {
   readonly labels: ReadonlyMap<string, string> | 'all' | undefined;
 }
 
+/** The chain of a `plugins` list, compiled. Only the gateway runs it. */
+export interface NamedChain {
+  /** Equal for chains of equal lists. */
+  readonly id: string;
+  /** The plugins' own names; an instance may have another one. */
+  readonly pluginNames: ReadonlySet<string>;
+  run(ctx: object): Promise<void>;
+}
+
 /** One destination with all inherited settings. */
 export interface Target {
   readonly kind: 'target';
@@ -116,6 +125,8 @@ export interface Target {
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
   readonly messagesRoute: MessagesRoute;
+  /** Its attempt chain, which `plugins` of the target or of the config around it names. Undefined: the server's. */
+  readonly chain?: NamedChain | undefined;
 }
 
 export interface Group {
@@ -165,6 +176,8 @@ export interface GatewayConfig {
   readonly replyHeaders: ReadonlySet<ReplyHeader>;
   /** Pinned versions of prompts, by number or label. */
   readonly prompts?: ReadonlyMap<string, number | string> | undefined;
+  /** Its request chain, which `plugins` names. Undefined: the server's. */
+  readonly chain?: NamedChain | undefined;
 }
 
 /**
@@ -206,6 +219,8 @@ export interface Caller {
   readonly defaultConfig: string | undefined;
   /** The caller may send its own config in `x-gateway-config`. */
   readonly inlineConfigs: boolean;
+  /** Such a config may name `plugins`. Default: false. */
+  readonly inlinePlugins?: boolean | undefined;
   /** Undefined: none, unless the gateway config allows some. */
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */

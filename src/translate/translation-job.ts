@@ -44,7 +44,7 @@ export function placeOf(
   return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
-/** The body as JSON. A large body was only scanned when it was read, so this validates it whole before code uses it. */
+/** The body as JSON, validated unless the `body` plugin has done so. */
 export function* wholeBody({
   exchange,
   operation,

@@ -149,6 +149,28 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
       edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'],
     },
   ],
+  guarded: [
+    drawn,
+    {
+      what: 'the list has no guard',
+      edit: ['[override, { plugin: guard, options: { refuse: [card_number] } }, transform', '[override, transform'],
+    },
+    { what: 'card numbers pass', edit: ['[card_number] }', '[email] }'] },
+    { what: 'email addresses go nowhere', edit: ['[card_number] }', '[card_number, email] }'] },
+    { what: 'Anthropic gets email addresses', edit: ['[card_number, email]', '[card_number]'] },
+    {
+      what: 'Anthropic’s requests pass no guard',
+      edit: ['[override, { plugin: guard, options: { refuse: [card_number, email] } }, ', '[override, '],
+    },
+    { what: 'Claude gets no `max_tokens`', edit: ['    default_params: { max_tokens: 4096 }\n', ''] },
+    {
+      what: 'the guard has the card numbers of Anthropic only',
+      edit: [
+        'plugins: [override, { plugin: guard, options: { refuse: [card_number] } }, transform, retry, send]\n',
+        '',
+      ],
+    },
+  ],
   'per-team-models': [
     {
       what: 'support has every model of Google',

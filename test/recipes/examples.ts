@@ -25,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'eu-only': { body: chat('Hello', { model: '@openai/gpt-4.1' }), key: 'clinic' },
   'fallback-across-providers': { body: chat('Hello', { seed: 7 }) },
   'first-content-failover': { body: chat('Hello', { stream: true }) },
+  guarded: { body: chat('Write to ada@example.com.') },
   'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
   'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
   'strict-json': {

@@ -73,6 +73,7 @@ describe('keys list', () => {
           models: null,
           configs: null,
           inline_configs: false,
+          inline_plugins: false,
           default_config: null,
           networks: null,
         },

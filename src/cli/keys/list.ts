@@ -35,6 +35,7 @@ interface ShownKey {
   readonly models: readonly string[] | null;
   readonly configs: readonly string[] | null;
   readonly inline_configs: boolean;
+  readonly inline_plugins: boolean;
   readonly default_config: string | null;
   readonly networks: readonly string[] | null;
 }
@@ -53,6 +54,7 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     models: shown(key.models),
     configs: shown(key.configs),
     inline_configs: key.inline_configs ?? false,
+    inline_plugins: key.inline_plugins ?? false,
     default_config: key.default_config === undefined ? null : concealed(key.default_config),
     networks: shown(key.networks),
   };

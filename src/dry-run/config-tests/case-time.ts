@@ -18,7 +18,7 @@ const MOST_PATIENCE_MS = 2000;
 export interface CaseTime {
   readonly clock: FakeClock;
   readonly traffic: Traffic;
-  /** Whether an external plugin is in use. */
+  /** Whether an external plugin that is not pure is in use. */
   readonly patient: () => boolean;
 }
 

@@ -240,8 +240,11 @@ export class Explainer {
       watch: {
         instantiate: watchPlugins(
           (exchange) => this.#runOf(exchange),
-          (place) => void listed.push(place),
+          (place) => {
+            if (place.file === 'server.yaml') listed.push(place);
+          },
         ),
+        separate: true,
         grant: fakeMissing({
           clock,
           server: compileServerSettings(settings.server),

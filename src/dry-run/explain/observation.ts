@@ -29,7 +29,7 @@ export interface Observation extends DryRun {
   readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */
   readonly steps: readonly PluginStep[];
-  /** All plugins of the chains, in listed order; the attempt chain once. */
+  /** The plugins of the server's chains, in listed order. */
   readonly listed: readonly ListedPlugin[];
   readonly attempts: readonly SeenAttempt[];
   readonly notes: readonly string[];

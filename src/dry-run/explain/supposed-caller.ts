@@ -59,6 +59,7 @@ export const ANYBODY: Caller = {
   configs: undefined,
   defaultConfig: undefined,
   inlineConfigs: true,
+  inlinePlugins: true,
   customHosts: undefined,
 };
 

@@ -71,6 +71,7 @@ export interface CallerExplanation {
   readonly configs: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
   readonly inlineConfigs: boolean;
+  readonly inlinePlugins: boolean;
   /** The fields that it may send. Undefined: all. */
   readonly fields: FieldSettings | undefined;
   /** The caller's token in `Authorization` is sent upstream if the provider accepts it. */

@@ -29,6 +29,8 @@ export interface CheckedSettings {
   readonly inline?: {
     /** Headers that hold a credential, each with its owner. */
     readonly credentials: ReadonlyMap<string, string>;
+    /** The key has `inline_plugins`. */
+    readonly plugins: boolean;
   };
 }
 

@@ -50,14 +50,13 @@ export function checkMeaning(settings: CheckedSettings, reporter: (file: string)
 /**
  * Checks a config sent with a request. Its catalog entries are not checked here: target resolution reports unknown ones, within
  * what the key may use.
- * @param credentials headers that hold a credential, each with its owner
  */
 export function checkInlineConfig(
   file: GatewayFile,
   server: ServerFile,
-  credentials: ReadonlyMap<string, string>,
+  inline: NonNullable<CheckedSettings['inline']>,
   report: Report,
 ): void {
   const none = { catalog: undefined, keys: undefined, gateway: new Map(), configIds: [], now: 0 };
-  walkConfig(file, visitsOf({ ...none, server, inline: { credentials } }), report);
+  walkConfig(file, visitsOf({ ...none, server, inline }), report);
 }

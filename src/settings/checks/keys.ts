@@ -52,7 +52,11 @@ function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, now: number, rep
 
 /** Warns that a config sent with a request bypasses the plugins and metadata rules of stored configs. */
 function checkInline(key: GatewayKey, report: Report): void {
-  if (!key.inline_configs) return;
+  if (!key.inline_configs) {
+    const message = '`inline_plugins` has no effect without `inline_configs: true`';
+    if (key.inline_plugins) report({ path: ['inline_plugins'], on: 'key', severity: 'warning', message });
+    return;
+  }
   const names = (['configs', 'default_config'] as const).filter((name) => key[name] !== undefined);
   if (names.length === 0) return;
   const stored = names.map((name) => `\`${name}\``).join(' and ');

@@ -1,21 +1,25 @@
 import type { ChainItem, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import type { Check, CheckedConfig } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
 export const checkNeeds: Check = ({ server }) => {
   if (!server) return {};
-  const attempt = server.chains?.attempt;
   return {
     config({ file }, report) {
       checkMetadata(file, server, report);
       checkReplyHeaders(file, server, report);
     },
-    node({ file }, report) {
-      if (!attempt) return;
+    node({ file, path }, report, config) {
       for (const { key, plugin } of OF_ATTEMPTS) {
-        if (file[key] === undefined || has(attempt, plugin)) continue;
-        const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.attempt\` of server.yaml does not include`;
+        if (file[key] === undefined) continue;
+        const chains = config.targets
+          .filter((target) => path.every((step, index) => target.path[index] === step))
+          .map((target) => attemptChain(target.path, config, server));
+        // A setting of a group or config may be for some of its targets only.
+        if (chains.length === 0 || chains.some(({ items }) => !items || has(items, plugin))) continue;
+        const message = `\`${key}\` needs the plugin "${plugin}", which ${chains[0]!.where} does not include`;
         report({ path: [key], on: 'key', message });
       }
     },
@@ -30,14 +34,36 @@ const OF_ATTEMPTS = [
   { key: 'retry', plugin: 'retry' },
 ] as const;
 
+/** The attempt chain of a target: the nearest list that names one, else the server's. Undefined: the default. */
+function attemptChain(
+  path: JsonPath,
+  { nodes }: CheckedConfig,
+  server: ServerFile,
+): { readonly items: readonly ChainItem[] | undefined; readonly where: string } {
+  const around = nodes.filter((node) => node.path.every((step, index) => path[index] === step));
+  const own = around.findLast(({ file: { plugins } }) => plugins && namesAttempt(plugins));
+  if (!own) return { items: server.chains?.attempt, where: '`chains.attempt` of server.yaml' };
+  return { items: own.file.plugins, where: own.path.length === 0 ? ITS_PLUGINS : '`plugins` of its target' };
+}
+
+const ITS_PLUGINS = '`plugins` of this config';
+
+/** Levels of external plugins are unknown here; a valid attempt chain ends with `send`. */
+const namesAttempt = (list: readonly ChainItem[]): boolean => has(list, 'send');
+
+/** A list without an attempt chain has request plugins only. */
+const namesRequest = (list: readonly ChainItem[]): boolean =>
+  has(list, 'route') || has(list, 'metadata') || (list.length > 0 && !namesAttempt(list));
+
 /** Compares the plugin's own name: an instance may have any name. */
 const has = (chain: readonly ChainItem[], plugin: string): boolean =>
   chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
 
 function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: Report): void {
-  const chain = file.plugins ?? server.chains?.request;
+  const own = file.plugins && namesRequest(file.plugins) ? file.plugins : undefined;
+  const chain = own ?? server.chains?.request;
   if (!file.metadata || !chain || has(chain, 'metadata')) return;
-  const place = file.plugins ? '`plugins` of this config' : '`chains.request` of server.yaml';
+  const place = own ? ITS_PLUGINS : '`chains.request` of server.yaml';
   const message = `\`metadata\` needs the plugin "metadata", which ${place} does not include`;
   report({ path: ['metadata'], on: 'key', message });
 }

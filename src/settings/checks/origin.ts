@@ -5,8 +5,6 @@ export const checkOrigin: Check = ({ inline }) =>
   inline
     ? {
         config({ file }, report) {
-          if (file.plugins)
-            report({ path: ['plugins'], on: 'key', message: 'a config sent with a request cannot choose `plugins`' });
           if (file.custom_hosts) report(choosesHosts('custom_hosts'));
           const explainId = file.reply_headers?.indexOf('explain_id') ?? -1;
           if (explainId < 0) return;
@@ -14,6 +12,7 @@ export const checkOrigin: Check = ({ inline }) =>
           report({ path: ['reply_headers', explainId], message });
         },
         node({ file }, report) {
+          if (file.plugins && !inline.plugins) report(CHOOSES_PLUGINS);
           if (file.remote_media) report(choosesHosts('remote_media'));
         },
       }
@@ -25,6 +24,12 @@ export const checkOrigin: Check = ({ inline }) =>
           report({ path: [], severity: 'warning', message });
         },
       };
+
+const CHOOSES_PLUGINS = {
+  path: ['plugins'],
+  on: 'key',
+  message: 'a config sent with a request cannot choose `plugins`, because its key has no `inline_plugins`',
+} as const;
 
 const choosesHosts = (key: string) =>
   ({

@@ -11,7 +11,7 @@ export const checkTargets: Check = () => ({
     checkStatusCodes(node.file, report);
     checkContextWindow(node, report);
     checkAttempts(node, report);
-    checkTwins(node.route, report);
+    checkTwins(node, report);
   },
   config: checkBounds,
 });
@@ -93,12 +93,13 @@ const attemptsIn = (route: Route): boolean =>
   route.kind === 'target' ? route.retry.attempts > 0 : route.members.some(attemptsIn);
 
 /** Warns of a target equal to another one beside it: it fails in the same way. */
-function checkTwins(route: Route, report: Report): void {
+function checkTwins({ file, route }: ConfigNode, report: Report): void {
   if (route.kind !== 'group' || route.mode === 'single') return;
   const seen = new Map<string, number>();
   for (const [index, member] of route.members.entries()) {
     if (member.kind !== 'target') continue;
-    const content = JSON.stringify({ ...member, path: '' }, (_, value: unknown) =>
+    const plugins = file.targets?.[index]?.plugins;
+    const content = JSON.stringify({ ...member, path: '', plugins }, (_, value: unknown) =>
       value instanceof Set ? [...value] : value,
     );
     const twin = seen.get(content);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type {
   CacheSettings as CacheFile,
+  ChainItem,
   CircuitBreaker as BreakerFile,
   CustomHosts as CustomHostsFile,
   GatewayFile,
@@ -24,6 +25,7 @@ import {
   type FallThroughRules,
   type HashField,
   type MetadataRules,
+  type NamedChain,
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
@@ -71,28 +73,49 @@ const NOTHING: Inherited = {
   timeouts: {},
   strict: undefined,
   messagesRoute: 'any',
+  chain: undefined,
 };
 
-/** Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings. */
-export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConfig {
+/** The chains that one list names. Undefined: the level is inherited. */
+export interface NamedChainsOfList {
+  readonly request: NamedChain | undefined;
+  readonly attempt: NamedChain | undefined;
+}
+/** The chains of the `plugins` lists in one file. */
+export type NamedChains = ReadonlyMap<readonly ChainItem[], NamedChainsOfList>;
+const NO_CHAINS: NamedChains = new Map();
+
+/**
+ * Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings.
+ * @param chains default: the server's chains, whatever `plugins` names
+ */
+export function compileGatewayConfig(id: string, file: GatewayFile, chains = NO_CHAINS): GatewayConfig {
   return {
     id,
     hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
     name: file.name,
-    route: compileRoute(file, 'config', NOTHING),
+    route: compileRoute(file, 'config', { around: NOTHING, chains }),
     metadata: file.metadata && compileMetadata(file.metadata),
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
     replyHeaders: new Set(file.reply_headers),
     ...(file.prompts && { prompts: new Map(Object.entries(file.prompts)) }),
+    chain: file.plugins && chains.get(file.plugins)?.request,
   };
 }
 
-function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inherited): Route {
-  const own = inherit(around, file);
+interface Outer {
+  readonly around: Inherited;
+  readonly chains: NamedChains;
+}
+
+function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains }: Outer): Route {
+  const own = inherit(around, file, chains);
   if (file.targets === undefined)
     return { kind: 'target', path, contextWindow: 'context_window' in file ? file.context_window : undefined, ...own };
-  const members = file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own));
+  const members = file.targets.map((target, index) =>
+    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains }),
+  );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
   return {
@@ -152,7 +175,7 @@ function hashField(text: string): HashField {
 }
 
 /** Merges field by field; the target's own settings take precedence over inherited ones. */
-function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
+function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: NamedChains): Inherited {
   const { retry = {} } = file;
   return {
     provider: file.provider ?? around.provider,
@@ -175,6 +198,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
     timeouts: { ...around.timeouts, ...readTimeouts({ total: file.request_timeout, ...file.timeouts }) },
     strict: file.strict_open_ai_compliance ?? around.strict,
     messagesRoute: file.messages_route ?? around.messagesRoute,
+    chain: (file.plugins && chains.get(file.plugins)?.attempt) ?? around.chain,
   };
 }
 

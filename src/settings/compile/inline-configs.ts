@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { ServerFile } from '../../../schemas/types.generated.ts';
+import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.ts';
 import { GatewayError, type GatewayConfig, type Report } from '../../plugin/index.ts';
 import { checkInlineConfig } from '../checks/index.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../problems/diagnostic.ts';
-import { compileGatewayConfig } from './gateway-config.ts';
+import { compileGatewayConfig, type NamedChains } from './gateway-config.ts';
 import type { ReferenceLookup } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { packageSchemas } from '../read/schemas.ts';
@@ -22,6 +22,14 @@ const KEPT = { configs: 500, bytes: 32 * 1024 * 1024 };
 /** The memory that a pattern may take once it is matched (query/patterns.ts). */
 const PATTERN_BYTES = 256 * 1024;
 
+/** For a key without `inline_plugins`. */
+const NOTHING_ELSE: InlinePermissions = { plugins: false };
+
+/** What a key allows in its configs besides the rest. */
+interface InlinePermissions {
+  readonly plugins: boolean;
+}
+
 interface Mistaken {
   readonly mistakes: readonly Diagnostic[];
   /** There are more mistakes than were explained. */
@@ -36,14 +44,16 @@ interface InlineConfigsSetup {
   readonly server: ServerFile;
   /** Lower-case names of headers that hold a credential of a catalog entry: no request may forward one. */
   readonly secretHeaders: readonly string[];
+  /** Checks the `plugins` lists of a config and returns their chains. Default: the server's chains. */
+  readonly chains?: ((file: GatewayFile, report: Report) => NamedChains) | undefined;
   /** Called with the warnings of a config when it is read for the first time. */
   readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
 }
 
 /**
  * Gateway configs sent with requests, as JSON. They pass the same schema and checks as files, without the features reserved
- * for files: references (a caller could read the server's environment), `plugins` (a caller could drop a guard),
- * `remote_media` and `custom_hosts` (a caller could choose the hosts that the gateway calls).
+ * for files: references (a caller could read the server's environment), `remote_media` and `custom_hosts` (a caller could choose
+ * the hosts that the gateway calls), and, without `inline_plugins` of the key, `plugins` (a caller could drop a guard).
  */
 export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
@@ -62,11 +72,13 @@ export class InlineConfigs {
   }
 
   /** @param header name of the request header. Throws GatewayError `invalid_config` with each mistake and its position. */
-  get(json: string, header: string): GatewayConfig {
+  get(json: string, header: string, may = NOTHING_ELSE): GatewayConfig {
     if (Buffer.byteLength(json) > this.#setup.limit)
       throw new GatewayError('invalid_config', `${header} exceeds ${this.#setup.limit} bytes (limits.inline_config).`);
-    let outcome = this.#known.get(json);
-    if (!outcome) this.#known.set(json, (outcome = this.#read(json)));
+    // No JSON object begins with a letter, so the two outcomes of a text have different keys.
+    const key = may.plugins ? `p${json}` : json;
+    let outcome = this.#known.get(key);
+    if (!outcome) this.#known.set(key, (outcome = this.#read(json, may)));
     if ('config' in outcome) return outcome.config;
     throw new GatewayError(
       'invalid_config',
@@ -74,12 +86,12 @@ export class InlineConfigs {
     );
   }
 
-  #read(json: string): Outcome {
+  #read(json: string, may: InlinePermissions): Outcome {
     const broken = jsonMistake(json);
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);
     if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
-    const { diagnostics, config, isCut } = readConfig(file, this.#setup.server, this.#credentials);
+    const { diagnostics, config, isCut } = readConfig(file, { ...this.#setup, credentials: this.#credentials, may });
     const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
     if (mistakes.length > 0 || !config) return { mistakes, isCut };
     if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
@@ -115,10 +127,14 @@ const NO_REFERENCES: ReferenceLookup = {
   find: () => ({ problem: 'references are allowed in files only; write `$${` for a plain `${`' }),
 };
 
+interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains'> {
+  readonly credentials: ReadonlyMap<string, string>;
+  readonly may: InlinePermissions;
+}
+
 function readConfig(
   file: YamlFile,
-  server: ServerFile,
-  credentials: ReadonlyMap<string, string>,
+  { server, credentials, may, chains }: ReadOptions,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -134,8 +150,9 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  checkInlineConfig(config, server, credentials, report);
-  return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
+  checkInlineConfig(config, server, { credentials, plugins: may.plugins }, report);
+  const named = may.plugins ? chains?.(config, report) : undefined;
+  return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config, named) };
 }
 
 function reported({ mistakes, isCut = false }: Mistaken): string {

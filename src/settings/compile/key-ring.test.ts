@@ -32,6 +32,7 @@ describe('a key ring', () => {
       configs: ['prod'],
       defaultConfig: 'prod',
       inlineConfigs: false,
+      inlinePlugins: false,
     });
     expect(ring.find('from-the-environment', '203.0.113.1')).toMatchObject({ keyId: 'given', providers: undefined });
   });

@@ -65,6 +65,7 @@ export const callerOf = (key: GatewayKey): Caller => ({
   ...(key.prompts && { prompts: key.prompts }),
   defaultConfig: key.default_config,
   inlineConfigs: key.inline_configs ?? false,
+  inlinePlugins: key.inline_plugins ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
   ...(key.files && { files: compileFileLimits(key.files) }),

@@ -1,34 +1,30 @@
 import type { AnswerExplanation, PluginExplanation, FieldSource } from '../../explanation/explanation.ts';
-import type { Attempt, GatewayError, PluginLevel } from '../../../plugin/index.ts';
+import type { Attempt, GatewayError, NamedChain, PluginLevel } from '../../../plugin/index.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
+import { pluginsOf } from '../../../compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { isInline } from '../../run/written-config.ts';
-import { ownSource, serverSource } from './places.ts';
+import { serverSource, sourceAt } from './places.ts';
 import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
 export function describePlugins(seen: Observation): readonly PluginExplanation[] {
   const { attempts, exchange } = seen;
-  const outer = [...chainOf(seen, 'entry'), ...(exchange.config ? chainOf(seen, 'request') : [])];
-  const ofTargets = chainOf(seen, 'attempt');
+  const ofConfig = exchange.config ? chainOf(seen, 'request', exchange.config.chain) : [];
+  const outer = [...chainOf(seen, 'entry', undefined), ...ofConfig];
   return [
     ...outer.map((place) => describePlugin(seen, place, undefined)),
     ...attempts.flatMap(({ attempt }, target) =>
-      ofTargets.map((place) => ({ ...describePlugin(seen, place, attempt), target })),
+      chainOf(seen, 'attempt', attempt.target.chain).map((place) => ({
+        ...describePlugin(seen, place, attempt),
+        target,
+      })),
     ),
   ];
 }
 
-/** The chain for this request's config, which may list its own request chain. */
-function chainOf(seen: Observation, level: PluginLevel): readonly ListedPlugin[] {
-  const own = level === 'request' ? fileWithPlugins(seen) : undefined;
-  return seen.listed.filter(({ file, path }) => (own ? file === own : file === 'server.yaml' && path[1] === level));
-}
-
-function fileWithPlugins(seen: Observation): string | undefined {
-  const { id = '' } = seen.exchange.config ?? {};
-  return !isInline(seen) && seen.settings.gateway.get(id)?.plugins ? `gateway/${id}.yaml` : undefined;
-}
+/** The plugins of a chain: those that `plugins` of the config or target names, else the server's. */
+const chainOf = ({ listed }: Observation, level: PluginLevel, named: NamedChain | undefined): readonly ListedPlugin[] =>
+  named ? pluginsOf(named) : listed.filter(({ path }) => path[1] === level);
 
 function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginExplanation {
   const step = seen.steps.findLast((each) => each.place === place && each.attempt === attempt);
@@ -46,7 +42,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
 }
 
 const whyOn = (seen: Observation, { file, path }: ListedPlugin): FieldSource =>
-  (file === 'server.yaml' ? serverSource(seen, path) : ownSource(seen, 'config', path)) ?? DEFAULT_CHAIN;
+  file === 'server.yaml' ? (serverSource(seen, path) ?? DEFAULT_CHAIN) : sourceAt(seen, path);
 
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 

@@ -121,6 +121,7 @@ describe('the caller', () => {
       configs: ['plain'],
       defaultConfig: undefined,
       inlineConfigs: false,
+      inlinePlugins: false,
       ownUpstreamToken: true,
     });
   });
@@ -143,6 +144,7 @@ describe('the caller', () => {
       at: undefined,
       configs: undefined,
       inlineConfigs: true,
+      inlinePlugins: false,
       ownUpstreamToken: false,
     });
   });

@@ -31,7 +31,7 @@ export function describeRequest({ record, exchange, question }: Observation): Re
 export function describeCaller(seen: Observation): CallerExplanation | undefined {
   const { caller, upstreamToken } = seen.exchange;
   if (!caller) return undefined;
-  const { keyId, providers, models, configs, defaultConfig, inlineConfigs, fields } = caller;
+  const { keyId, providers, models, configs, defaultConfig, inlineConfigs, inlinePlugins = false, fields } = caller;
   return {
     key: keyId,
     found: howFound(seen, keyId),
@@ -41,6 +41,7 @@ export function describeCaller(seen: Observation): CallerExplanation | undefined
     configs,
     defaultConfig,
     inlineConfigs,
+    inlinePlugins,
     fields,
     ownUpstreamToken: upstreamToken !== undefined,
   };

@@ -24,6 +24,7 @@ export function createExplanation(parts: Partial<Explanation> = {}): Explanation
       configs: undefined,
       defaultConfig: 'prod',
       inlineConfigs: false,
+      inlinePlugins: false,
       fields: undefined,
       ownUpstreamToken: false,
     },
