@@ -67,8 +67,8 @@ export interface CompileSetup {
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/** `send` sends bytes with credentials, so external plugins never get it. */
-const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
+/** `send` and `semantic` send bytes with credentials, so external plugins never get them. */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic']);
 
 /** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
 export async function compileChain(source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> {

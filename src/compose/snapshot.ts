@@ -24,7 +24,9 @@ import type { ProviderEntry } from '../providers/provider.ts';
 import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
+import { embeddings } from '../operations/embeddings.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
+import { createSemanticCache } from '../translate/semantic/semantic-cache.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
@@ -192,9 +194,10 @@ async function compileChains(
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const semantic = createSemanticCache(replies.texts, { targets, translate: base.translate, send, operation: embeddings, clock });
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
-    { ...base, send, media, cache: createReplyCache(replies, clock) },
+    { ...base, send, media, cache: createReplyCache(replies, clock), semantic },
   );
   const attempts = createAttemptRunner({
     chain: attemptChain?.run ?? noChain,

@@ -38,6 +38,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   body: RequestBody;
   outbound: Outbound | undefined;
   cache: CacheStatus | undefined;
+  semantic: Attempt['semantic'];
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;

@@ -7,6 +7,7 @@ import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarge
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
+import type { SemanticCache } from './semantic.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
 
@@ -196,7 +197,7 @@ export interface RequestRecording {
   close(end: ReplyEnd): void;
 }
 
-/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send`. */
+/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send` and `semantic`. */
 export interface Capabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;
@@ -210,6 +211,7 @@ export interface Capabilities {
   readonly defaultFormat: Format;
   readonly send: Sender;
   readonly cache: ReplyCache;
+  readonly semantic: SemanticCache;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
   readonly turns: Turns;

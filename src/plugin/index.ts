@@ -52,6 +52,19 @@ export type {
   TraceContext,
   TryRecord,
 } from './exchange.ts';
+export type {
+  ComparedText,
+  Embedded,
+  EmbeddingCall,
+  EmbedRequest,
+  KeptText,
+  SemanticCache,
+  SemanticLookup,
+  SemanticResult,
+  TextFacts,
+  TextPlace,
+  Uncompared,
+} from './semantic.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';
 export { holdsKeyShape } from './secret.ts';
@@ -102,6 +115,7 @@ export type {
   ReplyHeader,
   RetrySettings,
   Route,
+  SemanticSettings,
   StickySettings,
   Target,
   TimeoutSettings,

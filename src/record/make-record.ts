@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   type Exchange,
   type GatewayError,
+  type SemanticLookup,
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
@@ -18,6 +19,7 @@ import type {
   RecordedPlace,
   RecordedAttempt,
   RecordedFailure,
+  RecordedSemantic,
   RecordedSkip,
   RecordedTry,
   RecordEnd,
@@ -144,6 +146,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     stream: attempt.reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
+    cacheMode: target.cache?.semantic ? 'semantic' : 'exact',
+    semantic: attempt.semantic && recordSemantic(attempt.semantic),
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
@@ -153,6 +157,19 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     losses: losses.length === 0 ? NONE : losses.map(recordLoss),
   };
 }
+
+const recordSemantic = ({ result, reason, similarity, embedding }: SemanticLookup): RecordedSemantic => ({
+  result,
+  reason: cutIfAny(reason),
+  similarity,
+  embedding: embedding && {
+    provider: embedding.slug,
+    modelLabel: embedding.modelLabel,
+    durationMs: embedding.to - embedding.from,
+    tokens: embedding.tokens,
+    result: embedding.result,
+  },
+});
 
 const recordLoss = ({ param, action, count }: Loss): RecordedAttempt['losses'][number] => ({
   param: cut(param),
@@ -299,14 +316,15 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
 }
 
 /**
- * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte and
- * of waits for identical requests, which may overlap.
+ * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte, of
+ * waits for identical requests and of calls for vectors, which may overlap.
  */
 function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
-  if (only && attempts.length === 1 && !only.wait) return triedMs(only.tries, endedAt);
+  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);
   const spans = attempts
-    .flatMap(({ wait, tries }) => [
+    .flatMap(({ wait, tries, semantic }) => [
+      ...(semantic?.embedding ? [semantic.embedding] : []),
       ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
       ...(tries[0] ? [{ from: tries[0].startedAt, to: tries.at(-1)?.endedAt ?? endedAt }] : []),
     ])

@@ -156,11 +156,15 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
     if (!builtin) setup.onForeignPlugin();
     return create();
   },
-  grant: (granted) => ({
-    ...granted,
-    ...(granted.keys && { keys: supposingKeys(granted.keys, (...asked) => setup.keys.find(...asked)) }),
-    ...(granted.send && { send: notingSender(setup, inside) }),
-  }),
+  grant: (granted) => {
+    const send = granted.send && notingSender(setup, inside);
+    return {
+      ...granted,
+      ...(granted.keys && { keys: supposingKeys(granted.keys, (...asked) => setup.keys.find(...asked)) }),
+      ...(send && { send }),
+      ...(send && granted.semantic && { semantic: granted.semantic.through(send) }),
+    };
+  },
 });
 
 function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {

@@ -74,7 +74,12 @@ export interface ServerSettings {
   };
   /** Modules with plugins; paths are relative to the settings folder. */
   readonly plugins: readonly string[];
-  readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
+  readonly cache: {
+    readonly maxBytes: number;
+    readonly maxEntryBytes: number;
+    /** Bounds of the texts and vectors of semantic caches. */
+    readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
+  };
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
@@ -109,6 +114,11 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     cache: {
       maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
       maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
+      texts: {
+        maxBytes: parseBytes(cache.semantic?.max_bytes ?? '32MiB'),
+        scopeBytes: parseBytes(cache.semantic?.scope_bytes ?? '8MiB'),
+        scopeEntries: cache.semantic?.scope_entries ?? 1000,
+      },
     },
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },

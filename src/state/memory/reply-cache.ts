@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { CachedReply, Clock } from '../../plugin/index.ts';
 import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from '../ports.ts';
+import { MemoryTextStore } from './text-store.ts';
 
 interface ReplyStoreSetup {
   readonly clock: Clock;
@@ -31,11 +33,13 @@ export class MemoryReplyStore implements ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #entries: LRUCache<string, Entry>;
+  readonly texts: MemoryTextStore;
 
   constructor({ clock, limits, onChange = () => {}, onEvict = () => {} }: ReplyStoreSetup) {
     this.#clock = clock;
     this.limits = limits;
     this.#onChange = onChange;
+    this.texts = new MemoryTextStore(limits.texts);
     this.#entries = new LRUCache({
       // lru-cache requires a limit above 0; with one byte nothing fits either.
       maxSize: Math.max(1, limits.maxBytes),
@@ -82,8 +86,7 @@ export class MemoryReplyStores implements ReplyStores {
 
   prepare(limits: ReplyStoreLimits): ReplyStore {
     const current = this.#current;
-    if (current?.limits.maxBytes === limits.maxBytes && current.limits.maxEntryBytes === limits.maxEntryBytes)
-      return current;
+    if (current && isDeepStrictEqual(current.limits, limits)) return current;
     const { onChange, ...setup } = this.#setup;
     const store = new MemoryReplyStore({
       ...setup,
