@@ -116,8 +116,8 @@ function candidatesFor(
   let reason: keyof TextFacts | undefined;
   const candidates = all.filter((kept) => {
     const fact = semantic.differsIn(kept.facts, facts);
-    // The facts of the most recently used text explain the miss.
-    reason = fact ?? reason;
+    // The text that agrees in most facts explains the miss.
+    if (fact && (!reason || FACT_NAMES.indexOf(fact) > FACT_NAMES.indexOf(reason))) reason = fact;
     return fact === undefined && isThere(semantic, cache, kept);
   });
   if (candidates.length > 0) return { candidates };
@@ -167,10 +167,13 @@ export const UNCOMPARED: Readonly<Record<Uncompared, string>> = {
   large_body: 'its messages are too large',
 };
 
-/** The facts in which texts differ, for explain. */
+/** The facts in which texts differ, for explain, in the order in which they are compared. */
 export const FACTS: Readonly<Record<keyof TextFacts, string>> = {
   numbers: 'numbers, dates or units',
   polarity: 'negations or opposites',
   names: 'names',
   words: 'the order of words',
 };
+
+// Object.keys does not tell that these are the keys of the table.
+const FACT_NAMES = Object.keys(FACTS) as readonly (keyof TextFacts)[];

@@ -209,7 +209,7 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
 }
 
 /** The checks refuse a semantic cache without `embeddings`. */
-const DEFAULT_SEMANTIC: SemanticSettings = { embeddings: '', threshold: 0.95, timeoutMs: 500 };
+export const DEFAULT_SEMANTIC: SemanticSettings = { embeddings: '', threshold: 0.95, timeoutMs: 500 };
 
 const compileSemantic = (base = DEFAULT_SEMANTIC, file: CacheFile): SemanticSettings => ({
   embeddings: file.embeddings ?? base.embeddings,

@@ -51,7 +51,10 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
   const done = (result: 'success' | 'late' | 'failed') => {
     const { resolved, signals } = inner.attempt;
     const tokens = signals?.usage?.input;
-    return resolved && { slug: resolved.slug, modelLabel: resolved.modelLabel, from, to: clock.now(), tokens, result };
+    if (!resolved) return undefined;
+    // Stored configs name few models; a caller's own config could name any.
+    const modelLabel = request.exchange.config?.id === 'inline' ? resolved.modelLabel : resolved.model;
+    return { slug: resolved.slug, modelLabel, from, to: clock.now(), tokens, result };
   };
   try {
     const reply = await untilCancelled(call(inner, settings.embeddings, setup), cancellation);

@@ -49,7 +49,7 @@ function isName(word: string, plain: string, opens: boolean): boolean {
   if (!CAPITAL.test(word)) return false;
   // "I" in the middle of a sentence, with its verbs.
   if (/^i(?:['’]\p{L}+)?$/u.test(plain)) return false;
-  return !opens || INNER_CAPITAL.test(word) || !OPENERS.has(plain);
+  return !opens || INNER_CAPITAL.test(word) || !OPENERS.has(plain.replace(/['’].*$/, ''));
 }
 
 const EQUAL = ['numbers', 'polarity', 'names'] as const;

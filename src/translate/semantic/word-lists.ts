@@ -8,7 +8,7 @@ const NUMBER_WORDS = set(
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen',
   'eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen half',
   'quarter third fourth fifth sixth seventh eighth ninth tenth first second last next previous once twice double triple',
-  'single both couple pair once both every each all any some few many most',
+  'single both couple pair every each all any some few many most',
   'null ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend halb erste zweite dritte letzte',
   'nächste deux trois quatre cinq six sept huit neuf dix cent mille premier première deuxième dernier dernière prochain',
   'dos tres cuatro cinco seis siete ocho nueve diez cien mil primero primera segundo último última próximo',
@@ -61,19 +61,19 @@ const OPPOSITES = set(
   'true false male female man men woman women boy girl he she him her his hers mother father son daughter husband wife win',
   'wins lose loses love hate pro pros con cons advantage advantages disadvantage disadvantages benefit benefits risk risks',
   'strength strengths weakness weaknesses upload uploading download downloading push pull send sending receive receiving',
-  'sent received give take lend borrow accept accepts accepting accepted reject rejects rejecting rejected approve approves approved',
+  'sent received lend borrow accept accepts accepting accepted reject rejects rejecting rejected approve approves approved',
   'deny past future ancient modern arrive arrives arrival depart departs departure early earlier late later source',
   'destination input output read write reading writing public private internal external inbound outbound incoming outgoing always sometimes',
-  'often must should may might can could required optional mandatory legal illegal present absent same different like dislike',
+  'often must should may might required optional mandatory legal illegal present absent same different like dislike',
   'install installing uninstall uninstalling subscribe unsubscribe lock unlock hide show merge split upgrade downgrade login logout',
   'sync full empty positive negative profit loss gain guilty innocent success failure succeed deposit withdraw withdrawal debit credit',
   'alive dead birth death born died active inactive online offline vertical horizontal row rows column columns',
   'client server host guest parent child teacher student employer employee sender recipient buyer seller landlord tenant ascending descending',
-  'vor nach mehr weniger mit ein aus an ab auf zu avant après plus moins avec ouvrir fermer antes después más menos con abrir cerrar',
+  'vor nach mehr weniger mit aus ab auf avant après plus moins avec ouvrir fermer antes después más menos con abrir cerrar',
 );
 
 /** Prefixes that turn a word into its opposite. Words that only look so are compared too, which costs hits alone. */
-const TURNED = /^(?:un|dis|non|mis|anti|il|im|ir|de)\p{L}{4,}$/u;
+const TURNED = /^(?:un|dis|non|mis|anti|in|il|im|ir|de)\p{L}{4,}$/u;
 
 export const hasPolarity = (word: string): boolean =>
   NEGATIONS.has(word) || OPPOSITES.has(word) || /n['’]t$/.test(word) || TURNED.test(word);
