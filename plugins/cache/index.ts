@@ -50,7 +50,17 @@ export default definePlugin({
       };
       const heavy = turns.isHeavy(attempt.body.original.length);
       const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
-      const job: Job = { ...found, ctx, next, attempt, settings, cache: host.cache, semantic: host.semantic, clock, heavy };
+      const job: Job = {
+        ...found,
+        ctx,
+        next,
+        attempt,
+        settings,
+        cache: host.cache,
+        semantic: host.semantic,
+        clock,
+        heavy,
+      };
       const { key } = found;
       if (refresh) {
         attempt.cache = 'refresh';
@@ -62,7 +72,8 @@ export default definePlugin({
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       // The reply to an identical request in flight is sure, and needs no vector.
-      const near = settings.semantic && !flights.find(flightKey(job)) ? await lookUpNear(job, settings.semantic) : undefined;
+      const near =
+        settings.semantic && !flights.find(flightKey(job)) ? await lookUpNear(job, settings.semantic) : undefined;
       if (near?.reply && answer(job, near.reply, 'semantic_hit')) return;
       job.near = near;
       attempt.cache = 'miss';

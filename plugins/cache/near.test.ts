@@ -19,10 +19,13 @@ async function createCounted(embed = sameVectors, limits: Parameters<typeof crea
   });
   let answered = 0;
   const begin = (text: string, parts: AskParts = {}) =>
-    bench.ask(({ attempt }) => {
-      answered += 1;
-      answers(attempt, Buffer.from(plainReply(`answer ${answered}`)));
-    }, { ...json(text), ...parts });
+    bench.ask(
+      ({ attempt }) => {
+        answered += 1;
+        answers(attempt, Buffer.from(plainReply(`answer ${answered}`)));
+      },
+      { ...json(text), ...parts },
+    );
   return {
     ...bench,
     calls,
@@ -69,7 +72,11 @@ describe('a look-up by meaning', () => {
     await new Promise(setImmediate);
     gate.resolve();
     await Promise.all([leader.done, follower.done]);
-    expect([leader.attempt.cache, follower.attempt.cache, follower.attempt.semantic]).toEqual(['miss', 'shared', undefined]);
+    expect([leader.attempt.cache, follower.attempt.cache, follower.attempt.semantic]).toEqual([
+      'miss',
+      'shared',
+      undefined,
+    ]);
     expect(calls).toEqual([]);
   });
 
@@ -84,17 +91,18 @@ describe('a look-up by meaning', () => {
   it('forgets a text whose reply is gone', async () => {
     const { get, clock, calls, store } = await createCounted();
     await get('hello there');
-    expect(store.texts.entries).toBe(1);
+    expect(store.texts.size.entries).toBe(1);
     await clock.advance(61_000);
     expect((await get('hello you')).semantic).toEqual({ result: 'first' });
-    expect([calls.length, store.texts.entries]).toEqual([0, 1]);
+    expect([calls.length, store.texts.size.entries]).toEqual([0, 1]);
   });
 
   it('takes at most eight texts without a vector with one question', async () => {
     const failing: Embedded = { vectors: undefined, call: { ...call, result: 'failed' }, error: 'upstream_error' };
     let works = false;
     const { get, calls } = await createCounted((request) => (works ? sameVectors(request) : Promise.resolve(failing)));
-    for (const word of ['red', 'blue', 'green', 'pink', 'brown', 'grey', 'white', 'amber', 'teal', 'plum']) await get(`a ${word} cup`);
+    for (const word of ['red', 'blue', 'green', 'pink', 'brown', 'grey', 'white', 'amber', 'teal', 'plum'])
+      await get(`a ${word} cup`);
     works = true;
     const last = await get('a beige cup');
     expect([last.cache, calls.at(-1)?.length]).toEqual(['semantic_hit', 9]);
@@ -125,6 +133,6 @@ describe('a look-up by meaning', () => {
     const exact = { cache: { maxAgeMs: 60_000, scope: 'key' as const } };
     await get('hello there', { target: exact });
     const other = await get('hello you', { target: exact });
-    expect([other.cache, other.semantic, store.texts.entries]).toEqual(['miss', undefined, 0]);
+    expect([other.cache, other.semantic, store.texts.size.entries]).toEqual(['miss', undefined, 0]);
   });
 });

@@ -63,7 +63,11 @@ export function keepOnly(job: SemanticJob): NearReply | undefined {
 
 function keeper(
   { semantic, key, question: { exchange } }: SemanticJob,
-  { place, asked: { text, facts }, vector }: { place: TextPlace; asked: ComparedText; vector: Float32Array | undefined },
+  {
+    place,
+    asked: { text, facts },
+    vector,
+  }: { place: TextPlace; asked: ComparedText; vector: Float32Array | undefined },
 ): NearReply['keep'] {
   // The request body is released before a stream ends: the closure holds the short text alone.
   return (kept) => {

@@ -194,7 +194,13 @@ async function compileChains(
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
-  const semantic = createSemanticCache(replies.texts, { targets, translate: base.translate, send, operation: embeddings, clock });
+  const semantic = createSemanticCache(replies.texts, {
+    targets,
+    translate: base.translate,
+    send,
+    operation: embeddings,
+    clock,
+  });
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
     { ...base, send, media, cache: createReplyCache(replies, clock), semantic },

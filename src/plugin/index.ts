@@ -6,6 +6,8 @@ export type {
   Capabilities,
   CapabilityName,
   ConfigDirectory,
+  Embedded,
+  EmbedRequest,
   HealthDirectory,
   HealthTrial,
   KeyRing,
@@ -17,6 +19,7 @@ export type {
   ReplyCache,
   RequestRecording,
   Prepared,
+  SemanticCache,
   Sender,
   TargetHealth,
   TargetResolver,
@@ -54,11 +57,8 @@ export type {
 } from './exchange.ts';
 export type {
   ComparedText,
-  Embedded,
   EmbeddingCall,
-  EmbedRequest,
   KeptText,
-  SemanticCache,
   SemanticLookup,
   SemanticResult,
   TextFacts,

@@ -7,19 +7,18 @@ import {
   type ErrorCode,
   type Exchange,
   type GatewayError,
-  type SemanticLookup,
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
 import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
+import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import type {
   RequestOutcome,
   RecordedPlace,
   RecordedAttempt,
   RecordedFailure,
-  RecordedSemantic,
   RecordedSkip,
   RecordedTry,
   RecordEnd,
@@ -146,8 +145,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     stream: attempt.reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
-    cacheMode: target.cache?.semantic ? 'semantic' : 'exact',
-    semantic: attempt.semantic && recordSemantic(attempt.semantic),
+    cacheMode: cacheModeOf(target),
+    semantic: recordSemantic(attempt.semantic),
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
@@ -157,19 +156,6 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     losses: losses.length === 0 ? NONE : losses.map(recordLoss),
   };
 }
-
-const recordSemantic = ({ result, reason, similarity, embedding }: SemanticLookup): RecordedSemantic => ({
-  result,
-  reason: cutIfAny(reason),
-  similarity,
-  embedding: embedding && {
-    provider: embedding.slug,
-    modelLabel: embedding.modelLabel,
-    durationMs: embedding.to - embedding.from,
-    tokens: embedding.tokens,
-    result: embedding.result,
-  },
-});
 
 const recordLoss = ({ param, action, count }: Loss): RecordedAttempt['losses'][number] => ({
   param: cut(param),

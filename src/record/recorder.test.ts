@@ -189,7 +189,11 @@ describe('the metrics of a request', () => {
   it('record the reply to a near text with its similarity, and the tokens of its vectors', async () => {
     const bench = createBench();
     const exchange = exchangeOf({ reply: replyOf(false) });
-    const cache = { maxAgeMs: 1, scope: 'key', semantic: { embeddings: '@v/e', threshold: 0.9, timeoutMs: 1 } } as const;
+    const cache = {
+      maxAgeMs: 1,
+      scope: 'key',
+      semantic: { embeddings: '@v/e', threshold: 0.9, timeoutMs: 1 },
+    } as const;
     const embedding = { slug: 'v', modelLabel: 'e', from: 1, to: 3, tokens: 7, result: 'success' } as const;
     const semantic = { result: 'hit', similarity: 0.93456, embedding } as const;
     exchange.attempts.push(

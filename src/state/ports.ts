@@ -46,6 +46,7 @@ export interface TextStoreLimits {
 
 /** Texts of requests with cached replies, and their vectors, within bounds. */
 export interface TextStore {
+  readonly size: ReplyStoreSize;
   /** Texts of a group, the least recently used first. Does not count as a use. */
   texts(place: TextPlace): readonly KeptText[];
   /** Stores a text, instead of an earlier one with the same key in its group. */

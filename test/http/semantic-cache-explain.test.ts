@@ -26,12 +26,21 @@ const start = (): Promise<Pair> =>
     { gateway: { near } },
   );
 
-const body = (content: unknown, more: object = {}): object => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
+const body = (content: unknown, more: object = {}): object => ({
+  model: 'm',
+  messages: [{ role: 'user', content }],
+  ...more,
+});
 const send = async ({ gateway }: Pair, content: string): Promise<string> =>
   (await call(gateway, { config: 'near', body: body(content) })).id;
 
 async function explanationOf({ gateway }: Pair, content: unknown, more: object = {}): Promise<Explanation> {
-  const question = { path: '/v1/chat/completions', headers: { 'x-gateway-config': 'near' }, body: body(content, more), key: 'test' };
+  const question = {
+    path: '/v1/chat/completions',
+    headers: { 'x-gateway-config': 'near' },
+    body: body(content, more),
+    key: 'test',
+  };
   const { status, text } = await ask(gateway, question);
   expect(status, text).toBe(200);
   return JSON.parse(text) as Explanation;
@@ -60,9 +69,9 @@ describe('the explanation of a semantic cache', () => {
     expect(nearOf(await explanationOf(pair, 'hello you', { temperature: 0 }))).toBe(
       'no hit: no other text is stored for this conversation, its parameters and its scope',
     );
-    expect(nearOf(await explanationOf(pair, [{ type: 'image_url', image_url: { url: 'https://e.example/a.png' } }]))).toBe(
-      'not compared: a message has a part that is no text',
-    );
+    expect(
+      nearOf(await explanationOf(pair, [{ type: 'image_url', image_url: { url: 'https://e.example/a.png' } }])),
+    ).toBe('not compared: a message has a part that is no text');
     expect(nearOf(await explanationOf(pair, 'hello there'))).toBeUndefined();
     expect(pair.upstream.seen.length).toBe(seen);
   });

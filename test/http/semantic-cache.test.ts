@@ -15,7 +15,9 @@ import {
 } from '../support/upstream.ts';
 
 const KEYS = { a: 'key-a-0123456789', b: 'key-b-0123456789' };
-const SEMANTIC = { cache: { mode: 'semantic', embeddings: '@openai/vectors', threshold: 0.9, max_age: 60, timeout: '5s' } };
+const SEMANTIC = {
+  cache: { mode: 'semantic', embeddings: '@openai/vectors', threshold: 0.9, max_age: 60, timeout: '5s' },
+};
 
 /** The vector of a text: texts with the same first letter are near. */
 const vectorOf = (text: string): number[] => [text.startsWith('h') ? 1 : 0.05, 0.1, text.startsWith('h') ? 0.05 : 1];
@@ -64,7 +66,9 @@ interface Answer {
 async function start(script: Script = counting(), config: object = SEMANTIC, server: object = {}): Promise<Started> {
   const { upstream, gateway } = await startPair(script, {
     server: { default_config: 'near', ...server },
-    keys: { keys: Object.entries(KEYS).map(([id, key]) => ({ id, key: `\${env:NONE:-${key}}`, inline_configs: true })) },
+    keys: {
+      keys: Object.entries(KEYS).map(([id, key]) => ({ id, key: `\${env:NONE:-${key}}`, inline_configs: true })),
+    },
     gateway: { near: config },
   });
   return {
@@ -102,7 +106,11 @@ describe('a near text', () => {
     const text = await metrics();
     expect(text).toContain('gatehouse_cache_requests_total{mode="semantic",result="semantic_hit"} 1\n');
     expect(text).toContain('gatehouse_cache_embeddings_total{provider="openai",result="success"} 1\n');
-    expect(text).toMatch(/gatehouse_tokens_total\{provider="openai",request_model="vectors",operation="embeddings",type="input"\} 7\n/);
+    expect(text).toMatch(
+      /gatehouse_tokens_total\{provider="openai",request_model="vectors",operation="embeddings",type="input"\} 7\n/,
+    );
+    expect(text).toContain('gatehouse_cache_texts 1\n');
+    expect(text).toMatch(/gatehouse_cache_texts_size_bytes \d{3,4}\n/);
     expect(text).toMatch(/gatehouse_upstream_attempts_total\{[^}]*\} 1\n/);
   });
 
@@ -136,7 +144,10 @@ describe('a near text', () => {
     const { gateway } = await start();
     const client = new Anthropic({ apiKey: KEYS.a, baseURL: gateway.url, maxRetries: 0 });
     const ask = async (text: string): Promise<string | null> => {
-      const content: Anthropic.TextBlockParam[] = [{ type: 'text', text: 'Context' }, { type: 'text', text }];
+      const content: Anthropic.TextBlockParam[] = [
+        { type: 'text', text: 'Context' },
+        { type: 'text', text },
+      ];
       const { response } = await client.messages
         .create({ model: '@claude/c', max_tokens: 10, messages: [{ role: 'user', content }] })
         .withResponse();
@@ -152,7 +163,15 @@ describe('a request that differs otherwise', () => {
     ['in a parameter', { body: { temperature: 0 } }],
     ['in the model', { body: { model: '@openai/other' } }],
     ['in the tools', { body: { tools: [{ type: 'function', function: { name: 'f' } }] } }],
-    ['in the system message', { messages: [{ role: 'system', content: 's' }, { role: 'user', content: 'how is it' }] }],
+    [
+      'in the system message',
+      {
+        messages: [
+          { role: 'system', content: 's' },
+          { role: 'user', content: 'how is it' },
+        ],
+      },
+    ],
     ['in the namespace', { headers: { 'x-gateway-cache-namespace': 'n' } }],
     ['in the compliance flag', { headers: { 'x-gateway-strict-open-ai-compliance': 'false' } }],
     ['in a stated fact', { messages: [{ role: 'user', content: 'how are 2 you' }] }],
@@ -181,7 +200,11 @@ describe('vectors that do not come', () => {
   const bad: readonly [string, Script, string][] = [
     ['a refusal', (_, res) => json(res, { error: { message: 'no' } }, 500), 'upstream_error'],
     ['a page', (_, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'), 'upstream_error'],
-    ['too few vectors', (_, res) => json(res, { object: 'list', data: [{ index: 0, embedding: [1] }] }), 'unreadable_reply'],
+    [
+      'too few vectors',
+      (_, res) => json(res, { object: 'list', data: [{ index: 0, embedding: [1] }] }),
+      'unreadable_reply',
+    ],
     [
       'vectors of text',
       (_, res) => json(res, { object: 'list', data: [0, 1].map((index) => ({ index, embedding: ['a'] })) }),
@@ -194,7 +217,8 @@ describe('vectors that do not come', () => {
     ],
     [
       'vectors of two lengths',
-      (_, res) => json(res, { object: 'list', data: [0, 1].map((index) => ({ index, embedding: index ? [1] : [1, 0] })) }),
+      (_, res) =>
+        json(res, { object: 'list', data: [0, 1].map((index) => ({ index, embedding: index ? [1] : [1, 0] })) }),
       'unreadable_reply',
     ],
     [
@@ -214,7 +238,10 @@ describe('vectors that do not come', () => {
 
   it('in time are a miss after the timeout of the cache', async () => {
     const config = { cache: { ...SEMANTIC.cache, timeout: '150ms' } };
-    const { ask, upstream, gateway } = await start(counting(() => {}), config);
+    const { ask, upstream, gateway } = await start(
+      counting(() => {}),
+      config,
+    );
     await ask('how are you');
     const began = performance.now();
     expect(await ask('how is it')).toMatchObject({ status: 'MISS', text: 'answer 2' });
@@ -227,14 +254,27 @@ describe('vectors that do not come', () => {
 
   it('leave the target healthy', async () => {
     const config = { ...SEMANTIC, circuit_breaker: { failures: 1, min_requests: 1, cooldown: '60s' } };
-    const { ask } = await start(counting((_, res) => json(res, {}, 503)), config);
-    for (const text of ['how are you', 'how is it', 'how was it']) expect(await ask(text)).toMatchObject({ status: 'MISS' });
+    const { ask } = await start(
+      counting((_, res) => json(res, {}, 503)),
+      config,
+    );
+    for (const text of ['how are you', 'how is it', 'how was it'])
+      expect(await ask(text)).toMatchObject({ status: 'MISS' });
   });
 });
 
 describe('a reply', () => {
   it.each<[string, object]>([
-    ['with a tool call', { message: { content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }, finish_reason: 'stop' }],
+    [
+      'with a tool call',
+      {
+        message: {
+          content: null,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        finish_reason: 'stop',
+      },
+    ],
     ['that was cut by its limit', { message: { content: 'a' }, finish_reason: 'length' }],
     ['that a filter stopped', { message: { content: 'a' }, finish_reason: 'content_filter' }],
     ['that refuses', { message: { content: null, refusal: 'no' }, finish_reason: 'stop' }],

@@ -240,6 +240,20 @@ export const UPSTREAM_METRICS = {
     labels: [],
     zero: [{}],
   },
+  cacheTexts: {
+    type: 'gauge',
+    name: 'gatehouse_cache_texts',
+    help: 'Texts that semantic caches compare, including those whose replies are gone and that were not looked up since.',
+    labels: [],
+    zero: [{}],
+  },
+  cacheTextsSize: {
+    type: 'gauge',
+    name: 'gatehouse_cache_texts_size_bytes',
+    help: 'Memory that semantic caches count for texts and vectors; cache.semantic.max_bytes bounds it.',
+    labels: [],
+    zero: [{}],
+  },
   cacheEvictions: {
     type: 'counter',
     name: 'gatehouse_cache_evictions_total',

@@ -111,20 +111,26 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     defaultConfig: file.default_config,
     chains: compileChains(chains),
     plugins: file.plugins ?? [],
-    cache: {
-      maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
-      maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
-      texts: {
-        maxBytes: parseBytes(cache.semantic?.max_bytes ?? '32MiB'),
-        scopeBytes: parseBytes(cache.semantic?.scope_bytes ?? '8MiB'),
-        scopeEntries: cache.semantic?.scope_entries ?? 1000,
-      },
-    },
+    cache: compileCacheStore(cache),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
 }
+
+const compileCacheStore = ({
+  max_bytes,
+  max_entry_bytes,
+  semantic = {},
+}: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
+  maxBytes: parseBytes(max_bytes ?? '64MiB'),
+  maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
+  texts: {
+    maxBytes: parseBytes(semantic.max_bytes ?? '32MiB'),
+    scopeBytes: parseBytes(semantic.scope_bytes ?? '8MiB'),
+    scopeEntries: semantic.scope_entries ?? 1000,
+  },
+});
 
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
   return {

@@ -11,7 +11,8 @@ function createStore(limits: Partial<typeof LIMITS> = {}) {
   const store = new MemoryTextStore({ ...LIMITS, ...limits });
   const add = (key: string, scope = 'a', vector?: Float32Array, group?: string): void =>
     store.add(place(scope, group), { key, facts, text: `text of ${key}` }, vector);
-  const keys = (scope = 'a', group?: string): readonly string[] => store.texts(place(scope, group)).map(({ key }) => key);
+  const keys = (scope = 'a', group?: string): readonly string[] =>
+    store.texts(place(scope, group)).map(({ key }) => key);
   return { store, add, keys };
 }
 
@@ -28,7 +29,11 @@ describe('stored texts', () => {
     const { store, add } = createStore();
     add('1');
     const [kept] = store.texts(place('a'));
-    expect([kept!.text, store.vectorOf(kept!), store.similarity(kept!, unit(1, 0))]).toEqual(['text of 1', undefined, undefined]);
+    expect([kept!.text, store.vectorOf(kept!), store.similarity(kept!, unit(1, 0))]).toEqual([
+      'text of 1',
+      undefined,
+      undefined,
+    ]);
     store.keepVector(kept!, unit(0.6, 0.8));
     expect(kept!.text).toBeUndefined();
     expect(store.similarity(kept!, unit(1, 0))).toBeCloseTo(0.6, 6);
@@ -69,13 +74,13 @@ describe('a full scope', () => {
     for (let key = 0; key < 20; key += 1) add(String(key), 'a', new Float32Array(1_000).fill(0.1));
     expect(keys().at(-1)).toBe('19');
     expect(keys().length).toBeLessThan(8);
-    expect(store.bytes).toBeLessThanOrEqual(40_000);
+    expect(store.size.bytes).toBeLessThanOrEqual(40_000);
   });
 
   it('keeps nothing that is larger than itself', () => {
     const { add, keys, store } = createStore({ scopeBytes: 1_500 });
     add('1', 'a', new Float32Array(1_000).fill(0.1));
-    expect([keys(), store.bytes, store.entries]).toEqual([[], 0, 0]);
+    expect([keys(), store.size]).toEqual([[], { entries: 0, bytes: 0 }]);
   });
 });
 
@@ -86,7 +91,7 @@ describe('all scopes together', () => {
     add('2', 'b');
     for (let key = 3; key < 9; key += 1) add(String(key), 'b');
     expect([keys('a'), keys('b').at(-1)]).toEqual([[], '8']);
-    expect(store.bytes).toBeLessThanOrEqual(5_000);
+    expect(store.size.bytes).toBeLessThanOrEqual(5_000);
   });
 });
 
@@ -122,6 +127,6 @@ describe('any sequence of changes', () => {
     }
     expect(all().length).toBeGreaterThan(20);
     for (const text of all()) store.remove(text);
-    expect([store.bytes, store.entries]).toEqual([0, 0]);
+    expect(store.size).toEqual({ entries: 0, bytes: 0 });
   });
 });

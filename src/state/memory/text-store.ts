@@ -1,5 +1,5 @@
 import type { KeptText, TextFacts, TextPlace } from '../../plugin/index.ts';
-import type { StoredText, TextStore, TextStoreLimits } from '../ports.ts';
+import type { ReplyStoreSize, StoredText, TextStore, TextStoreLimits } from '../ports.ts';
 import { VectorBlock } from './vector-block.ts';
 
 /** The memory of a text besides its characters, and of a group besides its vectors. */
@@ -64,20 +64,19 @@ class Scope {
  */
 export class MemoryTextStore implements TextStore {
   readonly #limits: TextStoreLimits;
+  readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #scopes = new Map<string, Scope>();
   readonly #used = new Set<StoredEntry>();
   #bytes = 0;
 
-  constructor(limits: TextStoreLimits = NOTHING) {
+  /** @param onChange called when the size of the store has changed */
+  constructor(limits: TextStoreLimits = NOTHING, onChange: (size: ReplyStoreSize) => void = () => {}) {
     this.#limits = limits;
+    this.#onChange = onChange;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get entries(): number {
-    return this.#used.size;
+  get size(): ReplyStoreSize {
+    return { entries: this.#used.size, bytes: this.#bytes };
   }
 
   texts({ scope, group }: TextPlace): readonly KeptText[] {
@@ -97,6 +96,7 @@ export class MemoryTextStore implements TextStore {
     this.#touch(entry);
     if (vector) this.keepVector(entry, vector);
     this.#evict(home.scope);
+    this.#onChange(this.size);
   }
 
   similarity(kept: KeptText, vector: Float32Array): number | undefined {
@@ -123,6 +123,7 @@ export class MemoryTextStore implements TextStore {
     entry.text = undefined;
     this.#count(group.scope, block.bytes + entry.bytes - before);
     this.#evict(group.scope);
+    this.#onChange(this.size);
   }
 
   use(kept: KeptText): void {
@@ -155,7 +156,7 @@ export class MemoryTextStore implements TextStore {
 
   /** The model makes vectors of another length now: the texts of the old ones are gone, so the entries go too. */
   #dropVectors(group: Group): void {
-    for (const entry of [...group.rows]) this.remove(entry);
+    for (let last = group.rows.at(-1); last; last = group.rows.at(-1)) this.remove(last);
     this.#count(group.scope, -(group.block?.bytes ?? 0));
     group.block = undefined;
   }
@@ -197,7 +198,8 @@ export class MemoryTextStore implements TextStore {
 
   #evict(scope: Scope): void {
     const { scopeEntries, scopeBytes, maxBytes } = this.#limits;
-    while (scope.used.size > scopeEntries || (scope.bytes > scopeBytes && scope.used.size > 0)) this.#removeFirst(scope.used);
+    while (scope.used.size > scopeEntries || (scope.bytes > scopeBytes && scope.used.size > 0))
+      this.#removeFirst(scope.used);
     while (this.#bytes > maxBytes && this.#used.size > 0) this.#removeFirst(this.#used);
   }
 

@@ -35,7 +35,9 @@ describe('the compared text', () => {
 
   it('leaves equal texts of earlier turns in what must be equal', () => {
     const [before] = around([user('hi'), { role: 'assistant', content: 'hi' }, user('hi')]);
-    expect(before).toBe('[{"role":"user","content":"hi"},{"role":"assistant","content":"hi"},{"role":"user","content":');
+    expect(before).toBe(
+      '[{"role":"user","content":"hi"},{"role":"assistant","content":"hi"},{"role":"user","content":',
+    );
   });
 
   it('keeps the bytes around it as they came: spaces and large numbers count', () => {
@@ -73,11 +75,17 @@ describe('a request that is compared exactly only', () => {
   });
 
   it('is one whose last content stands twice, or under an escaped key', () => {
-    expect(splitOf('{"messages":[{"role":"user","content":"a","content":[{"type":"text","text":"b"}],"x":1}]}')).toMatchObject({
+    expect(
+      splitOf('{"messages":[{"role":"user","content":"a","content":[{"type":"text","text":"b"}],"x":1}]}'),
+    ).toMatchObject({
       text: 'b',
     });
-    expect(splitOf('{"messages":[{"role":"user","content":"a"},{"role":"user","c\\u006fntent":"a"}]}')).toBe('last_turn');
-    expect(splitOf('{"messages":[{"role":"user","c\\u006fntent":"b","content":"b","c\\u006fntent":"a"}]}')).toBe('last_turn');
+    expect(splitOf('{"messages":[{"role":"user","content":"a"},{"role":"user","c\\u006fntent":"a"}]}')).toBe(
+      'last_turn',
+    );
+    expect(splitOf('{"messages":[{"role":"user","c\\u006fntent":"b","content":"b","c\\u006fntent":"a"}]}')).toBe(
+      'last_turn',
+    );
   });
 
   it('is one of another task, and one without messages', () => {

@@ -85,7 +85,8 @@ export function problemOf(request: EmbedRequest, setup: EmbedderSetup): string |
 
 const OVER = new GatewayError('client_closed', 'The call for vectors is over.');
 
-const codeOf = (thrown: unknown): string => (thrown instanceof Unreadable ? 'unreadable_reply' : toGatewayError(thrown).code);
+const codeOf = (thrown: unknown): string =>
+  thrown instanceof Unreadable ? 'unreadable_reply' : toGatewayError(thrown).code;
 
 /** The reply has no usable vectors. */
 class Unreadable extends Error {
@@ -261,4 +262,3 @@ function normalized(values: unknown): Float32Array {
   if (!(length > 0 && length < Infinity)) throw new Unreadable();
   return vector.map((value) => value / length);
 }
-

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { packageFile } from '../../package-root.ts';
 import { embeddingReply, readEmbeddingRequest } from '../../providers/simulator/embedding.ts';
 import { DEFAULT_SEMANTIC } from '../../settings/compile/gateway-config.ts';
 import { NEAR_PAIRS, type NearPair } from './near-pairs.testkit.ts';
@@ -28,7 +30,8 @@ const PARAPHRASES = COMPARED.filter(({ same }) => same);
 /** The pairs that get one answer. */
 const hits = (pairs: typeof COMPARED, threshold: number): readonly (readonly string[])[] =>
   pairs.filter(({ similarity, fact }) => fact === undefined && similarity >= threshold).map(({ texts }) => texts);
-const withoutFacts = (threshold: number): number => NEEDS_TWO.filter(({ similarity }) => similarity >= threshold).length;
+const withoutFacts = (threshold: number): number =>
+  NEEDS_TWO.filter(({ similarity }) => similarity >= threshold).length;
 
 describe('the table of near pairs', () => {
   it('has 200 different pairs, in both orders of a comparison', () => {
@@ -40,6 +43,22 @@ describe('the table of near pairs', () => {
     const { threshold } = DEFAULT_SEMANTIC;
     expect(hits(NEEDS_TWO, threshold - 0.01)).toEqual([]);
     expect(hits(NEEDS_TWO, threshold - 0.02)).not.toEqual([]);
+  });
+
+  it('has the numbers that the README of the cache shows', () => {
+    const readme = readFileSync(packageFile('plugins/cache/README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| (0\.\d\d) \| (\d+) \| (\d+) \| (\d+) \|$/gm)].map((row) =>
+      row.slice(1).map(Number),
+    );
+    expect(rows.length).toBeGreaterThan(5);
+    expect(rows).toEqual(
+      rows.map(([threshold = 0]) => [
+        threshold,
+        withoutFacts(threshold),
+        hits(NEEDS_TWO, threshold).length,
+        hits(PARAPHRASES, threshold).length,
+      ]),
+    );
   });
 
   it('has wrong hits at any threshold when vectors alone are compared', () => {

@@ -3,7 +3,7 @@ import { FUNCTION_WORDS, hasPolarity, isNumberWord, OPENERS } from './word-lists
 
 /** Numbers with their sign, separators and symbols, ends of sentences, and words with inner apostrophes, hyphens and dots. */
 const TOKENS =
-  /(?<number>[-+−±<>≤≥]?\p{Sc}?\p{N}+(?:[.,:/⁄'’_^-]\p{N}+)*(?:\s?(?:%|‰|°|\p{Sc}))?)|(?<end>[.!?:;\n]+(?=\s|$)|^\s*[-*•]\s|["“”«»])|(?<word>[\p{L}\p{M}\p{N}]+(?:['’._@/+#&-]*[\p{L}\p{M}\p{N}+#]+)*)|(?<symbol>[+×÷=<>≤≥≠%°\p{Sc}√∑∫])/gmu;
+  /(?<number>[-+−±<>≤≥]?\p{Sc}?\p{N}+(?:[.,:/⁄'’_^-]\p{N}+)*(?:\s?(?:%|‰|°|\p{Sc}))?)|(?<end>[.!?:;\n]+(?=\s|$)|^[ \t]*[-*•]\s|["“”«»])|(?<word>[\p{L}\p{M}\p{N}]+(?:['’._@/+#&-]*[\p{L}\p{M}\p{N}+#]+)*)|(?<symbol>[+×÷=<>≤≥≠%°\p{Sc}√∑∫])/gmu;
 
 const WITH_DIGIT = /\p{N}/u;
 /** A capital letter, at the start or inside: `Rome`, `iPhone`, `NATO`. */
