@@ -16,6 +16,7 @@ const needs = {
   defaultFormat: {},
   send: {},
   cache: {},
+  semantic: {},
   recorder: {},
   limits: {},
 };
