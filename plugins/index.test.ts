@@ -17,6 +17,7 @@ const needs = {
   defaultFormat: {},
   send: {},
   cache: {},
+  semantic: {},
   recorder: {},
   limits: {},
   files: {},

@@ -369,6 +369,18 @@ export interface Chains {
 export interface CacheStore {
   max_bytes?: Bytes;
   max_entry_bytes?: Bytes;
+  semantic?: SemanticStore;
+}
+/**
+ * Memory for the texts and vectors of `cache: { mode: semantic }`, beside `max_bytes`. A scope is a gateway key, or a config with `scope: config`. The least recently used text is evicted.
+ */
+export interface SemanticStore {
+  max_bytes?: Bytes;
+  scope_bytes?: Bytes;
+  /**
+   * Maximum number of texts of one scope. A look-up compares at most these, about 2 ms for 1,000 vectors of 1,536 numbers.
+   */
+  scope_entries?: number;
 }
 /**
  * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.
@@ -1153,13 +1165,13 @@ export interface OverrideParams {
   [k: string]: unknown;
 }
 /**
- * Caches complete 2xx replies for equal requests: same caller, target, flags and body after override_params. Default: off.
+ * Caches complete 2xx replies for equal requests: same caller, target, flags and body after override_params; with mode semantic also for requests that differ in the last user text alone. Default: off.
  */
 export interface CacheSettings {
   /**
-   * exact: requests are compared field by field. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.)
+   * exact: requests are compared field by field. semantic: as exact; when no reply is found, the text of the last user message may differ, if its vector is near enough to that of a stored text. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.)
    */
-  mode: 'exact' | 'off' | 'simple';
+  mode: 'exact' | 'semantic' | 'off' | 'simple';
   /**
    * Time for which a reply is served from the cache, in seconds.
    */
@@ -1168,6 +1180,15 @@ export interface CacheSettings {
    * Callers who share cached replies. key: each gateway key has its own. config: all keys that use this gateway config; use it only where they may read each other's answers.
    */
   scope?: 'key' | 'config';
+  /**
+   * For mode semantic, which requires it: the catalog entry and model that make vectors of texts. Its calls are not attempts of the request.
+   */
+  embeddings?: string;
+  /**
+   * For mode semantic: the smallest cosine of two vectors at which a stored reply is used. The default follows from the table in plugins/cache/README.md; other models need other values.
+   */
+  threshold?: number;
+  timeout?: Duration;
 }
 /**
  * Lets the gateway fetch images and documents that a request names by URL, for targets that accept them only as data: Claude on Vertex AI, and images for Anthropic's own API. Without it such a request is refused (400). A target's own setting replaces the inherited one as a whole. Not allowed in configs sent with a request.

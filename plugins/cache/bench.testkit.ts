@@ -1,6 +1,13 @@
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
 import { createSignals } from '../../src/formats/events.ts';
-import { GatewayError, type Attempt, type Exchange, type ResolvedTarget, type Target } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type ResolvedTarget,
+  type SemanticCache,
+  type Target,
+} from '../../src/plugin/index.ts';
 import {
   createAttempt,
   createCaller,
@@ -11,6 +18,7 @@ import {
 } from '../../src/plugin/testing/index.ts';
 import { createHost } from '../../src/plugin/testing/run-plugin.ts';
 import { createReplyCache } from '../../src/translate/cached-replies.ts';
+import { createSemanticCache } from '../../src/translate/semantic/semantic-cache.ts';
 import { MemoryReplyStore } from '../../src/state/memory/reply-cache.ts';
 import cache from './index.ts';
 
@@ -43,15 +51,24 @@ export interface Asked {
   readonly done: Promise<void>;
 }
 
+const noVectors: SemanticCache['embed'] = () => Promise.reject(new Error('No test asks for vectors.'));
+
+/** Tests replace `embed`, the only function that uses it. */
+const NO_EMBEDDER = {} as Parameters<typeof createSemanticCache>[1];
+
 /**
  * One instance of the plugin over a real store, and a function that sends requests through it. `next` plays the
  * upstream.
  */
-export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}) {
+export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}, embed = noVectors) {
   const clock = createFakeClock();
   const store = new MemoryReplyStore({
     clock,
-    limits: { maxBytes: limits.maxBytes ?? 1_000_000, maxEntryBytes: limits.maxEntryBytes ?? 100_000 },
+    limits: {
+      maxBytes: limits.maxBytes ?? 1_000_000,
+      maxEntryBytes: limits.maxEntryBytes ?? 100_000,
+      texts: { maxBytes: 1_000_000, scopeBytes: 500_000, scopeEntries: 100 },
+    },
   });
   const targets = {
     resolve: (exchange: Exchange, _target: Target, model: string) => {
@@ -60,7 +77,8 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       return resolvedTarget(model);
     },
   };
-  const { host } = createHost(cache, { clock, needs: { targets, cache: createReplyCache(store, clock) } });
+  const semantic = { ...createSemanticCache(store.texts, NO_EMBEDDER), embed };
+  const { host } = createHost(cache, { clock, needs: { targets, semantic, cache: createReplyCache(store, clock) } });
   const middleware = await cache.create({ options: {}, host });
 
   function ask(next: (asked: Omit<Asked, 'done'>) => Promise<void> | void, parts: AskParts = {}): Asked {

@@ -41,7 +41,7 @@ describe('a target without a cache', () => {
   });
 
   it('needs no cache capability', async () => {
-    const run = await runPlugin(cache, { needs: { cache: {}, targets: {} } });
+    const run = await runPlugin(cache, { needs: { cache: {}, semantic: {}, targets: {} } });
     expect(run.nextCalls).toBe(1);
   });
 });

@@ -13,19 +13,22 @@ import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
 import { readCacheOptions } from './client-options.ts';
+import { keepOnly, lookUpNear, type NearReply, type SemanticJob } from './near.ts';
 
-/** Answers identical requests from the cache, and sends only one of several identical concurrent requests upstream. */
+/** Answers identical requests from the cache, near ones where the config says so, and sends only one of several identical concurrent requests upstream. */
 export default definePlugin({
   name: 'cache',
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['targets', 'cache', 'turns'],
+  needs: ['targets', 'cache', 'semantic', 'turns'],
   requires: ['override'],
   provides: ['cache'],
   explain({ attempt: { cache, target } }) {
     if (!cache || !target.cache) return undefined;
-    const { maxAgeMs, scope } = target.cache;
-    return { does: WORDS[cache](maxAgeMs / 1000, scope), details: { status: cache, maxAgeMs, scope } };
+    const { maxAgeMs, scope, semantic } = target.cache;
+    const does = WORDS[cache](maxAgeMs / 1000, scope);
+    const near = semantic && cache === 'miss' ? `, also for texts as near as ${semantic.threshold}` : '';
+    return { does: does + near, details: { status: cache, maxAgeMs, scope, ...(semantic && { semantic }) } };
   },
   create({ host }) {
     const { clock, targets, turns } = host;
@@ -39,21 +42,40 @@ export default definePlugin({
       }
       // Before any look-up: a caller that may not use the catalog entry or the model gets its 403 even when the reply
       // is cached.
-      const findKey = (): string => {
+      const findKey = (): Pick<Job, 'key' | 'question'> => {
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
-        return cacheKey({ exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) });
+        const question = { exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) };
+        return { key: cacheKey(question), question };
       };
-      const key = turns.isHeavy(attempt.body.original.length) ? await turns.run(exchange, findKey, attempt) : findKey();
-      const job: Job = { ctx, next, attempt, key, settings, cache: host.cache, clock };
+      const heavy = turns.isHeavy(attempt.body.original.length);
+      const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
+      const job: Job = {
+        ...found,
+        ctx,
+        next,
+        attempt,
+        settings,
+        cache: host.cache,
+        semantic: host.semantic,
+        clock,
+        heavy,
+      };
+      const { key } = found;
       if (refresh) {
         attempt.cache = 'refresh';
+        if (settings.semantic) job.near = keepOnly(job);
         await ask(job);
         return;
       }
       const kept = host.cache.find(key);
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
+      // The reply to an identical request in flight is sure, and needs no vector.
+      const near =
+        settings.semantic && !flights.find(flightKey(job)) ? await lookUpNear(job, settings.semantic) : undefined;
+      if (near?.reply && answer(job, near.reply, 'semantic_hit')) return;
+      job.near = near;
       attempt.cache = 'miss';
       await (attempt.body.value('stream') === true ? ask(job) : askTogether(job, flights));
     };
@@ -66,15 +88,18 @@ export default definePlugin({
 
 const WORDS: Readonly<Record<CacheStatus, (seconds: number, scope: string) => string>> = {
   hit: () => 'answers from the cache',
+  semantic_hit: () => 'answers with the cached reply to a near text',
   shared: () => 'answers with the reply to an identical request in flight',
   miss: (seconds, scope) => `looks for a cached reply of its ${scope}, at most ${seconds} s old`,
   refresh: (seconds) => `asks the upstream and caches the reply for ${seconds} s`,
   bypass: () => 'bypassed: the request makes the upstream store or create something',
 };
 
-interface Job extends Keeping {
+interface Job extends Keeping, SemanticJob {
   readonly ctx: AttemptContext;
   readonly next: () => Promise<void>;
+  /** The look-up by meaning that found no reply. */
+  near?: NearReply | undefined;
 }
 
 /**
@@ -94,8 +119,11 @@ async function ask(job: Job): Promise<CachedReply | undefined> {
     if (job.attempt.tries.length === 0) job.attempt.cache = undefined;
     throw error;
   }
-  return keepReply(job);
+  return keepReply(job, (kept) => job.near?.keep(kept));
 }
+
+/** Requests with different timeouts do not share a flight. */
+const flightKey = ({ key, attempt }: Job): string => `${key} ${Object.values(attempt.timeouts).join(' ')}`;
 
 /**
  * Sends one of several identical plain requests; the others wait for its reply. Streams do not wait, because their time
@@ -103,8 +131,7 @@ async function ask(job: Job): Promise<CachedReply | undefined> {
  */
 async function askTogether(job: Job, flights: Flights): Promise<void> {
   const { attempt } = job;
-  // Requests with different timeouts do not share a flight.
-  const key = `${job.key} ${Object.values(attempt.timeouts).join(' ')}`;
+  const key = flightKey(job);
   const flight = flights.find(key);
   if (!flight) return lead(job, flights.begin(key));
   const result = await follow(job, flight);
@@ -150,12 +177,12 @@ async function lead(job: Job, flight: Flight): Promise<void> {
 }
 
 /** Answers with the cached reply. Returns false when it cannot be rendered in the requested form. */
-function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'shared'): boolean {
+function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'semantic_hit' | 'shared'): boolean {
   const { attempt, exchange } = ctx;
   const reply = cache.render(kept, exchange, attempt);
   if (!reply) return false;
   // RFC 9111, section 5.1. A shared reply is fresh and needs no `age`.
-  if (status === 'hit') reply.headers['age'] = String(Math.floor((clock.now() - kept.storedAt) / 1000));
+  if (status !== 'shared') reply.headers['age'] = String(Math.floor((clock.now() - kept.storedAt) / 1000));
   attempt.reply = reply;
   attempt.cache = status;
   attempt.losses.push(...kept.losses);

@@ -18,28 +18,29 @@ export interface Keeping {
 
 /**
  * Stores the attempt's reply under its key if it is a complete 2xx reply that the upstream finished. Returns a buffered
- * reply, for the followers that wait for it; stores a streamed one when its end has been sent.
+ * reply, for the followers that wait for it; stores a streamed one when its end has been sent. Calls `onKept` with a
+ * stored reply.
  */
-export function keepReply(keeping: Keeping): CachedReply | undefined {
+export function keepReply(keeping: Keeping, onKept: (kept: CachedReply) => void): CachedReply | undefined {
   const { attempt, cache } = keeping;
   const { reply } = attempt;
   if (!reply || reply.status < 200 || reply.status > 299) return undefined;
   const describe = describer(keeping);
+  const store = (kept: CachedReply): void => {
+    cache.store(keeping.key, kept, keeping.settings.maxAgeMs);
+    onKept(kept);
+  };
   const { body } = reply;
   if (Buffer.isBuffer(body)) {
     const kept = body.length <= cache.maxEntryBytes ? describe(body) : undefined;
-    if (kept) store(keeping, kept);
+    if (kept) store(kept);
     return kept;
   }
   reply.body = new Tee(body, cache.maxEntryBytes, (bytes) => {
     const kept = describe(bytes);
-    if (kept) store(keeping, kept);
+    if (kept) store(kept);
   });
   return undefined;
-}
-
-function store({ cache, key, settings }: Keeping, kept: CachedReply): void {
-  cache.store(key, kept, settings.maxAgeMs);
 }
 
 /** Captures the facts of the reply now, because the request body is released before the reply ends. */

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Attempt, CacheSettings, Exchange, ResolvedTarget } from '../../src/plugin/index.ts';
+import type {
+  Attempt,
+  CacheSettings,
+  ComparedText,
+  Exchange,
+  ResolvedTarget,
+  TextPlace,
+} from '../../src/plugin/index.ts';
 
 /** These keys decide the transport of the reply, not its content: a cached reply can be rendered either way. */
 const TRANSPORT_KEYS: ReadonlySet<string> = new Set(['stream', 'stream_options']);
+
+const WITHOUT_MESSAGES: ReadonlySet<string> = new Set([...TRANSPORT_KEYS, 'messages']);
 
 export interface CacheQuestion {
   readonly exchange: Exchange;
@@ -23,6 +32,21 @@ export function cacheKey(question: CacheQuestion): string {
   hash.update(JSON.stringify(Object.values(partsOf(question))));
   question.attempt.body.fingerprint(hash, TRANSPORT_KEYS);
   return hash.digest('base64url');
+}
+
+/** What a question by meaning must have in common with a stored one: all of its exact key except the compared text. */
+export function textPlace(question: CacheQuestion, { around }: ComparedText): TextPlace {
+  const { attempt, exchange, settings } = question;
+  const hash = createHash('sha256');
+  const parts = partsOf(question);
+  // Vectors of two models are not comparable.
+  hash.update(JSON.stringify([...Object.values(parts), settings.semantic?.embeddings]));
+  attempt.body.fingerprint(hash, WITHOUT_MESSAGES);
+  for (const bytes of around) {
+    hash.update(`${bytes.length}:`);
+    hash.update(bytes);
+  }
+  return { scope: JSON.stringify(scopeOf(exchange, settings)), group: hash.digest('base64url') };
 }
 
 /** All parts except the body. The digest covers the values in this order. */

@@ -73,8 +73,8 @@ export interface CompileSetup extends CheckSetup {
   readonly guard?: Guard | undefined;
 }
 
-/** `send` sends bytes with credentials, so external plugins never get it. */
-const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
+/** `send` and `semantic` send bytes with credentials, so external plugins never get them. */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic']);
 
 /** A list whose mistakes have been reported; its plugins have not been created. */
 export interface CheckedChain {

@@ -25,7 +25,9 @@ import type { FilesState } from '../files/files-state.ts';
 import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
+import { embeddings } from '../operations/embeddings.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
+import { createSemanticCache } from '../translate/semantic/semantic-cache.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { composeFiles, type ComposedFiles } from './files.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
@@ -207,7 +209,14 @@ async function compileChains(
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
-  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock) };
+  const semantic = createSemanticCache(replies.texts, {
+    targets,
+    translate: base.translate,
+    send,
+    operation: embeddings,
+    clock,
+  });
+  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock), semantic };
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
     grantedToAttempts,

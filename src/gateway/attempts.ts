@@ -39,6 +39,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   outbound: Outbound | undefined;
   storedFiles: string | undefined;
   cache: CacheStatus | undefined;
+  semantic: Attempt['semantic'];
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;

@@ -8,7 +8,8 @@ import type { FileService } from './files.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
-import type { Caller, GatewayConfig, Target } from './settings.ts';
+import type { ComparedText, EmbeddingCall, KeptText, TextFacts, TextPlace, Uncompared } from './semantic.ts';
+import type { Caller, GatewayConfig, SemanticSettings, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
 
 /** The gateway keys of the snapshot. */
@@ -232,6 +233,55 @@ export interface ReplyCache {
   spoken(exchange: Exchange): readonly (string | undefined)[];
 }
 
+export interface EmbedRequest {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly settings: SemanticSettings;
+  readonly texts: readonly string[];
+}
+
+/** Vectors of length 1, in the order of the texts; undefined when they are late or the call failed. */
+export interface Embedded {
+  readonly vectors: readonly Float32Array[] | undefined;
+  /** Undefined when the catalog entry was not found. */
+  readonly call: EmbeddingCall | undefined;
+  /** Code of the error of a failed call. */
+  readonly error?: string | undefined;
+}
+
+export interface SemanticCache {
+  /** Splits the request into the text that may differ and the rest. */
+  split(exchange: Exchange, attempt: Attempt): ComparedText | Uncompared;
+  /** Texts of a group, the least recently used first. */
+  texts(place: TextPlace): readonly KeptText[];
+  /** The first fact in which two texts differ; undefined: they may stand for each other. */
+  differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined;
+  /** Code of the error with which a call for vectors would fail before anything is sent. */
+  problem(request: EmbedRequest): string | undefined;
+  /** Never rejects. The time of the settings bounds it. */
+  embed(request: EmbedRequest): Promise<Embedded>;
+  /** The cosine of a stored text and a vector; undefined while the text has no vector. */
+  similarity(kept: KeptText, vector: Float32Array): number | undefined;
+  /** The vector of a stored text, if it is known. */
+  vectorOf(kept: KeptText): Float32Array | undefined;
+  /** Keeps the vector of a stored text. */
+  keepVector(kept: KeptText, vector: Float32Array): void;
+  /** Stores a text with the key of its reply. */
+  add(
+    place: TextPlace,
+    text: Pick<ComparedText, 'text' | 'facts'> & { readonly key: string },
+    vector?: Float32Array,
+  ): void;
+  /** Notes that the reply to a stored text was used. */
+  use(kept: KeptText): void;
+  /** Forgets a stored text, whose reply is gone. */
+  remove(kept: KeptText): void;
+  /** The same cache, whose calls for vectors this sender makes. For dry runs. */
+  through(send: Sender): SemanticCache;
+  /** Whether a reply may answer other texts: it is text alone and complete, without a tool call, media or a refusal. */
+  isText(reply: CachedReply, exchange: Exchange): boolean;
+}
+
 /** Records requests for logs, metrics and traces; see src/record. */
 export interface Recorder {
   /** Starts recording a request that has arrived. The returned object ends the recording. */
@@ -241,7 +291,7 @@ export interface RequestRecording {
   close(end: ReplyEnd): void;
 }
 
-/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send`. */
+/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send` and `semantic`. */
 export interface Capabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;
@@ -256,6 +306,7 @@ export interface Capabilities {
   readonly defaultFormat: Format;
   readonly send: Sender;
   readonly cache: ReplyCache;
+  readonly semantic: SemanticCache;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
   readonly turns: Turns;

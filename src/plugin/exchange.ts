@@ -9,6 +9,7 @@ import type { Operation } from './operation.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
+import type { SemanticLookup } from './semantic.ts';
 import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
 
 /** The trace of a request. */
@@ -130,10 +131,10 @@ export interface Choice {
 }
 
 /**
- * hit: answered from the cache. miss: sent to the upstream. shared: waited for an identical request in flight. refresh:
+ * hit: answered from the cache. semantic_hit: answered with the reply to a request whose last user text is near. miss: sent to the upstream. shared: waited for an identical request in flight. refresh:
  * the caller demanded a new answer. bypass: the cache cannot serve this request.
  */
-export type CacheStatus = 'hit' | 'shared' | 'miss' | 'refresh' | 'bypass';
+export type CacheStatus = 'hit' | 'semantic_hit' | 'shared' | 'miss' | 'refresh' | 'bypass';
 
 /**
  * One run of the attempt chain. A failed attempt's values are discarded; the winner's reply and headers become the
@@ -169,6 +170,8 @@ export interface Attempt {
   readonly tries: TryRecord[];
   /** The cache's part in this attempt; undefined when the target has no cache. */
   cache: CacheStatus | undefined;
+  /** The look-up by meaning; undefined when there was none. */
+  semantic: SemanticLookup | undefined;
   /**
    * Set when the attempt waited for another request's reply instead of sending its own. Monotonic milliseconds; `to` is
    * undefined while it waits.

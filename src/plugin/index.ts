@@ -6,6 +6,8 @@ export type {
   Capabilities,
   CapabilityName,
   ConfigDirectory,
+  Embedded,
+  EmbedRequest,
   HealthDirectory,
   FoundPrompt,
   HealthTrial,
@@ -21,6 +23,7 @@ export type {
   ReplyCache,
   RequestRecording,
   Prepared,
+  SemanticCache,
   Sender,
   TargetHealth,
   TargetResolver,
@@ -57,6 +60,16 @@ export type {
   TryRecord,
   UsedPrompt,
 } from './exchange.ts';
+export type {
+  ComparedText,
+  EmbeddingCall,
+  KeptText,
+  SemanticLookup,
+  SemanticResult,
+  TextFacts,
+  TextPlace,
+  Uncompared,
+} from './semantic.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
 export { holdsKeyShape } from './secret.ts';
@@ -109,6 +122,7 @@ export type {
   ReplyHeader,
   RetrySettings,
   Route,
+  SemanticSettings,
   StickySettings,
   Target,
   TimeoutSettings,

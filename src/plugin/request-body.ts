@@ -132,20 +132,24 @@ export class RequestBody {
    * two different numbers beyond 2 ** 53 into one.
    */
   fingerprint(hash: { update(data: Buffer | string): unknown }, omit: ReadonlySet<string>): void {
-    const { bytes, topLevel } = this.#shared;
-    const edited = new Set(this.#edits.map(({ path }) => path[0]));
     const kept = this.keys()
       .filter((key) => !omit.has(key))
       .toSorted();
     hash.update(`${kept.length}:`);
     for (const key of kept) {
-      const span = edited.has(key) ? undefined : topLevel.get(key);
-      const value = span ? bytes.subarray(span.from, span.to) : Buffer.from(JSON.stringify(this.value(key)));
+      const value = this.bytesOf(key);
       // The quoted key and the length delimit each part, so that different lists of keys and values never give the same
       // bytes. The key is hashed as JSON because two different lone surrogates have the same UTF-8.
       hash.update(`${JSON.stringify(key)}${value.length}:`);
       hash.update(value);
     }
+  }
+
+  /** The bytes of a top-level value of `keys`: as received, or as JSON where an edit touches it. */
+  bytesOf(key: string): Buffer {
+    const { bytes, topLevel } = this.#shared;
+    const span = this.#isEdited(key) ? undefined : topLevel.get(key);
+    return span ? bytes.subarray(span.from, span.to) : Buffer.from(JSON.stringify(this.value(key)));
   }
 
   /**

@@ -28,6 +28,18 @@ export interface CacheSettings {
   readonly maxAgeMs: number;
   /** `key`: each gateway key has its own entries. `config`: all callers of the config share them. */
   readonly scope: 'key' | 'config';
+  /** Undefined: only equal requests get a cached reply. */
+  readonly semantic?: SemanticSettings | undefined;
+}
+
+/** When a request gets the cached reply to a request whose last user text differs. */
+export interface SemanticSettings {
+  /** Catalog entry and model that make vectors of texts: `@slug/model`. */
+  readonly embeddings: string;
+  /** The smallest cosine of the two vectors. */
+  readonly threshold: number;
+  /** Time for the vectors of one request. */
+  readonly timeoutMs: number;
 }
 
 /** Limits on fetching media for a target that accepts media only as data. */

@@ -131,6 +131,7 @@ export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
     losses: [],
     tries: [],
     cache: undefined,
+    semantic: undefined,
     wait: undefined,
     signals: undefined,
     reply: undefined,

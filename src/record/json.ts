@@ -1,6 +1,6 @@
 import type { ChosenBranch } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
-import type { RecordedAttempt, RecordedTry } from './record.ts';
+import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
 import { scrub } from './scrub.ts';
 
 /** A record as the admin listener's JSON; undefined fields are omitted. */
@@ -89,6 +89,7 @@ function attemptJson(attempt: RecordedAttempt): object {
     answered: attempt.answered || undefined,
     failure: failureJson(attempt),
     cache: attempt.cache,
+    semantic: attempt.semantic && semanticJson(attempt.semantic),
     finish_reason: attempt.finish,
     tokens: usage && {
       input: usage.input,
@@ -100,6 +101,21 @@ function attemptJson(attempt: RecordedAttempt): object {
     losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
     retries: attempt.retries,
     tries: attempt.tries.map(tryJson),
+  };
+}
+
+function semanticJson({ result, reason, similarity, embedding }: RecordedSemantic): object {
+  return {
+    result,
+    reason,
+    similarity: similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000,
+    embedding: embedding && {
+      provider: embedding.provider,
+      request_model: embedding.modelLabel,
+      duration_ms: round(embedding.durationMs),
+      tokens: embedding.tokens,
+      result: embedding.result,
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../plugin/index.ts';
 import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
+import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import type {
   RequestOutcome,
@@ -145,6 +146,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     stream: attempt.reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
+    cacheMode: cacheModeOf(target),
+    semantic: recordSemantic(attempt.semantic),
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
@@ -300,14 +303,15 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
 }
 
 /**
- * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte and
- * of waits for identical requests, which may overlap.
+ * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte, of
+ * waits for identical requests and of calls for vectors, which may overlap.
  */
 function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
-  if (only && attempts.length === 1 && !only.wait) return triedMs(only.tries, endedAt);
+  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);
   const spans = attempts
-    .flatMap(({ wait, tries }) => [
+    .flatMap(({ wait, tries, semantic }) => [
+      ...(semantic?.embedding ? [semantic.embedding] : []),
       ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
       ...(tries[0] ? [{ from: tries[0].startedAt, to: tries.at(-1)?.endedAt ?? endedAt }] : []),
     ])

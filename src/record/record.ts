@@ -5,7 +5,9 @@ import type {
   CommitMode,
   ErrorCode,
   FailureKind,
+  EmbeddingCall,
   ReplyEnd,
+  SemanticLookup,
   SkippedTarget,
 } from '../plugin/index.ts';
 import type { Loss } from '../formats/conversation.ts';
@@ -78,6 +80,9 @@ export interface RecordedAttempt {
   readonly commit: CommitMode;
   /** Undefined without a cache. */
   readonly cache: CacheStatus | undefined;
+  readonly cacheMode: 'exact' | 'semantic';
+  /** Undefined when no near text was looked for. */
+  readonly semantic: RecordedSemantic | undefined;
   readonly tries: readonly RecordedTry[];
   readonly retries: number;
   /** From the start of the last try until its first content. */
@@ -88,6 +93,22 @@ export interface RecordedAttempt {
   readonly usage: Usage | undefined;
   /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
+}
+
+/** A look-up in the semantic cache. It has no text. */
+export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reason' | 'similarity'> {
+  /** The call for vectors; undefined when none was made. */
+  readonly embedding:
+    | {
+        /** Slug of the catalog entry. */
+        readonly provider: string;
+        /** The model as a metric label of bounded cardinality. */
+        readonly modelLabel: string;
+        readonly durationMs: number;
+        readonly tokens: number | undefined;
+        readonly result: EmbeddingCall['result'];
+      }
+    | undefined;
 }
 
 export interface RecordedSkip {

@@ -186,6 +186,29 @@ describe('the metrics of a request', () => {
     expect(bench.lines).toMatchObject([{ cache: 'hit', provider: 'vertex-eu', attempts: [{ tries: 0 }] }]);
   });
 
+  it('record the reply to a near text with its similarity, and the tokens of its vectors', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    const cache = {
+      maxAgeMs: 1,
+      scope: 'key',
+      semantic: { embeddings: '@v/e', threshold: 0.9, timeoutMs: 1 },
+    } as const;
+    const embedding = { slug: 'v', modelLabel: 'e', from: 1, to: 3, tokens: 7, result: 'success' } as const;
+    const semantic = { result: 'hit', similarity: 0.93456, embedding } as const;
+    exchange.attempts.push(
+      attemptOf({ target: createTarget({ cache }), cache: 'semantic_hit', semantic, reply: replyOf(false) }),
+    );
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => !/duration|overhead|_body_/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="semantic_hit"} 1',
+      'gatehouse_tokens_total{provider="v",request_model="e",operation="embeddings",type="input"} 7',
+      'gatehouse_cache_requests_total{mode="semantic",result="semantic_hit"} 1',
+      'gatehouse_cache_embeddings_total{provider="v",result="success"} 1',
+    ]);
+    expect(bench.lines).toMatchObject([{ cache: 'semantic_hit', semantic: { result: 'hit', similarity: 0.9346 } }]);
+  });
+
   it('count the cache once for each target that was tried', async () => {
     const bench = createBench();
     const exchange = exchangeOf({ reply: replyOf(false) });

@@ -3,9 +3,11 @@ import type {
   Exchange,
   GatewayConfig,
   HealthDirectory,
+  KeptText,
   Route,
   Target,
   TargetHealth,
+  TextPlace,
 } from '../plugin/index.ts';
 
 // What other rooms use of the state. `memory/` implements it in the memory of one process.
@@ -32,7 +34,31 @@ export interface TokenStore {
 export interface ReplyStoreLimits {
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
+  /** Default: no texts are stored. */
+  readonly texts?: TextStoreLimits;
 }
+
+export interface TextStoreLimits {
+  readonly maxBytes: number;
+  readonly scopeBytes: number;
+  readonly scopeEntries: number;
+}
+
+/** Texts of requests with cached replies, and their vectors, within bounds. */
+export interface TextStore {
+  readonly size: ReplyStoreSize;
+  /** Texts of a group, the least recently used first. Does not count as a use. */
+  texts(place: TextPlace): readonly KeptText[];
+  /** Stores a text, instead of an earlier one with the same key in its group. */
+  add(place: TextPlace, text: StoredText, vector?: Float32Array): void;
+  similarity(kept: KeptText, vector: Float32Array): number | undefined;
+  vectorOf(kept: KeptText): Float32Array | undefined;
+  keepVector(kept: KeptText, vector: Float32Array): void;
+  use(kept: KeptText): void;
+  remove(kept: KeptText): void;
+}
+
+export type StoredText = Pick<KeptText, 'key' | 'facts'> & { readonly text: string };
 
 export interface ReplyStoreSize {
   readonly entries: number;
@@ -43,6 +69,8 @@ export interface ReplyStoreSize {
 export interface ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
+  /** Of the replies in this store. */
+  readonly texts: TextStore;
   find(key: string): CachedReply | undefined;
   /** Returns the reply without marking it as used. */
   peek(key: string): CachedReply | undefined;

@@ -206,6 +206,16 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'any tier will do', edit: without('metadata:\n  allowed: { tier: [free, paid] }\n') },
     { what: 'paying customers get the small model', edit: ['then: large', 'then: small'] },
   ],
+  'semantic-cache': [
+    { what: 'only equal questions get an answer again', edit: ['mode: semantic', 'mode: exact'] },
+    { what: 'each key keeps its own', edit: without('  scope: config\n') },
+    { what: 'questions count as near that are not', edit: ['threshold: 0.95', 'threshold: 0.9'] },
+    { what: 'hardly any question counts as near', edit: ['threshold: 0.95', 'threshold: 0.99'] },
+    { what: 'vectors are waited for', edit: ['timeout: 300ms', 'timeout: 3s'] },
+    { what: 'answers are kept for a day', edit: ['max_age: 3600', 'max_age: 86400'] },
+    { what: 'another model makes the vectors', edit: ['text-embedding-3-small', 'text-embedding-3-large'] },
+    { what: 'another model answers', edit: ['gpt-4.1-mini', 'gpt-4.1'] },
+  ],
   'strict-json': [
     {
       what: 'the first model is no more than one of several',

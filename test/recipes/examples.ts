@@ -28,6 +28,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   guarded: { body: chat('Write to ada@example.com.') },
   'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
   'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
+  'semantic-cache': { body: chat('How do I change my password?') },
   'strict-json': {
     body: chat('The printer burns', { temperature: 1, tools: [{ type: 'function', function: { name: 'call' } }] }),
   },

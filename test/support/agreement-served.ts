@@ -159,7 +159,8 @@ const aboutOf = ({ target, choice, cache }: Attempt) => ({
 const lossesOf = ({ losses }: Attempt) => losses.map(({ param, action, reason }) => ({ param, action, reason }));
 
 /** It called no upstream, because another request's answer was there. */
-const answeredBefore = ({ cache }: Attempt): boolean => cache === 'hit' || cache === 'shared';
+const answeredBefore = ({ cache }: Attempt): boolean =>
+  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
 
 /** By the gateway itself, for want of a credential: written, and not sent. */
 const wasRefusedHere = ({ error }: { readonly error: GatewayError | undefined }): boolean =>

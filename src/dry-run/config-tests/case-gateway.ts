@@ -157,11 +157,15 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
     if (!builtin && !plugin.pure) setup.onForeignPlugin();
     return create();
   },
-  grant: (granted) => ({
-    ...granted,
-    ...(granted.keys && { keys: supposingKeys(granted.keys, (...key) => setup.keys.find(...key)) }),
-    ...(granted.send && { send: notingSender(setup, inside) }),
-  }),
+  grant: (granted) => {
+    const send = granted.send && notingSender(setup, inside);
+    return {
+      ...granted,
+      ...(granted.keys && { keys: supposingKeys(granted.keys, (...key) => setup.keys.find(...key)) }),
+      ...(send && { send }),
+      ...(send && granted.semantic && { semantic: granted.semantic.through(send) }),
+    };
+  },
 });
 
 function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {

@@ -10,7 +10,7 @@ import { alternatives } from '../../settings/problems/show.ts';
 import { ERROR_TYPES } from '../../record/error-types.ts';
 import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { METRICS } from '../../record/metrics/metrics.ts';
-import { CACHE_RESULTS } from '../../record/metrics/upstream-metrics.ts';
+import { CACHE_RESULTS, EMBEDDING_RESULTS } from '../../record/metrics/upstream-metrics.ts';
 import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
 import type { LoadResult, Settings } from '../../settings/read/load.ts';
 
@@ -233,6 +233,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
   [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
+  [METRICS.cacheEmbeddings.name]: { result: EMBEDDING_RESULTS },
 };
 /** The series at zero of a metric have every value of their labels. */
 const valuesAtZero = ({ zero = [] }: MetricSpec, label: string): readonly string[] | undefined => {

@@ -134,3 +134,36 @@ describe('a further request', () => {
     ]);
   });
 });
+
+describe('a semantic cache', () => {
+  const near = { ...TARGETS.openai, cache: { mode: 'semantic', embeddings: '@openai/vectors', threshold: 0.9 } };
+  const ask = (content: string) => ({
+    request: { body: { model: 'any', messages: [{ role: 'user', content }] } },
+  });
+  const vectors = (...values: readonly (readonly number[])[]) => ({
+    body: { data: values.map((embedding, index) => ({ index, embedding })) },
+  });
+
+  it('gets its vectors from the answers of the case, in the order of the calls', async () => {
+    const outcomes = await runAll(near, {
+      upstream,
+      next: [
+        { ...ask('hello you'), upstream: [vectors([1, 0], [1, 0.1])], ...expected },
+        { ...ask('good dog'), upstream: [vectors([0, 1]), ...upstream], ...expected },
+        { ...ask('hello 2 you'), upstream, ...expected },
+        { ...ask('hello me'), upstream: [{ status: 503 }, ...upstream], ...expected },
+        { ...ask('hello us'), upstream: [{ fault: 'hang' }, ...upstream], ...expected },
+      ],
+    });
+    expect(reported(outcomes)).toEqual([
+      [200, 'MISS', 1],
+      [200, 'SEMANTIC_HIT', 1],
+      [200, 'MISS', 2],
+      [200, 'MISS', 1],
+      [200, 'MISS', 2],
+      [200, 'MISS', 2],
+    ]);
+    expect(outcomes[1]?.calls[0]).toMatchObject({ body: { model: 'vectors', input: ['hello you', 'Hi'] } });
+    expect(outcomes[1]?.attempts[0]?.outbound).toBeUndefined();
+  });
+});

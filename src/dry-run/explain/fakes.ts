@@ -9,7 +9,9 @@ import {
   type Sender,
   type Translator,
   type CachedReply,
+  type KeptText,
   type ReplyCache,
+  type SemanticCache,
 } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import { createDrySender } from '../run/calls.ts';
@@ -40,6 +42,7 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
     ...(granted.send && { send: sendNothing(setup) }),
     ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
+    ...(granted.semantic && { semantic: compareStored(granted.semantic, setup) }),
   });
 }
 
@@ -127,9 +130,40 @@ function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): Reply
       }
       return spoken;
     },
+    peek(key) {
+      const kept = cache.peek(key);
+      return kept && kept.storedAt <= clock.now() ? kept : undefined;
+    },
     // Returns only a reply whose rendering rejects the request, so that the rejection is shown.
     find: () => refused,
     store() {},
+  };
+}
+
+/**
+ * Stored texts without a call for vectors. The vector of the question is known only if its own text is stored, as that
+ * of a request that was served is. Nothing changes the store, which may be the serving one.
+ */
+function compareStored(semantic: SemanticCache, { runOf }: Pick<FakesSetup, 'runOf'>): SemanticCache {
+  // State of the current question; there is one at a time.
+  let stored: readonly KeptText[] = [];
+  return {
+    ...semantic,
+    texts(place) {
+      stored = semantic.texts(place);
+      return stored;
+    },
+    embed(request) {
+      const { exchange, attempt, texts } = request;
+      const own = stored.find(({ key }) => key === runOf(exchange).notesOf(attempt).cache?.key);
+      const vector = own && semantic.vectorOf(own);
+      if (!vector) return Promise.resolve({ vectors: undefined, call: undefined, error: semantic.problem(request) });
+      return Promise.resolve({ vectors: texts.map(() => vector), call: undefined });
+    },
+    keepVector() {},
+    add() {},
+    use() {},
+    remove() {},
   };
 }
 

@@ -279,6 +279,8 @@ export interface CacheExplanation {
   readonly hit: boolean;
   /** The result of a look-up now. */
   readonly now: string;
+  /** The result of comparing texts by meaning; undefined where the config compares exactly. */
+  readonly near: string | undefined;
 }
 
 export interface LeftOutExplanation {

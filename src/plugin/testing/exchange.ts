@@ -101,6 +101,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
     losses: [],
     tries: [],
     cache: undefined,
+    semantic: undefined,
     wait: undefined,
     signals: undefined,
     reply: undefined,

@@ -105,13 +105,20 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
 
 /** Fields of the attempt that answered, and the list of all attempts. */
 function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
-  const { place, responseModel, finish, losses, usage } = answered;
+  const { place, responseModel, finish, losses, usage, semantic } = answered;
   return {
     ...(place && { provider: place.provider, request_model: place.model }),
     ...(responseModel !== undefined && { response_model: responseModel }),
     ...(finish && { finish_reason: finish }),
     attempts: attempts.map(attemptField),
     retries,
+    ...(semantic && {
+      semantic: {
+        result: semantic.result,
+        ...(semantic.reason !== undefined && { reason: semantic.reason }),
+        ...(semantic.similarity !== undefined && { similarity: Math.round(semantic.similarity * 10_000) / 10_000 }),
+      },
+    }),
     ...(losses.length > 0 && { losses: losses.map(({ param, action }) => `${param}:${action}`) }),
     ...(usage &&
       answered.answered && {

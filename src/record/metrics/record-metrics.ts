@@ -30,12 +30,14 @@ export function recordRequest(families: Families, record: RequestRecord, models:
   }
 }
 
+const ANSWERED_FROM_CACHE: ReadonlySet<RecordedAttempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
+
 /**
  * Whether the upstream answered with a 2xx, even if the rest of its reply failed. A cached reply was such an answer.
  */
 function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
   const status = tries.at(-1)?.status ?? 0;
-  return answered && (cache === 'hit' || cache === 'shared' || (status >= 200 && status < 300));
+  return answered && (ANSWERED_FROM_CACHE.has(cache) || (status >= 200 && status < 300));
 }
 
 /** One series of a counter. */

@@ -42,6 +42,7 @@ export interface Metrics {
   /** Events of the reply cache. */
   readonly replyCache: {
     readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
+    readonly onTexts: (size: { readonly entries: number; readonly bytes: number }) => void;
     readonly onEvict: () => void;
   };
   /** Events of the targets' circuit breakers. */
@@ -121,6 +122,10 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
       onChange({ entries, bytes }) {
         families.cacheEntries.set({}, entries);
         families.cacheSize.set({}, bytes);
+      },
+      onTexts({ entries, bytes }) {
+        families.cacheTexts.set({}, entries);
+        families.cacheTextsSize.set({}, bytes);
       },
       onEvict: () => families.cacheEvictions.add({}),
     },

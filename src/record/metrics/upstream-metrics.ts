@@ -1,5 +1,5 @@
 import type { Usage } from '../../formats/events.ts';
-import type { CacheStatus } from '../../plugin/index.ts';
+import type { CacheStatus, EmbeddingCall } from '../../plugin/index.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
@@ -15,7 +15,10 @@ import {
   type MetricSpec,
 } from './metric-spec.ts';
 
-export const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
+/** Results of a cache that compares exactly. */
+const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
+export const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit'];
+export const EMBEDDING_RESULTS = ['success', 'late', 'failed'] as const satisfies readonly EmbeddingCall['result'][];
 
 /** From the start of the last try until the first content of a stream that was the answer. */
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
@@ -150,10 +153,15 @@ export const UPSTREAM_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_tokens_total',
-      help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+      help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. Calls for vectors of a semantic cache count with operation="embeddings" and their own provider and model. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
       labels: [...MODEL_LABELS, 'type'],
     },
     (attempt, labels, note) => {
+      const { embedding } = attempt.semantic ?? {};
+      if (embedding?.tokens !== undefined) {
+        const { provider, modelLabel, tokens } = embedding;
+        note({ provider, request_model: modelLabel, operation: 'embeddings', type: 'input' }, tokens);
+      }
       const usage = paidUsage(attempt);
       if (!usage) return;
       const { input, output, cacheRead, cacheWrite, reasoning } = usage;
@@ -196,12 +204,26 @@ export const UPSTREAM_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_cache_requests_total',
-      help: 'Attempts at targets with a cache, by result: hit, shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
+      help: 'Attempts at targets with a cache, by mode (exact, semantic) and result: hit, semantic_hit (the reply to a near text), shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
       labels: ['mode', 'result'],
-      zero: each('result', CACHE_RESULTS).map((labels) => ({ mode: 'exact', ...labels })),
+      zero: [
+        ...each('result', EXACT_RESULTS).map((labels) => ({ mode: 'exact', ...labels })),
+        ...each('result', CACHE_RESULTS).map((labels) => ({ mode: 'semantic', ...labels })),
+      ],
     },
     ({ attempts }, note) => {
-      for (const { cache } of attempts) if (cache) note({ mode: 'exact', result: cache });
+      for (const { cache, cacheMode: mode } of attempts) if (cache) note({ mode, result: cache });
+    },
+  ),
+  cacheEmbeddings: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_cache_embeddings_total',
+      help: 'Calls for vectors of semantic caches, by the catalog entry that was called and result: success, late (`cache.timeout` passed), failed. A late or failed call is a miss of the cache.',
+      labels: ['provider', 'result'],
+    },
+    ({ semantic }, _, note) => {
+      if (semantic?.embedding) note({ provider: semantic.embedding.provider, result: semantic.embedding.result });
     },
   ),
   cacheEntries: {
@@ -215,6 +237,20 @@ export const UPSTREAM_METRICS = {
     type: 'gauge',
     name: 'gatehouse_cache_size_bytes',
     help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
+    labels: [],
+    zero: [{}],
+  },
+  cacheTexts: {
+    type: 'gauge',
+    name: 'gatehouse_cache_texts',
+    help: 'Texts that semantic caches compare, including those whose replies are gone and that were not looked up since.',
+    labels: [],
+    zero: [{}],
+  },
+  cacheTextsSize: {
+    type: 'gauge',
+    name: 'gatehouse_cache_texts_size_bytes',
+    help: 'Memory that semantic caches count for texts and vectors; cache.semantic.max_bytes bounds it.',
     labels: [],
     zero: [{}],
   },

@@ -144,7 +144,8 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
   span.end(time(startedMs + durationMs));
 }
 
-const isFromCache = ({ cache }: RecordedAttempt): boolean => cache === 'hit' || cache === 'shared';
+const isFromCache = ({ cache }: RecordedAttempt): boolean =>
+  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
 
 function serverOf(text: string): Attributes {
   const url = new URL(text);

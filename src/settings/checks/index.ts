@@ -2,6 +2,7 @@ import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.t
 import type { Report } from '../../plugin/index.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
+import { checkCaches } from './caches.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
 import { checkEntries } from './entries.ts';
@@ -22,6 +23,7 @@ import { walkConfig, walkSettings } from './walk.ts';
 /** A check is a row here and a function that says which nodes it looks at. */
 const CHECKS: readonly Check[] = [
   checkBreaker,
+  checkCaches,
   checkConditions,
   checkCredentials,
   checkEntries,

@@ -29,6 +29,7 @@ import {
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
+  type SemanticSettings,
   type StickySettings,
   type Target,
 } from '../../plugin/index.ts';
@@ -228,8 +229,18 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   return {
     maxAgeMs: file.max_age === undefined ? base.maxAgeMs : file.max_age * 1000,
     scope: file.scope ?? base.scope,
+    ...(file.mode === 'semantic' && { semantic: compileSemantic(base.semantic, file) }),
   };
 }
+
+/** The checks refuse a semantic cache without `embeddings`. */
+export const DEFAULT_SEMANTIC: SemanticSettings = { embeddings: '', threshold: 0.95, timeoutMs: 500 };
+
+const compileSemantic = (base = DEFAULT_SEMANTIC, file: CacheFile): SemanticSettings => ({
+  embeddings: file.embeddings ?? base.embeddings,
+  threshold: file.threshold ?? base.threshold,
+  timeoutMs: file.timeout === undefined ? base.timeoutMs : parseDuration(file.timeout),
+});
 
 function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
   return {

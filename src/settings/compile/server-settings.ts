@@ -81,7 +81,12 @@ export interface ServerSettings {
   };
   /** Modules with plugins; paths are relative to the settings folder. */
   readonly plugins: readonly string[];
-  readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
+  readonly cache: {
+    readonly maxBytes: number;
+    readonly maxEntryBytes: number;
+    /** Bounds of the texts and vectors of semantic caches. */
+    readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
+  };
   /** Undefined: the gateway stores no files. */
   readonly files: FilesSettings | undefined;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
@@ -134,16 +139,27 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     defaultConfig: file.default_config,
     chains: compileChains(chains, file.files !== undefined),
     plugins: file.plugins ?? [],
-    cache: {
-      maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
-      maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
-    },
+    cache: compileCacheStore(cache),
     files: file.files && compileFiles(file.files),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
 }
+
+const compileCacheStore = ({
+  max_bytes,
+  max_entry_bytes,
+  semantic = {},
+}: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
+  maxBytes: parseBytes(max_bytes ?? '64MiB'),
+  maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
+  texts: {
+    maxBytes: parseBytes(semantic.max_bytes ?? '32MiB'),
+    scopeBytes: parseBytes(semantic.scope_bytes ?? '8MiB'),
+    scopeEntries: semantic.scope_entries ?? 1000,
+  },
+});
 
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
   return {

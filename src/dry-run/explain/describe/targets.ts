@@ -8,7 +8,10 @@ import type {
 import { compileFields } from '../../../catalog/fields/field-rules.ts';
 import {
   TIMEOUT_NAMES,
+  type CacheSettings,
   type ResolvedTarget,
+  type TextFacts,
+  type Uncompared,
   type Target,
   type CachedReply,
   type Attempt,
@@ -17,6 +20,7 @@ import {
   type Reply,
   type TryRecord,
 } from '../../../plugin/index.ts';
+import { FACTS, UNCOMPARED } from '../../../../plugins/cache/near.ts';
 import type { HealthThen } from '../frozen.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { describeChanges } from './changes.ts';
@@ -130,18 +134,17 @@ function describeRetry(seen: Observation, { path, retry }: Target): TargetExplan
 function describeCache(seen: Observation, one: SeenAttempt): CacheExplanation | undefined {
   const { target } = one.attempt;
   if (!target.cache) return undefined;
+  const exact =
+    isKeyKnown(seen) && one.recorded.cache !== 'bypass' && one.cache?.refresh === false && one.cache.kept !== undefined;
   return {
     key: isKeyKnown(seen) ? (one.cache?.key ?? '') : '',
     parts: one.cache?.parts ?? {},
     maxAgeMs: target.cache.maxAgeMs,
     scope: target.cache.scope,
     source: configSource(seen, target.path, ['cache']) ?? DEFAULT,
-    hit:
-      isKeyKnown(seen) &&
-      one.recorded.cache !== 'bypass' &&
-      one.cache?.refresh === false &&
-      one.cache.kept !== undefined,
+    hit: exact || one.recorded.semantic?.result === 'hit',
     now: describeNow(seen, one),
+    near: exact ? undefined : describeNear(one, target.cache),
   };
 }
 
@@ -152,6 +155,32 @@ function describeNow(seen: Observation, { recorded, cache }: SeenAttempt): strin
   if (!isKeyKnown(seen)) return "unknown: the caller's own credential is part of the key, and is not stored";
   return cache.kept ? `hit: stored ${ageOf(seen, cache.kept)} s ago` : 'miss: no reply is stored under this key';
 }
+
+function describeNear({ recorded }: SeenAttempt, { semantic }: CacheSettings): string | undefined {
+  if (!semantic) return undefined;
+  const { result, reason, similarity } = recorded.semantic ?? {};
+  if (result === undefined) return 'not compared';
+  const { embeddings, threshold } = semantic;
+  switch (result) {
+    case 'unfit':
+      return `not compared: ${UNCOMPARED[reason as Uncompared]}`;
+    case 'first':
+      return 'no hit: no other text is stored for this conversation, its parameters and its scope';
+    case 'differs':
+      return `no hit: the stored texts have other ${FACTS[reason as keyof TextFacts]}`;
+    case 'below_threshold':
+      if (similarity === undefined) return 'no hit: no stored text has a vector yet';
+      return `no hit: the similarity ${shown(similarity)} is below the threshold ${threshold}`;
+    case 'hit':
+      return `hit: the similarity ${shown(similarity)} reaches the threshold ${threshold}`;
+    default:
+      return reason === undefined
+        ? `not known: a stored text may be near, and explain calls no upstream, so not ${embeddings} either`
+        : `no hit: ${embeddings} gives no vectors (${reason})`;
+  }
+}
+
+const shown = (similarity: number | undefined): string => (similarity ?? 0).toFixed(3);
 
 /** False for a stored request with a caller's credential, which is not stored. */
 const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
@@ -189,6 +218,8 @@ function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound
   // A cached reply has no tries, and has the losses of the time when it was created.
   if (cache?.kept && !cache.refresh)
     return { ...answered, cache: 'hit', tries: [], signals: undefined, losses: [...cache.kept.losses] };
+  if (attempt.semantic?.result === 'hit')
+    return { ...answered, cache: 'semantic_hit', tries: [], signals: undefined, losses: [] };
   return { ...answered, tries: [goodTry(attempt)], signals: goodEnd(operation?.task) };
 }
 

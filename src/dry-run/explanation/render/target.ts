@@ -117,10 +117,11 @@ const providerRows = ({ provider }: TargetExplanation): Row[] =>
       ]
     : [];
 
-function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheExplanation): Row[] {
+function cacheRows({ key, parts, maxAgeMs, scope, source, now, near }: CacheExplanation): Row[] {
   return [
     row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
     ...(now === '' ? [] : [row(now)]),
+    ...(near === undefined ? [] : [row(`by meaning: ${near}`)]),
     row([aside(key === '' ? 'parts of the key' : `key ${shortText(key, 80)}`)]),
     ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
   ];

@@ -174,6 +174,7 @@ export const gemini = (parts: Partial<TargetExplanation> = {}): TargetExplanatio
       source: settings(prod(25, 3), 'cache'),
       hit: false,
       now: 'nothing is kept under it',
+      near: undefined,
     },
     ...parts,
   });

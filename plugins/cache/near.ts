@@ -1,0 +1,183 @@
+import type {
+  CachedReply,
+  Clock,
+  ComparedText,
+  EmbedRequest,
+  KeptText,
+  ReplyCache,
+  SemanticCache,
+  SemanticLookup,
+  SemanticSettings,
+  TextFacts,
+  TextPlace,
+  Uncompared,
+} from '../../src/plugin/index.ts';
+import { textPlace, type CacheQuestion } from './key.ts';
+
+/** Texts that get their vectors with one question. The texts of a group have none until a second text arrives in it. */
+const VECTORS_AT_ONCE = 8;
+
+export interface SemanticJob {
+  readonly question: CacheQuestion;
+  /** Of the exact question. */
+  readonly key: string;
+  readonly cache: ReplyCache;
+  readonly semantic: SemanticCache;
+  readonly clock: Clock;
+  /** Reading the body takes turns with other requests. */
+  readonly heavy: boolean;
+}
+
+export interface NearReply {
+  readonly reply: CachedReply | undefined;
+  /** Stores the text with the reply that the upstream gave instead. */
+  readonly keep: (kept: CachedReply) => void;
+}
+
+/**
+ * Looks for the reply to a near text. Sets the attempt's `semantic`. Rejects only when the client has left: vectors that are late or
+ * missing are a miss.
+ */
+export async function lookUpNear(job: SemanticJob, settings: SemanticSettings): Promise<NearReply> {
+  const { semantic, question } = job;
+  const { exchange, attempt } = question;
+  const asked = job.heavy ? 'large_body' : semantic.split(exchange, attempt);
+  if (typeof asked === 'string') {
+    attempt.semantic = { result: 'unfit', reason: asked };
+    return { reply: undefined, keep() {} };
+  }
+  const place = textPlace(question, asked);
+  const { lookup, reply, vector } = await compare(job, { place, asked, settings });
+  attempt.semantic = lookup;
+  attempt.cancellation.throwIfCancelled();
+  return { reply, keep: keeper(job, { place, asked, vector }) };
+}
+
+/** Stores the text with the reply of a request that skips the look-up. */
+export function keepOnly(job: SemanticJob): NearReply | undefined {
+  const { semantic, question } = job;
+  const asked = job.heavy ? 'large_body' : semantic.split(question.exchange, question.attempt);
+  if (typeof asked === 'string') return undefined;
+  return { reply: undefined, keep: keeper(job, { place: textPlace(question, asked), asked, vector: undefined }) };
+}
+
+function keeper(
+  { semantic, key, question: { exchange } }: SemanticJob,
+  {
+    place,
+    asked: { text, facts },
+    vector,
+  }: { place: TextPlace; asked: ComparedText; vector: Float32Array | undefined },
+): NearReply['keep'] {
+  // The request body is released before a stream ends: the closure holds the short text alone.
+  return (kept) => {
+    if (semantic.isText(kept, exchange)) semantic.add(place, { key, text, facts }, vector);
+  };
+}
+
+interface Comparison {
+  readonly place: TextPlace;
+  readonly asked: ComparedText;
+  readonly settings: SemanticSettings;
+}
+
+interface Compared {
+  readonly lookup: SemanticLookup;
+  readonly reply?: CachedReply | undefined;
+  /** Of the question. */
+  readonly vector?: Float32Array | undefined;
+}
+
+async function compare(job: SemanticJob, { place, asked, settings }: Comparison): Promise<Compared> {
+  const { semantic, question } = job;
+  const { candidates, lookup } = candidatesFor(job, place, asked.facts);
+  if (lookup) return { lookup };
+  const bare = candidates.filter(({ text }) => text !== undefined).slice(-VECTORS_AT_ONCE);
+  const texts = [asked.text, ...bare.map(({ text }) => text ?? '')];
+  const request: EmbedRequest = { exchange: question.exchange, attempt: question.attempt, settings, texts };
+  const { vectors, call, error } = await semantic.embed(request);
+  const [vector, ...others] = vectors ?? [];
+  if (!vector) {
+    const result = call?.result === 'late' ? 'late' : 'failed';
+    return { lookup: { result, reason: error, embedding: call } };
+  }
+  for (const [index, kept] of bare.entries()) semantic.keepVector(kept, others[index]!);
+  const { best, isNear, reply } = nearest(job, candidates, { vector, settings });
+  return {
+    lookup: { result: isNear ? 'hit' : 'below_threshold', similarity: best, embedding: call },
+    reply,
+    vector,
+  };
+}
+
+/** The stored texts that no fact tells from the question; a lookup that ends without any. */
+function candidatesFor(
+  { semantic, key, cache }: SemanticJob,
+  place: TextPlace,
+  facts: TextFacts,
+): { readonly candidates: readonly KeptText[]; readonly lookup?: SemanticLookup } {
+  const all = semantic.texts(place).filter((kept) => kept.key !== key);
+  let reason: keyof TextFacts | undefined;
+  const candidates = all.filter((kept) => {
+    const fact = semantic.differsIn(kept.facts, facts);
+    // The text that agrees in most facts explains the miss.
+    if (fact && (!reason || FACT_NAMES.indexOf(fact) > FACT_NAMES.indexOf(reason))) reason = fact;
+    return fact === undefined && isThere(semantic, cache, kept);
+  });
+  if (candidates.length > 0) return { candidates };
+  return { candidates, lookup: reason ? { result: 'differs', reason } : { result: 'first' } };
+}
+
+function isThere(semantic: SemanticCache, cache: SemanticJob['cache'], kept: KeptText): boolean {
+  if (cache.peek(kept.key)) return true;
+  semantic.remove(kept);
+  return false;
+}
+
+interface Vectors {
+  readonly vector: Float32Array;
+  readonly settings: SemanticSettings;
+}
+
+function nearest(
+  { semantic, cache, clock, question }: SemanticJob,
+  candidates: readonly KeptText[],
+  { vector, settings }: Vectors,
+): { readonly best: number | undefined; readonly isNear: boolean; readonly reply: CachedReply | undefined } {
+  let best: number | undefined;
+  let found: KeptText | undefined;
+  for (const kept of candidates) {
+    const similarity = semantic.similarity(kept, vector);
+    if (similarity === undefined || (best !== undefined && similarity <= best)) continue;
+    const reply = cache.peek(kept.key);
+    // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
+    if (!reply || clock.now() - reply.storedAt >= question.settings.maxAgeMs) continue;
+    best = similarity;
+    found = kept;
+  }
+  if (best === undefined || !found || best < settings.threshold) return { best, isNear: false, reply: undefined };
+  semantic.use(found);
+  return { best, isNear: true, reply: cache.find(found.key) };
+}
+
+/** Why a request is compared exactly only, for explain. */
+export const UNCOMPARED: Readonly<Record<Uncompared, string>> = {
+  operation: 'the request is no conversation',
+  last_turn: 'its last message is not the text of a user',
+  media: 'a message has a part that is no text',
+  tools: 'a message has a tool call or the result of a tool',
+  long_text: 'the last user text has more than 1,000 characters',
+  empty_text: 'the last user text is empty',
+  large_body: 'its messages are too large',
+};
+
+/** The facts in which texts differ, for explain, in the order in which they are compared. */
+export const FACTS: Readonly<Record<keyof TextFacts, string>> = {
+  numbers: 'numbers, dates or units',
+  polarity: 'negations or opposites',
+  names: 'names',
+  words: 'the order of words',
+};
+
+// Object.keys does not tell that these are the keys of the table.
+const FACT_NAMES = Object.keys(FACTS) as readonly (keyof TextFacts)[];

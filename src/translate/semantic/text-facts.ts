@@ -1,0 +1,72 @@
+import type { TextFacts } from '../../plugin/index.ts';
+import { FUNCTION_WORDS, hasPolarity, isNumberWord, OPENERS } from './word-lists.ts';
+
+/** Numbers with their sign, separators and symbols, ends of sentences, and words with inner apostrophes, hyphens and dots. */
+const TOKENS =
+  /(?<number>[-+−±<>≤≥]?\p{Sc}?\p{N}+(?:[.,:/⁄'’_^-]\p{N}+)*(?:\s?(?:%|‰|°|\p{Sc}))?)|(?<end>[.!?:;\n]+(?=\s|$)|^[ \t]*[-*•]\s|["“”«»])|(?<word>[\p{L}\p{M}\p{N}]+(?:['’._@/+#&-]*[\p{L}\p{M}\p{N}+#]+)*)|(?<symbol>[+×÷=<>≤≥≠%°\p{Sc}√∑∫])/gmu;
+
+const WITH_DIGIT = /\p{N}/u;
+/** A capital letter, at the start or inside: `Rome`, `iPhone`, `NATO`. */
+const CAPITAL = /\p{Lu}/u;
+const INNER_CAPITAL = /.\p{Lu}/u;
+
+/**
+ * The facts of a text that decide whether another text may stand for it. Every mistake of these lists must cost a hit
+ * and never allow one, so words count on the side of doubt.
+ */
+export function factsOf(text: string): TextFacts {
+  const numbers: string[] = [];
+  const polarity: string[] = [];
+  const names: string[] = [];
+  const words: string[] = [];
+  let opens = true;
+  for (const { groups = {} } of text.normalize('NFKC').matchAll(TOKENS)) {
+    const { number, end, word, symbol } = groups;
+    if (number !== undefined) numbers.push(number.replace(/\s/g, ''));
+    else if (symbol !== undefined) numbers.push(symbol);
+    else if (end !== undefined) opens = true;
+    if (word === undefined) {
+      if (end === undefined) opens = false;
+      continue;
+    }
+    const plain = word.toLowerCase();
+    if (WITH_DIGIT.test(word)) numbers.push(plain);
+    else if (isNumberWord(plain)) numbers.push(plain);
+    if (hasPolarity(plain)) polarity.push(plain);
+    if (isName(word, plain, opens)) names.push(word);
+    else if (!FUNCTION_WORDS.has(plain)) words.push(plain);
+    opens = false;
+  }
+  return {
+    numbers: numbers.join(' '),
+    polarity: polarity.toSorted().join(' '),
+    names: names.toSorted().join(' '),
+    words: words.join(' '),
+  };
+}
+
+function isName(word: string, plain: string, opens: boolean): boolean {
+  if (!CAPITAL.test(word)) return false;
+  // "I" in the middle of a sentence, with its verbs.
+  if (/^i(?:['’]\p{L}+)?$/u.test(plain)) return false;
+  return !opens || INNER_CAPITAL.test(word) || !OPENERS.has(plain.replace(/['’].*$/, ''));
+}
+
+const EQUAL = ['numbers', 'polarity', 'names'] as const;
+
+/**
+ * Numbers, negations and names must be equal, and the words that both texts have must come in the same order: "euros to
+ * dollars" asks for something else than "dollars to euros".
+ */
+export function differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined {
+  const unequal = EQUAL.find((fact) => one[fact] !== other[fact]);
+  if (unequal) return unequal;
+  return haveSameOrder(one.words.split(' '), other.words.split(' ')) ? undefined : 'words';
+}
+
+function haveSameOrder(one: readonly string[], other: readonly string[]): boolean {
+  const [inOne, inOther] = [new Set(one), new Set(other)];
+  const shared = (words: readonly string[], others: ReadonlySet<string>): string =>
+    [...new Set(words)].filter((word) => others.has(word)).join(' ');
+  return shared(one, inOther) === shared(other, inOne);
+}
