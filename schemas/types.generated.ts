@@ -378,7 +378,7 @@ export interface SemanticStore {
   max_bytes?: Bytes;
   scope_bytes?: Bytes;
   /**
-   * Maximum number of texts of one scope. A look-up compares at most these, about 2 ms for 1,000 vectors of 1,536 numbers.
+   * Maximum number of texts of one scope. A look-up compares at most these: some milliseconds for 1,000 vectors of 1,536 numbers.
    */
   scope_entries?: number;
 }

@@ -80,6 +80,15 @@ describe('a look-up by meaning', () => {
     expect(calls).toEqual([]);
   });
 
+  it('gives no reply to the same words in another order', async () => {
+    const { get } = await createCounted();
+    await get('a trade of apples for pears');
+    const swapped = await get('a trade of pears for apples');
+    expect(swapped.cache).toBe('miss');
+    expect(swapped.semantic).toEqual({ result: 'differs', reason: 'words', similarity: 1, embedding: call });
+    expect((await get('the trade of pears for apples')).cache).toBe('semantic_hit');
+  });
+
   it('uses no reply that is older than this config allows', async () => {
     const { get, clock } = await createCounted();
     await get('hello there');

@@ -14,6 +14,9 @@ import type {
 } from '../../src/plugin/index.ts';
 import { textPlace, type CacheQuestion } from './key.ts';
 
+/** Near texts whose words are compared with those of one question, nearest or not. */
+const MAX_ORDERS = 32;
+
 /** Texts that get their vectors with one question. The texts of a group have none until a second text arrives in it. */
 const VECTORS_AT_ONCE = 8;
 
@@ -102,10 +105,13 @@ async function compare(job: SemanticJob, { place, asked, settings }: Comparison)
     return { lookup: { result, reason: error, embedding: call } };
   }
   for (const [index, kept] of bare.entries()) semantic.keepVector(kept, others[index]!);
-  const { best, isNear, reply } = nearest(job, candidates, { vector, settings });
+  const { best, near, isReordered } = nearest(job, candidates, { vector, facts: asked.facts, settings });
+  if (!near && isReordered)
+    return { lookup: { result: 'differs', reason: 'words', similarity: best, embedding: call }, vector };
+  if (near) semantic.use(near);
   return {
-    lookup: { result: isNear ? 'hit' : 'below_threshold', similarity: best, embedding: call },
-    reply,
+    lookup: { result: near ? 'hit' : 'below_threshold', similarity: best, embedding: call },
+    reply: near && job.cache.find(near.key),
     vector,
   };
 }
@@ -119,7 +125,7 @@ function candidatesFor(
   const all = semantic.texts(place).filter((kept) => kept.key !== key);
   let reason: keyof TextFacts | undefined;
   const candidates = all.filter((kept) => {
-    const fact = semantic.differsIn(kept.facts, facts);
+    const fact = semantic.unequalFact(kept.facts, facts);
     // The text that agrees in most facts explains the miss.
     if (fact && (!reason || FACT_NAMES.indexOf(fact) > FACT_NAMES.indexOf(reason))) reason = fact;
     return fact === undefined && isThere(semantic, cache, kept);
@@ -134,30 +140,40 @@ function isThere(semantic: SemanticCache, cache: SemanticJob['cache'], kept: Kep
   return false;
 }
 
-interface Vectors {
+interface Asked {
   readonly vector: Float32Array;
+  readonly facts: TextFacts;
   readonly settings: SemanticSettings;
+}
+
+interface Nearest {
+  /** The greatest similarity: of the near text, or of any where none is near. */
+  readonly best: number | undefined;
+  readonly near: KeptText | undefined;
+  /** A text is near, but its words come in another order. */
+  readonly isReordered: boolean;
 }
 
 function nearest(
   { semantic, cache, clock, question }: SemanticJob,
   candidates: readonly KeptText[],
-  { vector, settings }: Vectors,
-): { readonly best: number | undefined; readonly isNear: boolean; readonly reply: CachedReply | undefined } {
+  { vector, facts, settings }: Asked,
+): Nearest {
   let best: number | undefined;
-  let found: KeptText | undefined;
+  let near: { readonly kept: KeptText; readonly similarity: number } | undefined;
+  let orders = 0;
   for (const kept of candidates) {
     const similarity = semantic.similarity(kept, vector);
-    if (similarity === undefined || (best !== undefined && similarity <= best)) continue;
+    if (similarity === undefined || (near && similarity <= near.similarity)) continue;
     const reply = cache.peek(kept.key);
     // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
     if (!reply || clock.now() - reply.storedAt >= question.settings.maxAgeMs) continue;
-    best = similarity;
-    found = kept;
+    best = Math.max(best ?? -1, similarity);
+    if (similarity < settings.threshold || orders === MAX_ORDERS) continue;
+    orders += 1;
+    if (semantic.inSameOrder(kept.facts, facts)) near = { kept, similarity };
   }
-  if (best === undefined || !found || best < settings.threshold) return { best, isNear: false, reply: undefined };
-  semantic.use(found);
-  return { best, isNear: true, reply: cache.find(found.key) };
+  return { best: near?.similarity ?? best, near: near?.kept, isReordered: orders > 0 };
 }
 
 /** Why a request is compared exactly only, for explain. */

@@ -254,8 +254,10 @@ export interface SemanticCache {
   split(exchange: Exchange, attempt: Attempt): ComparedText | Uncompared;
   /** Texts of a group, the least recently used first. */
   texts(place: TextPlace): readonly KeptText[];
-  /** The first fact in which two texts differ; undefined: they may stand for each other. */
-  differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined;
+  /** The first fact that must be equal in which two texts differ. */
+  unequalFact(one: TextFacts, other: TextFacts): keyof TextFacts | undefined;
+  /** Whether the words that both texts have come in the same order. For near texts only: it reads both. */
+  inSameOrder(one: TextFacts, other: TextFacts): boolean;
   /** Code of the error with which a call for vectors would fail before anything is sent. */
   problem(request: EmbedRequest): string | undefined;
   /** Never rejects. The time of the settings bounds it. */

@@ -57,12 +57,12 @@ describe('the explanation of a semantic cache', () => {
     await send(pair, 'hello there');
     const seen = pair.upstream.seen.length;
     expect(nearOf(await explanationOf(pair, 'hello 2 you'))).toBe(
-      'no hit: the stored texts have other numbers, dates or units',
+      'no hit: the stored texts differ in numbers, dates or units',
     );
     expect(nearOf(await explanationOf(pair, 'never say hello'))).toBe(
-      'no hit: the stored texts have other negations or opposites',
+      'no hit: the stored texts differ in negations or opposites',
     );
-    expect(nearOf(await explanationOf(pair, 'hello Anna'))).toBe('no hit: the stored texts have other names');
+    expect(nearOf(await explanationOf(pair, 'hello Anna'))).toBe('no hit: the stored texts differ in names');
     expect(nearOf(await explanationOf(pair, 'hello you'))).toBe(
       'not known: a stored text may be near, and explain calls no upstream, so not @openai/vectors either',
     );

@@ -6,14 +6,15 @@ import type { CachedReply, SemanticCache } from '../../plugin/index.ts';
 import type { TextStore } from '../../state/ports.ts';
 import { splitText } from './compared-text.ts';
 import { embed, problemOf, type EmbedderSetup } from './embedder.ts';
-import { differsIn } from './text-facts.ts';
+import { inSameOrder, unequalFact } from './text-facts.ts';
 
 /** The stored texts as the `cache` plugin sees them, which can also split requests and ask for vectors. */
 export function createSemanticCache(store: TextStore, setup: EmbedderSetup): SemanticCache {
   return {
     split: (exchange, { body }) => splitText(exchange, body),
     texts: (place) => store.texts(place),
-    differsIn,
+    unequalFact,
+    inSameOrder,
     problem: (request) => problemOf(request, setup),
     embed: (request) => embed(request, setup),
     similarity: (kept, vector) => store.similarity(kept, vector),

@@ -54,14 +54,20 @@ function isName(word: string, plain: string, opens: boolean): boolean {
 
 const EQUAL = ['numbers', 'polarity', 'names'] as const;
 
+/** The first of the facts that must be equal in which two texts differ: three comparisons of strings. */
+export const unequalFact = (one: TextFacts, other: TextFacts): keyof TextFacts | undefined =>
+  EQUAL.find((fact) => one[fact] !== other[fact]);
+
+/** Whether the words that both texts have come in the same order. Reads both texts, so it is for near ones only. */
+export const inSameOrder = (one: TextFacts, other: TextFacts): boolean =>
+  haveSameOrder(one.words.split(' '), other.words.split(' '));
+
 /**
  * Numbers, negations and names must be equal, and the words that both texts have must come in the same order: "euros to
  * dollars" asks for something else than "dollars to euros".
  */
 export function differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined {
-  const unequal = EQUAL.find((fact) => one[fact] !== other[fact]);
-  if (unequal) return unequal;
-  return haveSameOrder(one.words.split(' '), other.words.split(' ')) ? undefined : 'words';
+  return unequalFact(one, other) ?? (inSameOrder(one, other) ? undefined : 'words');
 }
 
 function haveSameOrder(one: readonly string[], other: readonly string[]): boolean {

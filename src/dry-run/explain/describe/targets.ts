@@ -167,7 +167,7 @@ function describeNear({ recorded }: SeenAttempt, { semantic }: CacheSettings): s
     case 'first':
       return 'no hit: no other text is stored for this conversation, its parameters and its scope';
     case 'differs':
-      return `no hit: the stored texts have other ${FACTS[reason as keyof TextFacts]}`;
+      return `no hit: the stored texts differ in ${FACTS[reason as keyof TextFacts]}`;
     case 'below_threshold':
       if (similarity === undefined) return 'no hit: no stored text has a vector yet';
       return `no hit: the similarity ${shown(similarity)} is below the threshold ${threshold}`;
