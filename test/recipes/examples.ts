@@ -26,6 +26,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'fallback-across-providers': { body: chat('Hello', { seed: 7 }) },
   'first-content-failover': { body: chat('Hello', { stream: true }) },
   'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
+  'prompt-by-label': {
+    body: { variables: { ticket: 'The printer burns' } },
+    options: ['--path', '/v1/prompts/ticket-summary/completions'],
+  },
   'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
   'strict-json': {
     body: chat('The printer burns', { temperature: 1, tools: [{ type: 'function', function: { name: 'call' } }] }),
