@@ -30,13 +30,12 @@ interface Asking {
   readonly reserve?: RequestLimits['reserve'];
 }
 
-async function ask({
-  id = 'prompts.completions',
-  json = {},
-  fields = FIELDS,
-  reserve = () => undefined,
-}: Asking) {
-  const exchange = createExchange({ operation: operation(id, id === 'prompts.completions' ? 'generate' : undefined), json, params: { prompt: 'a@2' } });
+async function ask({ id = 'prompts.completions', json = {}, fields = FIELDS, reserve = () => undefined }: Asking) {
+  const exchange = createExchange({
+    operation: operation(id, id === 'prompts.completions' ? 'generate' : undefined),
+    json,
+    params: { prompt: 'a@2' },
+  });
   const directory: PromptDirectory = {
     list: () => [{ id: 'a', description: undefined, labels: {}, versions: [] }],
     find: () => ({ id: 'a', version: 2, render: () => ({ fields, media: [] }) }),
