@@ -16,7 +16,7 @@ const WITH_BODY = {
   validateReceived: bodySchema('prompt-completions'),
 } as const;
 
-/** The paths are those of portkey-ai's `prompts` (docs/protocols/portkey-prompts.md). */
+/** The paths are those of portkey-ai's `prompts` (docs/protocols/portkey-prompts.md#paths). */
 export const prompts: readonly Operation[] = [
   {
     ...WITH_BODY,

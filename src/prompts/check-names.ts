@@ -87,8 +87,11 @@ export class NameCheck {
       if (inner === undefined) this.#mistake(place, at, '`{{.}}` stands for the value of a section, and there is none');
       return inner ?? 'any';
     }
+    // A section's value may lack the key, and then the variable is read.
+    if (this.#declared(first)) this.used.add(first);
     const own = place.scopes.findLast((scope) => keyOf(scope, first) !== undefined);
-    if (own !== undefined) return this.#inside(keyOf(own, first) ?? 'any', [first], rest, at, place);
+    const walk: Walk = { walked: [first], at, place };
+    if (own !== undefined) return this.#inside(keyOf(own, first) ?? 'any', walk, rest);
     const variable = this.#declared(first);
     if (!variable) {
       const names = [...this.#version.variables.keys()];
@@ -96,18 +99,18 @@ export class NameCheck {
       this.#mistake(place, at, `\`${first}\` is not declared in \`variables\``, suggestion);
       return 'any';
     }
-    this.used.add(first);
     if (rest.length > 0 && variable.schema?.type === 'array') {
       this.#mistake(place, at, `\`${first}\` is a list, whose items have keys: read them inside \`{{#${first}}}\``);
       return 'any';
     }
-    return this.#inside(scopeOfSchema(variable.media ? undefined : variable.schema), [first], rest, at, place);
+    return this.#inside(scopeOfSchema(variable.media ? undefined : variable.schema), walk, rest);
   }
 
-  #inside(scope: Scope, walked: readonly string[], [key, ...rest]: ValuePath, at: number, place: Place): Scope {
+  #inside(scope: Scope, walk: Walk, [key, ...rest]: ValuePath): Scope {
     if (key === undefined) return scope;
     const next = keyOf(scope, key);
-    if (next !== undefined) return this.#inside(next, [...walked, key], rest, at, place);
+    const { walked, at, place } = walk;
+    if (next !== undefined) return this.#inside(next, { ...walk, walked: [...walked, key] }, rest);
     this.#mistake(place, at, `the schema of \`${walked.join('.')}\` has no key \`${key}\``);
     return 'any';
   }
@@ -120,6 +123,13 @@ export class NameCheck {
     const partial = partials.at(-1);
     this.#report({ template, partial, at, message, ...(suggestion !== undefined && { suggestion }) });
   }
+}
+
+/** A name on its way through the keys of a value. */
+interface Walk {
+  readonly walked: readonly string[];
+  readonly at: number;
+  readonly place: Place;
 }
 
 interface Place {

@@ -1,14 +1,14 @@
 import type { PromptFile, PromptMessage, PromptVariable, PromptVersion } from '../../schemas/types.generated.ts';
 import { versionDigest } from './digest.ts';
-import type { Part } from './media.ts';
+import type { ChatPart } from './media.ts';
 import { onlyVariable, parseTemplate, type Template, type Token } from './template.ts';
 
 /** A part of a message. */
 export type CompiledPart =
-  | { readonly kind: 'template'; readonly template: Template; readonly fields: Part }
+  | { readonly kind: 'template'; readonly template: Template; readonly fields: ChatPart }
   | { readonly kind: 'media'; readonly variable: string }
   /** Sent as written. */
-  | { readonly kind: 'literal'; readonly part: Part };
+  | { readonly kind: 'literal'; readonly part: ChatPart };
 
 export interface CompiledMessage {
   /** Role, name, calls: every field but the content, as written. */

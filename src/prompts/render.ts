@@ -100,5 +100,6 @@ function lookUp(scopes: readonly unknown[], [first, ...rest]: ValuePath): unknow
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  // Values are JSON: numbers and booleans have the same text there.
+  return JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts';
 import type { CompiledMessage, CompiledPart, CompiledVersion } from './compile.ts';
-import { mediaPart, type Part } from './media.ts';
+import { mediaPart, type ChatPart } from './media.ts';
 import { Renderer, TooLong } from './render.ts';
 import { VariableCheck } from './variables.ts';
 
@@ -8,7 +8,7 @@ import { VariableCheck } from './variables.ts';
 export interface PlacedMedia {
   /** Name of the variable. */
   readonly variable: string;
-  readonly part: Part;
+  readonly part: ChatPart;
 }
 
 /** The fields of a chat request that a prompt sets. */
@@ -41,7 +41,7 @@ export class PromptRenderer {
     const { file, messages, partials } = this.#version;
     const media: PlacedMedia[] = [];
     const renderer = new Renderer({ partials, variables: read.values }, budget);
-    const part = (one: CompiledPart): Part => {
+    const part = (one: CompiledPart): ChatPart => {
       if (one.kind === 'literal') return one.part;
       if (one.kind === 'template') return { ...one.fields, text: renderer.render(one.template) };
       const placed = this.#media(one.variable, read.values);
@@ -61,7 +61,7 @@ export class PromptRenderer {
     }
   }
 
-  #media(name: string, values: Readonly<Record<string, unknown>>): Part {
+  #media(name: string, values: Readonly<Record<string, unknown>>): ChatPart {
     const kind = this.#version.variables.get(name)?.media ?? 'file';
     const placed = mediaPart(kind, name, String(values[name]));
     if (placed) return placed;
@@ -73,8 +73,8 @@ export class PromptRenderer {
 function contentOf(
   { content }: CompiledMessage,
   renderer: Renderer,
-  part: (one: CompiledPart) => Part,
-): { content?: string | readonly Part[] } {
+  part: (one: CompiledPart) => ChatPart,
+): { content?: string | readonly ChatPart[] } {
   if (content === undefined) return {};
   return { content: 'tokens' in content ? renderer.render(content) : content.map(part) };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { PROBES } from './probes.ts';
+import { PROBE_PROMPT, PROBES } from './probes.ts';
 import { ASKING, send } from './table.ts';
 import { catalogFor, UPSTREAMS } from './upstreams.ts';
 import { answer } from './wires.ts';
@@ -10,7 +10,7 @@ let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   upstream = await startUpstream(answer);
-  gateway = await startTestGateway({ catalog: catalogFor(upstream.url) });
+  gateway = await startTestGateway({ catalog: catalogFor(upstream.url), prompts: { probe: PROBE_PROMPT } });
 });
 afterAll(async () => {
   await gateway.close();

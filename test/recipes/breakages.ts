@@ -4,7 +4,7 @@ export interface Breakage {
   /** Text that stands in the file once, and what stands there then. */
   readonly edit: readonly [from: string, to: string];
   /** Default: the recipe's own file. */
-  readonly file?: 'keys.yaml' | 'catalog.yaml';
+  readonly file?: 'keys.yaml' | 'catalog.yaml' | 'prompts/ticket-summary.yaml';
 }
 
 const without = (text: string): Breakage['edit'] => [text, ''];
@@ -197,6 +197,23 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'Claude is looked for at Google', edit: ['then: claude', 'then: gemini'] },
     { what: 'Gemini is looked for at Anthropic', edit: ['default: gemini', 'default: claude'] },
     { what: 'only the bare name is Claude', edit: ['^(@anthropic/)?claude-', '^claude-'] },
+  ],
+  'prompt-by-label': [
+    { what: 'the version is not pinned', edit: ['prompts: { ticket-summary: production }', 'messages_route: any'] },
+    { what: 'the latest version is pinned', edit: ['ticket-summary: production', 'ticket-summary: latest'] },
+    { what: 'the label is moved', edit: ['production: 1', 'production: 2'], file: 'prompts/ticket-summary.yaml' },
+    { what: 'the defaults override requests', edit: ['default_params: {', 'override_params: {'] },
+    {
+      what: 'no limit of the answer',
+      edit: without('default_params: { max_tokens: 300 } # for versions that set none\n'),
+    },
+    {
+      what: 'the other model comes first',
+      edit: [
+        'provider: "@vertex", override_params: { model: gemini-2.5-flash }',
+        'provider: "@openai", override_params: { model: gpt-4.1 }',
+      ],
+    },
   ],
   'route-by-metadata': [
     { what: 'every request gets the large model', edit: ['default: small', 'default: large'] },

@@ -27,6 +27,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'first-content-failover': { body: chat('Hello', { stream: true }) },
   guarded: { body: chat('Write to ada@example.com.') },
   'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
+  'prompt-by-label': {
+    body: { variables: { ticket: 'The printer burns' } },
+    options: ['--path', '/v1/prompts/ticket-summary/completions'],
+  },
   'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
   'semantic-cache': { body: chat('How do I change my password?') },
   'strict-json': {

@@ -15,7 +15,7 @@ export const recipeIds = globSync('gateway/*.yaml', { cwd: root })
 
 /** The recipes with the tests of one of them and no others: path → text. */
 export function recipeFiles(id: string): Record<string, string> {
-  const names = globSync('{*,gateway/*}.yaml', { cwd: root });
+  const names = globSync(['{*,gateway/*,prompts/*}.yaml', 'prompts/partials/*.txt'], { cwd: root });
   const needed = names.filter((name) => !name.endsWith('.test.yaml') || name === `gateway/${id}.test.yaml`);
   return Object.fromEntries(needed.map((name) => [`${RECIPES}/${name}`, readFileSync(join(root, name), 'utf8')]));
 }

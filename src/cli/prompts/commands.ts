@@ -22,7 +22,7 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
     'prompts render',
     {
       usage: 'prompts render NAME[@VERSION|@LABEL] [--configs DIR] [--variables FILE]',
-      help: 'Print the chat request that a prompt makes. FILE has the variables as JSON (-: standard input); default: their examples and defaults',
+      help: 'Print the chat request that a prompt makes.\n--variables FILE  their values as JSON (-: standard input); default: examples and defaults',
       async run(args, world) {
         const { values, positionals } = parse(args, RENDER, 1);
         const [reference] = positionals;
@@ -36,7 +36,7 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
     'prompts diff',
     {
       usage: 'prompts diff NAME FROM TO [--configs DIR]',
-      help: 'Compare two versions of a prompt, by number or label, with the partials of each. Exit code 0: equal or different',
+      help: 'Compare two versions of a prompt, by number or label, with the partials of each',
       async run(args, world) {
         const { values, positionals } = parse(args, configs, 3);
         const [id, from, to] = positionals;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { nearest } from '../../plugin/index.ts';
 import type { CompiledPrompt, CompiledVersion } from '../../prompts/compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../../prompts/library.ts';
@@ -24,7 +25,7 @@ export async function readPrompts({ dir, env, err }: PromptsOptions): Promise<Re
   const loaded = await loadSettings(dir, { env, fakeMissing: true });
   const { settings } = loaded;
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
-  const own = settings ? errors.filter(({ file }) => file.startsWith(`${dir}/prompts/`)) : errors;
+  const own = settings ? errors.filter(({ file }) => file.startsWith(join(dir, 'prompts', '/'))) : errors;
   if (!settings || own.length > 0) {
     err(formatDiagnostics(own, 'pretty'));
     return loaded.folderExists ? 1 : 2;

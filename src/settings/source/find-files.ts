@@ -113,7 +113,7 @@ async function findPrompts(folder: string, files: SettingsFiles): Promise<Omit<F
   };
 }
 
-const isPartial = (name: string): boolean => /\.txt$/.test(name) && ID.test(name.replace(/\.txt$/, ''));
+const isPartial = (name: string): boolean => name.endsWith('.txt') && ID.test(name.slice(0, -'.txt'.length));
 const NOT_PROMPT = 'this file is ignored; prompts end in .yaml';
 const NOT_PARTIAL = 'this file is ignored; partials are named NAME.txt, with letters, digits, `.`, `_` and `-`';
 
