@@ -257,8 +257,13 @@ describe('body', () => {
     });
   });
 
-  it('reads no body for an operation without one', async () => {
-    const exchange = createExchange({ operation: { method: 'GET' } as Operation });
+  it.each<Partial<Operation>>([
+    { method: 'GET' },
+    { method: 'DELETE' },
+    { method: 'POST', body: 'multipart' },
+    { method: 'POST', body: 'none' },
+  ])('reads no JSON for an operation of %j', async (operation) => {
+    const exchange = createExchange({ operation: operation as Operation });
     exchange.request.body = undefined;
     const { nextCalls } = await runPlugin(body, {
       exchange,

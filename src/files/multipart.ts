@@ -1,4 +1,4 @@
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { Busboy, type BusboyEvents, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { GatewayError, type Clock, type GatewayContext } from '../plugin/index.ts';
 
 /** The text fields of a form; `name[key]` stays as written. */
@@ -118,7 +118,7 @@ class FormReader {
       if (this.#fields.has(name)) return fail(refused(`The form has the field \`${name}\` twice.`, name));
       this.#fields.set(name, value);
     });
-    form.on('file', (name, stream, filename, _, declared) => {
+    form.on('file', (...[name, stream, filename, , declared]: Parameters<BusboyEvents['file']>) => {
       // Without a listener, a stream that is destroyed with an error would end the process.
       stream.on('error', () => {});
       if (name !== FILE_FIELD)

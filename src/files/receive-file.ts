@@ -135,9 +135,8 @@ const MAX_NAME = 255;
 /** Base name without control characters: it returns in JSON and in a header. */
 function cleanName(filename: string | undefined): string {
   const base = (filename ?? '').split(/[\\/]/).at(-1)!;
-  // oxlint-disable-next-line no-control-regex -- these are the characters to remove
   const clean = base
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, '')
     .toWellFormed()
     .trim();
   const letters = [...clean];

@@ -68,13 +68,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
           'The address of this request is not a URL, or it contains credentials.',
         );
       }
-      const { allowInsecure, metadataServer = false } = request;
-      const pool = pools.get({
-        url: url.origin,
-        allowInsecure,
-        metadataServer,
-        connections: request.connections ?? SMALL_CONNECTIONS,
-      });
+      const { allowInsecure, metadataServer = false, connections = SMALL_CONNECTIONS } = request;
+      const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections });
       new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
     });
   }

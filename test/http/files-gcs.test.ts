@@ -78,11 +78,12 @@ describe('files in Cloud Storage', () => {
   });
 
   it.each([
-    ['lost a piece', 0],
-    ['kept a part of a piece', 3 * MIB],
-    ['kept a whole piece', 8 * MIB],
-  ])('are whole although the store %s and failed', async (_, kept) => {
-    gcs.breaking = (piece) => (piece === 2 ? kept : undefined);
+    ['lost a piece', 2, 0],
+    ['kept a part of a piece', 2, 3 * MIB],
+    ['kept a whole piece', 2, 8 * MIB],
+    ['kept the last piece', 3, 8 * MIB],
+  ])('are whole although the store %s and failed', async (_, broken, kept) => {
+    gcs.breaking = (piece) => (piece === broken ? kept : undefined);
     const bytes = Buffer.concat([Buffer.from('%PDF-1.7'), randomBytes(20 * MIB)]);
     const { status } = await upload(gateway, { file: new Blob([bytes]) });
     expect(status).toBe(200);

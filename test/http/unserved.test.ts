@@ -50,7 +50,7 @@ describe('what is not served', () => {
 
   it('is an Anthropic error with a request id for Anthropic’s client on any path, recognized by its header', async () => {
     const client = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
-    for (const work of [client.beta.files.list(), client.messages.batches.list()]) {
+    for (const work of [client.beta.messages.batches.list(), client.messages.batches.list()]) {
       const failure = await caught(Promise.resolve(work));
       expect(failure).toBeInstanceOf(NotFoundError);
       expect(failure).toMatchObject({ type: 'not_found_error', requestID: expect.stringMatching(/^[0-9a-f-]{36}$/) });
@@ -64,7 +64,7 @@ describe('what is not served', () => {
     expect(String(await caught(anthropic.messages.create(turn)))).toContain('Did you mean /v1/messages?');
     expect(String(await caught(openai.chat.completions.create(turn)))).toContain('Did you mean /v1/chat/completions?');
     expect(await (await ask('POST', '//v1/messages')).text()).toContain('Did you mean /v1/messages?');
-    expect(await (await ask('GET', '/v1/files')).text()).not.toContain('Did you mean');
+    expect(await (await ask('GET', '/v1/batches')).text()).not.toContain('Did you mean');
   });
 
   it('needs no key, and has one label', async () => {

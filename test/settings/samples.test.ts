@@ -73,6 +73,7 @@ describe('configs/README.md', () => {
       'prompts/summary.yaml',
       'server.yaml',
       'server.yaml',
+      'server.yaml',
       'gateway/own-servers.yaml',
       'gateway/billed.yaml',
       'server.yaml',

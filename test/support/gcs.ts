@@ -31,6 +31,8 @@ export interface ScriptedGcs {
 export async function startGcs(): Promise<ScriptedGcs> {
   const objects = new Map<string, StoredObject>();
   const sessions = new Map<string, Session>();
+  /** Names of objects by the sessions that made them. */
+  const complete = new Map<string, string>();
   const calls: string[] = [];
   const tokens = new Set<string | undefined>();
   let pieces = 0;
@@ -41,6 +43,8 @@ export async function startGcs(): Promise<ScriptedGcs> {
 
   function upload(req: IncomingMessage, res: ServerResponse, { id, body }: { id: string; body: Buffer }): void {
     const session = sessions.get(id);
+    const done = complete.get(id);
+    if (done !== undefined) return json(res, { name: done });
     if (!session) return void res.writeHead(410).end();
     if (req.method === 'DELETE') {
       sessions.delete(id);
@@ -51,15 +55,16 @@ export async function startGcs(): Promise<ScriptedGcs> {
     const arrived = kept === undefined ? body : body.subarray(0, kept);
     session.pieces.push(arrived);
     session.size += arrived.length;
-    if (kept !== undefined) return void res.writeHead(503).end();
     const total = range.split('/')[1];
     if (total !== '*' && Number(total) === session.size) {
       sessions.delete(id);
       const bytes = Buffer.concat(session.pieces);
       const timeCreated = new Date().toISOString();
+      complete.set(id, session.name);
       objects.set(session.name, { bytes, contentType: 'application/octet-stream', metadata: undefined, timeCreated });
-      return json(res, { name: session.name });
+      return kept === undefined ? json(res, { name: session.name }) : void res.writeHead(503).end();
     }
+    if (kept !== undefined) return void res.writeHead(503).end();
     res.writeHead(308, session.size > 0 ? { range: `bytes=0-${session.size - 1}` } : {}).end();
   }
 

@@ -67,7 +67,10 @@ export class GcsUpload implements FileUpload {
       if (attempt === TRIES || (isReply(outcome) && at === undefined && !isTransient(outcome.status)))
         throw failureOf(outcome);
       await this.#setup.api.pause(attempt);
-      begin = at ?? (await this.#ask(end));
+      const arrived = at === undefined ? await this.#ask(end) : { at, complete: false };
+      // The reply to the last piece was lost.
+      if (arrived.complete) break;
+      begin = arrived.at;
       if (begin < this.#stored || begin > end) throw failed('it lost a part of the upload');
       if (begin === end && !last) break;
     }
@@ -83,13 +86,12 @@ export class GcsUpload implements FileUpload {
   }
 
   /** Asks how much has arrived. */
-  async #ask(end: number): Promise<number> {
+  async #ask(end: number): Promise<{ readonly at: number; readonly complete: boolean }> {
     const { api, session } = this.#setup;
-    const reply = await api.call(
-      { method: 'PUT', url: session, headers: { 'content-range': 'bytes */*' } },
-      [200, 201, 308],
-    );
-    return persisted(reply.status, reply.headers['range'], end) ?? this.#stored;
+    const headers = { 'content-range': 'bytes */*' };
+    const reply = await api.call({ method: 'PUT', url: session, headers }, [200, 201, 308]);
+    const at = persisted(reply.status, reply.headers['range'], end) ?? this.#stored;
+    return { at, complete: reply.status !== 308 };
   }
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replaceAt } from '../media/remote-media.ts';
-import { mediaByUrl, remoteMedia } from './remote-media.ts';
+import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 
 const PNG = { mime: 'image/png', data: Buffer.from('PNG') };
 const PDF = { mime: 'application/pdf', data: Buffer.from('PDF') };
@@ -113,4 +113,29 @@ describe('media that Claude fetches itself', () => {
     ['an image on Vertex', image, { host: 'vertex', native: true }, false],
     ['a PDF on Vertex', pdf, { host: 'vertex', native: true }, false],
   ])('%s: %o at %o is %s', (_, media, place, fetches) => expect(mediaByUrl.fetches(media, place)).toBe(fetches));
+});
+
+describe('blocks that name stored files', () => {
+  const isStored = (text: string): boolean => text.includes('file-gh');
+  const file = (file_id: unknown) => ({ type: 'file', file_id });
+  it.each([
+    ['by id', { type: 'document', source: file('file-gh1') }, 'file-gh1'],
+    ['by address', { type: 'document', source: url('file-gh1') }, 'https://h.example/file-gh1'],
+  ])('%s are found, and hold its bytes or its address', (_, block, named) => {
+    const request = body([block]);
+    const [one] = storedMedia(request, isStored);
+    expect(one).toMatchObject({ param: 'messages[1].content[0]', url: named });
+    expect(one!.embed(PDF)).toEqual(base64('application/pdf', 'UERG'));
+    expect(one!.link('gs://b/a.pdf', 'application/pdf')).toEqual({ type: 'url', url: 'gs://b/a.pdf' });
+  });
+
+  it.each([
+    { type: 'document', source: file('file_vendors') },
+    { type: 'document', source: file(7) },
+    { type: 'container_upload', file_id: 'file-gh1' },
+  ])('%j are none', (block) => expect(storedMedia(body([block]), isStored)).toEqual([]));
+
+  it('throw nothing for a body of any shape', () => {
+    fc.assert(fc.property(fc.jsonValue(), (messages) => void storedMedia({ messages }, () => true)));
+  });
 });

@@ -20,6 +20,7 @@ describe('MIME by URL', () => {
     ['https://example.com/photo.png#page=1.pdf', 'image/png'],
     ['gs://bucket/folder/film.mp4', 'video/mp4'],
     ['gs://bucket.with.dots/no-extension', undefined],
+    ['https://example.com/a.aiff', 'audio/aiff'],
     ['https://example.com', undefined],
     ['https://example.pdf', undefined],
     ['https://files.example/v1beta/files/abc', undefined],
@@ -84,7 +85,7 @@ it('names the kind of a MIME type', () => {
 });
 
 it('maps audio formats both ways, without parameters', () => {
-  for (const format of ['wav', 'mp3', 'flac', 'pcm16', 'aac', 'opus'])
+  for (const format of ['wav', 'mp3', 'flac', 'pcm16', 'aac', 'opus', 'aiff'])
     expect(audioFormat(audioMime(format) ?? '')).toBe(format);
   expect(audioFormat('audio/pcm;rate=24000')).toBe('pcm16');
   expect(audioMime('unheard-of')).toBeUndefined();
@@ -127,4 +128,9 @@ describe('the first bytes of a file', () => {
   it('of any data are read without an error', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void sniffMedia(Buffer.from(bytes))));
   });
+});
+
+it('knows every extension of the media that the gateway names in its documents', () => {
+  const names = 'pdf txt html jpg png webm mp4 mp3 wav opus flac pcm aac m4a mpeg mpga aiff'.split(' ');
+  expect(names.filter((name) => mimeOfName(`a.${name}`) === undefined)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { replaceAt } from '../media/remote-media.ts';
 import { decodeRequest } from './decode-request.ts';
-import { remoteMedia } from './remote-media.ts';
+import { remoteMedia, storedMedia } from './remote-media.ts';
 
 const PNG = { mime: 'image/png', data: Buffer.from('PNG') };
 const PDF = { mime: 'application/pdf', data: Buffer.from('PDF') };
@@ -106,5 +106,43 @@ describe('media URLs in a chat request', () => {
 
   it('are none in an arbitrary body', () => {
     fc.assert(fc.property(fc.jsonValue(), (messages) => void remoteMedia({ messages })));
+  });
+});
+
+describe('parts of a chat request that name stored files', () => {
+  const isStored = (text: string): boolean => text.startsWith('file-gh');
+  it.each([
+    [
+      { type: 'file', file: { file_id: 'file-gh1' } },
+      { type: 'file', file: { filename: 'a.pdf', file_data: PDF_URI } },
+      { type: 'file', file: { file_url: 'gs://b/a.pdf', mime_type: 'application/pdf' } },
+    ],
+    [
+      { type: 'file', file: { file_id: 'file-gh1', filename: 'own.pdf', format: 'pdf' } },
+      { type: 'file', file: { filename: 'own.pdf', file_data: PDF_URI } },
+      { type: 'file', file: { filename: 'own.pdf', file_url: 'gs://b/a.pdf', mime_type: 'application/pdf' } },
+    ],
+    [
+      { type: 'image_url', image_url: { url: 'file-gh1', detail: 'low' } },
+      { type: 'image_url', image_url: { detail: 'low', url: PDF_URI } },
+      { type: 'image_url', image_url: { detail: 'low', url: 'gs://b/a.pdf', mime_type: 'application/pdf' } },
+    ],
+  ])('%j are found, and hold its bytes or its address', (part, embedded, linked) => {
+    const request = body(part);
+    const [one] = storedMedia(request, isStored);
+    expect(one).toMatchObject({ param: 'messages[0].content[0]', url: 'file-gh1' });
+    expect(replaceAt(request, one!.path, one!.embed({ ...PDF, name: 'a.pdf' }))).toEqual(body(embedded));
+    expect(replaceAt(request, one!.path, one!.link('gs://b/a.pdf', 'application/pdf'))).toEqual(body(linked));
+  });
+
+  it.each([
+    { type: 'file', file: { file_id: 'file-vendors' } },
+    { type: 'file', file: { file_id: 7 } },
+    { type: 'file', file: { file_id: 'file-gh1', file_data: 'AA' } },
+    { type: 'text', text: 'file-gh1' },
+  ])('%j are none', (part) => expect(storedMedia(body(part), isStored)).toEqual([]));
+
+  it('throw nothing for a body of any shape', () => {
+    fc.assert(fc.property(fc.jsonValue(), (messages) => void storedMedia({ messages }, () => true)));
   });
 });
