@@ -72,6 +72,7 @@ describe('configs/README.md', () => {
       'gateway/steady.yaml',
       'server.yaml',
       'server.yaml',
+      'gateway/guarded.yaml',
       'gateway/own-servers.yaml',
       'gateway/billed.yaml',
       'server.yaml',
