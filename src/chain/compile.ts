@@ -15,7 +15,7 @@ export interface CompiledChain {
   readonly names: readonly string[];
 }
 
-export interface ChainSource {
+interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */

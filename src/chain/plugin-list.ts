@@ -3,7 +3,7 @@ import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
 import type { PluginRegistry } from './registry.ts';
 
 /** The plugins of one level in a flat list, with their indexes in it. */
-export interface ListPart {
+interface ListPart {
   readonly items: readonly ChainItem[];
   readonly indexes: readonly number[];
 }
