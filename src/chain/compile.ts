@@ -116,10 +116,6 @@ export async function createChain(
   return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
 }
 
-/** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
-export const compileChain = (source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> =>
-  createChain(checkChain(source, setup), setup);
-
 interface ItemPlace {
   readonly plugin: string;
   readonly instance: string;
