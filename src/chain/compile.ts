@@ -15,7 +15,7 @@ export interface CompiledChain {
   readonly names: readonly string[];
 }
 
-export interface ChainSource {
+interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
@@ -46,7 +46,7 @@ type Created = Middleware | Promise<Middleware>;
 type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
 /** What checking a list needs. */
-export interface CheckSetup {
+export interface ListChecks {
   readonly registry: PluginRegistry;
   /**
    * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
@@ -62,7 +62,7 @@ export interface CheckSetup {
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-export interface CompileSetup extends CheckSetup {
+export interface CompileSetup extends ListChecks {
   /** Default: calls `create`. */
   readonly instantiate?: Instantiate | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
@@ -89,7 +89,7 @@ interface CheckedItem {
 }
 
 /** Reports every mistake of a list at its place: unknown names, wrong levels and order, options. Creates nothing. */
-export function checkChain(source: ChainSource, setup: CheckSetup): CheckedChain {
+export function checkChain(source: ChainSource, setup: ListChecks): CheckedChain {
   const provided = new Set(source.provided);
   const items: (CheckedItem | undefined)[] = [];
   for (const [index, item] of source.items.entries()) {
@@ -116,10 +116,6 @@ export async function createChain(
   return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
 }
 
-/** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
-export const compileChain = (source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> =>
-  createChain(checkChain(source, setup), setup);
-
 interface ItemPlace {
   readonly plugin: string;
   readonly instance: string;
@@ -143,7 +139,7 @@ function toPlace(item: ChainItem, path: readonly (string | number)[]): ItemPlace
 export function unknownPlugin(
   name: string,
   path: readonly (string | number)[],
-  { registry, nearest }: Pick<CheckSetup, 'registry' | 'nearest'>,
+  { registry, nearest }: Pick<ListChecks, 'registry' | 'nearest'>,
 ): Problem {
   const suggestion = nearest(name, registry.names);
   return { path, message: `unknown plugin "${name}"`, ...(suggestion && { suggestion }) };
@@ -152,7 +148,7 @@ export function unknownPlugin(
 function findPlugin(
   { plugin: name, namePath }: ItemPlace,
   { level, report }: ChainSource,
-  { registry, nearest }: CheckSetup,
+  { registry, nearest }: ListChecks,
 ): RegisteredPlugin | undefined {
   const entry = registry.get(name);
   if (!entry) {
@@ -180,7 +176,7 @@ function findPlugin(
 
 interface CheckContext {
   readonly source: ChainSource;
-  readonly setup: CheckSetup;
+  readonly setup: ListChecks;
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { PluginLevel, Report } from '../plugin/index.ts';
-import { unknownPlugin, type ChainItem, type CheckSetup } from './compile.ts';
+import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
 import type { PluginRegistry } from './registry.ts';
 
 /** The plugins of one level in a flat list, with their indexes in it. */
-export interface ListPart {
+interface ListPart {
   readonly items: readonly ChainItem[];
   readonly indexes: readonly number[];
 }
@@ -32,7 +32,7 @@ const RUNS = 'route';
 export function divideList(
   { items, path, of }: WrittenList,
   report: Report,
-  setup: Pick<CheckSetup, 'registry' | 'nearest'>,
+  setup: Pick<ListChecks, 'registry' | 'nearest'>,
 ): DividedList {
   const parts = { request: newPart(), attempt: newPart() };
   let isWhole = true;

@@ -4,7 +4,7 @@ import {
   createChain,
   type ChainItem,
   type CheckedChain,
-  type CheckSetup,
+  type ListChecks,
   type CompiledChain,
   type PluginPlace,
 } from '../chain/compile.ts';
@@ -158,7 +158,7 @@ export class ChainBuilder {
   }
 
   /** What checking a list needs. */
-  get checks(): CheckSetup {
+  get checks(): ListChecks {
     return { registry: this.#tools.registry, readOptions, nearest };
   }
 

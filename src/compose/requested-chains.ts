@@ -9,7 +9,7 @@ import type { PluginResources } from './plugin-resources.ts';
 const KEPT_LISTS = 64;
 
 /** A checked list of a config that came with a request. */
-export interface RequestedList {
+interface RequestedList {
   readonly id: string;
   readonly pluginNames: ReadonlySet<string>;
   readonly file: string;

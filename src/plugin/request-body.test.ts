@@ -23,6 +23,18 @@ describe('a request body and its edits', () => {
     expect(merge(read({}), { seed: 7 }).encode().toString()).toBe('{"seed":7}');
   });
 
+  it('can release what it has parsed, and parses it again', () => {
+    const body = read({ model: 'm', messages: [1] });
+    const parsed = body.json();
+    body.forgetParsed();
+    expect(body.json()).toEqual(parsed);
+    expect(body.json()).not.toBe(parsed);
+    const edited = merge(body, { seed: 7 });
+    edited.json();
+    edited.forgetParsed();
+    expect(edited.json()).toEqual({ model: 'm', messages: [1], seed: 7 });
+  });
+
   it('merges objects key by key, replaces arrays, deletes with null', () => {
     const body = read({ model: 'm', a: { b: 1, c: { d: 2 } }, list: [1, 2], gone: true });
     const merged = merge(body, { a: { c: { e: 3 } }, list: [9], gone: null, fresh: { x: 1 } });

@@ -49,6 +49,33 @@ describe('bodies over 1 MB', () => {
     expect(upstream.seen[2]!.json).toMatchObject({ temperature: 0.5, model: 'm' });
   });
 
+  it.each([
+    ['of 70 KB', 70_000],
+    ['of 2 MB', 2_000_000],
+  ])('and bodies %s are refused by their whole schema, though they would be passed through', async (_, bytes) => {
+    const { upstream, gateway } = await startPair(answer);
+    const ask = async (path: string, body: object) => {
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+        body: JSON.stringify({ ...body, user: 'x'.repeat(bytes) }),
+      });
+      return [response.status, await response.text()];
+    };
+    const claude = { model: '@claude/claude-3-5-haiku-20241022', max_tokens: 5 };
+    expect(await ask('/v1/messages', claude)).toEqual([
+      400,
+      expect.stringContaining('`messages` is required.') as string,
+    ]);
+    const broken = { model: '@openai/m', messages: [...messages, { role: 'boss' }] };
+    expect(await ask('/v1/chat/completions', broken)).toEqual([
+      400,
+      expect.stringContaining('`messages[1].role` must be one of') as string,
+    ]);
+    expect(upstream.seen).toEqual([]);
+    expect((await ask('/v1/chat/completions', { model: '@openai/m', messages }))[0]).toBe(200);
+  });
+
   it('are refused where too many wait for their turn, and small ones beside them are served', async () => {
     const { gateway } = await startPair(answer, { server: { limits: { large_bodies: 4 } } });
     const many = Array.from({ length: 12 }, () => post(gateway.url, large('@claude/claude-3-5-haiku-20241022')));

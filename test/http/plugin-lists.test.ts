@@ -115,6 +115,8 @@ describe('`plugins` of a config', () => {
   });
 
   it('apply to its targets, and those of a target in their place', async () => {
+    // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+    const condition = (then: string) => ({ query: { 'params.user': then }, then });
     const mark = (text: string) => ['override', 'transform', { plugin: 'mark', options: { text } }, 'send'];
     const target = (status: number, more: object = {}) => ({
       provider: '@openai',
@@ -126,7 +128,7 @@ describe('`plugins` of a config', () => {
         it: {
           strategy: {
             mode: 'conditional',
-            conditions: ['own', 'group', 'deep'].map((then) => ({ query: { 'params.user': then }, then })),
+            conditions: ['own', 'group', 'deep'].map(condition),
             default: 'plain',
           },
           plugins: mark('config'),

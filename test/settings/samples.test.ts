@@ -74,6 +74,7 @@ describe('configs/README.md', () => {
       'server.yaml',
       'server.yaml',
       'server.yaml',
+      'gateway/guarded.yaml',
       'gateway/own-servers.yaml',
       'gateway/billed.yaml',
       'server.yaml',

@@ -162,7 +162,8 @@ export class Agreement {
     version.open += 1;
     exchange.onEnd(() => {
       version.open -= 1;
-      const body = notes.body ?? Buffer.concat(pieces);
+      // A large body that its schema refuses never reaches `config`.
+      const body = notes.body ?? exchange.request.body?.original ?? Buffer.concat(pieces);
       const question = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
       const reached = [undefined, ...exchange.attempts].map((attempt) => [...(notes.reached.get(attempt) ?? [])]);
       version.served.push({ question, reached, settingsHash: exchange.settingsHash, said: saidOf(exchange, notes) });
