@@ -87,7 +87,8 @@ export class CatalogResolver implements TargetResolver {
     checkModel(identifier.model, chosen);
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
-    return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
+    const label = this.#labels.labelFor(entry.models, identifier.model, location.model);
+    return new CatalogTarget(entry, location, label, identifier.model);
   }
 
   /** Resolves a model name without a task. Throws as `resolve` does. */

@@ -189,6 +189,10 @@ export interface ResolvedTarget {
   readonly streamUsage?: boolean | undefined;
   /** True: the body names the model, although the format omits it at this host. */
   readonly modelInBody?: boolean | undefined;
+  /** True: the API of the vendor whose format it speaks. */
+  readonly ownApi?: boolean | undefined;
+  /** True: the model may begin its answers with its chain of thought in tags. */
+  readonly inlineThinking?: boolean | undefined;
   /**
    * The request itself names the destination, such as a host or a project: its outcome does not count for the target's
    * health.

@@ -37,7 +37,7 @@ export function createMediaInliner(setup: InlinerSetup): MediaInliner {
     inline({ id, operation }, attempt, resolved) {
       const { mediaByUrl } = formats[resolved.format];
       if (!mediaByUrl || !operation) return undefined;
-      const missing = missingMedia(operation.format, mediaByUrl, attempt.body, resolved);
+      const missing = missingMedia(operation.format, mediaByUrl, attempt, resolved);
       const [first] = missing;
       if (!first) return undefined;
       const job: InlineJob = { setup, id, attempt, mediaByUrl, native: operation.format.name === resolved.format };
@@ -67,17 +67,17 @@ const mayHoldUrls = ({ original, edits }: RequestBody): boolean =>
 function missingMedia(
   client: Format,
   mediaByUrl: MediaByUrl,
-  body: RequestBody,
+  { body, target }: Pick<Attempt, 'body' | 'target'>,
   { format, host }: ResolvedTarget,
 ): RemoteMedia[] {
+  const pass = target.remoteMedia?.pass ?? false;
   const native = client.name === format;
   // Nothing else parses such a body whole, and most contain megabytes of base64.
   if (native && !mayHoldUrls(body)) return [];
   const found = client.remoteMedia?.(body.json()) ?? [];
   // No such target reads audio or video: its format reports that.
-  return found.filter(
-    (one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, { host, native }),
-  );
+  const place = { host, native, pass };
+  return found.filter((one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, place));
 }
 
 function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: InlineJob): void {

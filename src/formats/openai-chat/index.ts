@@ -1,4 +1,5 @@
 import type { Format } from '../format.ts';
+import { clean } from './clean.ts';
 import { readClient, clientPaths, unshown } from './client.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -32,6 +33,7 @@ export const openaiChat: Format = {
   encodeError,
   encodeStreamError,
   passThroughEdits,
+  clean,
   passThrough,
   remoteMedia,
   unshown,
