@@ -505,6 +505,10 @@ export interface VertexEntry {
   allow_insecure?: boolean;
   models?: Models;
   inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
@@ -687,6 +691,10 @@ export interface OpenAiEntry {
   allow_insecure?: boolean;
   models?: Models;
   inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
@@ -748,6 +756,10 @@ export interface AzureOpenAiEntry {
   allow_insecure?: boolean;
   models?: Models;
   inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.

@@ -77,6 +77,7 @@ export default definePlugin({
 
 function howWritten({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
   // Bodies of the other tasks have no named format: they are encoded for the provider.
+  if (resolved.estimatesTokens) return 'estimates the tokens: bytes of the request divided by four';
   if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
   return format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
 }

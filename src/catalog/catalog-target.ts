@@ -4,6 +4,13 @@ import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { knownInlineThinkers } from './inline-thinkers.ts';
 
+interface TargetExtras {
+  /** The caller's name of the model within the entry. */
+  readonly name?: string;
+  /** The gateway estimates the count of tokens. */
+  readonly estimates?: boolean;
+}
+
 /**
  * A resolved target that knows its catalog entry. The entry is private because plugins receive targets and the entry gives
  * access to credentials; only the sender reads it.
@@ -23,6 +30,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly modelInBody: ResolvedTarget['modelInBody'];
   readonly ownApi: ResolvedTarget['ownApi'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
+  readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
@@ -30,8 +38,8 @@ export class CatalogTarget implements ResolvedTarget {
   readonly #quirks: Quirks | undefined;
   readonly #codec: Codec | undefined;
 
-  /** @param name the caller's name of the model within the entry */
-  constructor(entry: CatalogEntry, location: Location, modelLabel: string, name: string = location.model) {
+  constructor(entry: CatalogEntry, location: Location, modelLabel: string, more: TargetExtras = {}) {
+    const { name = location.model, estimates = false } = more;
     const { provider } = entry;
     this.slug = provider.slug;
     this.provider = provider.provider;
@@ -48,6 +56,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.ownApi = location.ownApi;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
+    this.estimatesTokens = estimates;
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;

@@ -17,6 +17,8 @@ export interface CatalogEntry {
   /** Undefined: the server's limit. */
   readonly connections: number | undefined;
   readonly timeouts: TimeoutSettings;
+  /** What happens to a count of tokens that the upstream does not have. Undefined: it is refused. */
+  readonly count?: 'estimate' | 'refuse' | undefined;
   /** Undefined: the known models. */
   readonly inlineThinking?: InlineThinkers | undefined;
   /** Undefined: every field passes. */
@@ -73,6 +75,7 @@ function compileEntry(settings: EntrySettings, provider: ProviderEntry): Catalog
     models: settings.models && new Globs(settings.models),
     connections: settings.connections,
     timeouts: readTimeouts(settings.timeouts ?? {}),
+    count: 'count' in settings ? settings.count : undefined,
     inlineThinking:
       'inline_thinking' in settings && settings.inline_thinking
         ? new InlineThinkers(settings.inline_thinking)

@@ -291,6 +291,6 @@ export interface Format {
   /** Upstream side: undefined when every URL is sent unchanged. */
   readonly mediaByUrl?: MediaByUrl;
 
-  /** Undefined when the API has no count operation. */
+  /** Undefined when no route of this format counts tokens. */
   readonly counting?: TokenCounting;
 }

@@ -5,6 +5,7 @@ import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   'chat.completions': 'chat-completions',
+  'chat.completions.count_tokens': 'chat-completions',
   messages: 'messages',
   'messages.count_tokens': 'count-tokens',
   'vertex.count_tokens': 'vertex-count-tokens',

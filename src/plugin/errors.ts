@@ -87,6 +87,13 @@ export const ERRORS = {
     400,
     'The model does not have this task at the target, such as embeddings of a chat model.',
   ),
+  not_supported: {
+    ...invalid(
+      501,
+      'The upstream counts no tokens. `count: estimate` of the catalog entry makes the gateway estimate them. The reply carries `x-should-retry: false`.',
+    ),
+    final: true,
+  },
   model_not_found: invalid(404, 'No such model where the request was sent.'),
   unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),
   ambiguous_provider: invalid(400, 'Several catalog entries fit the provider name; name one by `@slug`.'),

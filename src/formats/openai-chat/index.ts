@@ -1,6 +1,7 @@
 import type { Format } from '../format.ts';
 import { clean } from './clean.ts';
 import { readClient, clientPaths, unshown } from './client.ts';
+import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -37,4 +38,5 @@ export const openaiChat: Format = {
   passThrough,
   remoteMedia,
   unshown,
+  counting,
 };

@@ -12,7 +12,7 @@ import { valueAt } from '../../../settings/read/pointer.ts';
 /** Describes the outbound request with the sources of its parts. */
 export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
   const { outbound, calls } = one;
-  if (!outbound) return undefined;
+  if (!outbound || outbound.answer) return undefined;
   const origins = originsOf(seen, one);
   return {
     method: calls[0]?.request.method ?? 'POST',

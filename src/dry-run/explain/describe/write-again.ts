@@ -112,7 +112,7 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
     ...(codec && { codec }),
     ...(quirks && { quirks }),
   };
-  return new CatalogTarget(entry, location, modelLabel);
+  return new CatalogTarget(entry, location, modelLabel, { estimates: resolved.estimatesTokens ?? false });
 }
 
 /** Returns text that is not JSON unchanged. */
