@@ -187,8 +187,7 @@ function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): read
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
     (name) => request.header(name) !== undefined,
   );
-  if (names.length > 0) return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
-  return request.params.project === undefined ? [] : [{ kind: 'gateway', what: "the request's path" }];
+  return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
 }
 
 /** Whether the URL depends on streaming, as in some APIs. */
