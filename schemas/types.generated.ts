@@ -44,6 +44,12 @@ export type Betas = string[];
  */
 export type Models = string[];
 /**
+ * Models that may begin an answer with their chain of thought in `<think>…</think>`; `*` stands for any text, and case does not count. The gateway takes it out of the answer: strict clients do not get it, other clients get it as in the API of its other models. `[]`: none. `["*"]`: all models of the entry. Default: the names of models that are known for it.
+ *
+ * @maxItems 100
+ */
+export type InlineThinking = string[];
+/**
  * Fields removed from the request before it is sent, after override_params; dots lead into objects. A missing field is not an error.
  *
  * @minItems 1
@@ -564,6 +570,11 @@ export interface VertexEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
@@ -745,6 +756,11 @@ export interface OpenAiEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
@@ -805,6 +821,11 @@ export interface AzureOpenAiEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  inline_thinking?: InlineThinking;
+  /**
+   * What happens to a request for a token count that the upstream does not have. `refuse`: it gets a 501 with the code `not_supported`. `estimate`: the gateway sends nothing and replies with the bytes of the request divided by four; the reply carries `x-gateway-token-count: estimate`.
+   */
+  count?: 'refuse' | 'estimate';
   fields?: Fields;
   /**
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
@@ -1195,11 +1216,15 @@ export interface CacheSettings {
  */
 export interface RemoteMedia {
   /**
+   * Send the URL of an image on to Anthropic's own API, which fetches it, instead of refusing or fetching it. Claude on Vertex AI fetches nothing: `hosts` decides there.
+   */
+  pass?: boolean;
+  /**
    * Hosts that may be called, also after a redirect: a name, `*.` before a name for all its subdomains, or `*` for any host. Add a port that is not the scheme's default (`:8443`, `:*`). An empty list allows none, also where the config around allows some.
    *
    * @maxItems 64
    */
-  hosts: string[];
+  hosts?: string[];
   max_bytes?: Bytes;
   /**
    * Maximum number of parts of one request that are fetched.

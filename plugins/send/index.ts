@@ -13,6 +13,7 @@ export default definePlugin({
   provides: ['reply'],
   explain({ attempt: { outbound } }) {
     if (!outbound) return undefined;
+    if (outbound.answer) return { does: 'replies with the estimate; nothing is sent' };
     const calls = outbound.batch?.bodies.length ?? 1;
     return { does: `POST ${outbound.origin}${outbound.path}${calls > 1 ? `, ${calls} times` : ''}` };
   },

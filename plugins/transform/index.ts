@@ -80,8 +80,11 @@ export default definePlugin({
 
 function howWritten({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
   // Bodies of the other tasks have no named format: they are encoded for the provider.
+  if (resolved.estimatesTokens) return 'estimates the tokens: bytes of the request divided by four';
   if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
-  return format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
+  const written =
+    format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
+  return task === 'generate' && resolved.inlineThinking ? `${written}, <think> is taken out of the answer` : written;
 }
 
 /**

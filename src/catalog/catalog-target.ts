@@ -2,6 +2,14 @@ import type { ResolvedTarget } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
+import { knownInlineThinkers } from './inline-thinkers.ts';
+
+interface TargetExtras {
+  /** The caller's name of the model within the entry. */
+  readonly name?: string;
+  /** The gateway estimates the count of tokens. */
+  readonly estimates?: boolean;
+}
 
 /**
  * A resolved target that knows its catalog entry. The entry is private because plugins receive targets and the entry gives
@@ -20,6 +28,9 @@ export class CatalogTarget implements ResolvedTarget {
   readonly host: ResolvedTarget['host'];
   readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly modelInBody: ResolvedTarget['modelInBody'];
+  readonly ownApi: ResolvedTarget['ownApi'];
+  readonly inlineThinking: ResolvedTarget['inlineThinking'];
+  readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
@@ -27,7 +38,8 @@ export class CatalogTarget implements ResolvedTarget {
   readonly #quirks: Quirks | undefined;
   readonly #codec: Codec | undefined;
 
-  constructor(entry: CatalogEntry, location: Location, modelLabel: string) {
+  constructor(entry: CatalogEntry, location: Location, modelLabel: string, more: TargetExtras = {}) {
+    const { name = location.model, estimates = false } = more;
     const { provider } = entry;
     this.slug = provider.slug;
     this.provider = provider.provider;
@@ -41,6 +53,10 @@ export class CatalogTarget implements ResolvedTarget {
     this.host = location.host;
     this.streamUsage = location.streamUsage;
     this.modelInBody = location.modelInBody;
+    this.ownApi = location.ownApi;
+    this.inlineThinking =
+      location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
+    this.estimatesTokens = estimates;
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;

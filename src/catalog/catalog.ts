@@ -5,6 +5,7 @@ import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { FieldRules, compileFields } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
+import { InlineThinkers } from './inline-thinkers.ts';
 
 /** One entry of catalog.yaml, compiled: the provider's part, and the settings that the catalog itself applies. */
 export interface CatalogEntry {
@@ -16,6 +17,10 @@ export interface CatalogEntry {
   /** Undefined: the server's limit. */
   readonly connections: number | undefined;
   readonly timeouts: TimeoutSettings;
+  /** What happens to a count of tokens that the upstream does not have. Undefined: it is refused. */
+  readonly count?: 'estimate' | 'refuse' | undefined;
+  /** Undefined: the known models. */
+  readonly inlineThinking?: InlineThinkers | undefined;
   /** Undefined: every field passes. */
   readonly fields?: FieldRules | undefined;
 }
@@ -70,6 +75,11 @@ function compileEntry(settings: EntrySettings, provider: ProviderEntry): Catalog
     models: settings.models && new Globs(settings.models),
     connections: settings.connections,
     timeouts: readTimeouts(settings.timeouts ?? {}),
+    count: 'count' in settings ? settings.count : undefined,
+    inlineThinking:
+      'inline_thinking' in settings && settings.inline_thinking
+        ? new InlineThinkers(settings.inline_thinking)
+        : undefined,
     fields: fields && new FieldRules(fields, `@${settings.slug}`),
   };
 }

@@ -21,6 +21,7 @@ const NOT_FOUND: ReadonlySet<ErrorCode> = new Set([
   'model_not_allowed',
   'invalid_model',
   'unsupported_task',
+  'not_supported',
 ]);
 
 /** The models that a caller may use: lists those that the settings name, finds every model that the resolver accepts. */

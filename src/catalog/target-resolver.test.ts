@@ -299,6 +299,7 @@ describe('a resolved target', () => {
 
 describe('a project and location in the path', () => {
   const params = { project: 'their-project', location: 'europe-west4' };
+  const ONE = { providers: ['@vertex-prod'] };
   function ask(
     more: { params?: Record<string, string>; headers?: Record<string, string>; caller?: Partial<Caller> } = {},
   ) {
@@ -308,36 +309,31 @@ describe('a project and location in the path', () => {
     return resolver.resolve(exchange, createTarget(), 'gemini-2.5-pro', false);
   }
 
-  test('are used where the request names no provider, with the caller’s own token', async () => {
-    const target = ask();
-    expect(target.origin).toBe('https://europe-west4-aiplatform.googleapis.com');
-    expect(target.path).toContain('/v1/projects/their-project/locations/europe-west4/');
-    const entry = entryOf(target)!.provider;
-    expect(() => entry.authorize({ upstreamToken: undefined })).toThrow('Authorization');
-    const headers = await entry.authorize({ upstreamToken: new Secret('ya29.theirs') });
-    expect(headers).toEqual({ authorization: 'Bearer ya29.theirs' });
+  test('are ignored: the path only says that the provider is Vertex AI', () => {
+    const target = ask({ caller: ONE });
+    expect(target.slug).toBe('vertex-prod');
+    expect(target.path).not.toContain('their-project');
   });
 
-  test('are overridden by an entry that the request names', () => {
+  test('do not choose between two entries', () => {
+    expect(() => ask()).toThrow('name one of @vertex-prod, @vertex-test');
+  });
+
+  test('are ignored where the request names an entry', () => {
     expect(ask({ headers: { 'x-gateway-provider': '@vertex-prod' } }).slug).toBe('vertex-prod');
   });
 
-  test('are overridden by the gateway’s headers', () => {
+  test('are ignored beside the gateway’s headers', () => {
     const headers = { 'x-gateway-vertex-project-id': 'other-project', 'x-gateway-vertex-region': 'us' };
+    const named = { ...headers, 'x-gateway-provider': 'vertex-ai' };
+    expect(ask({ headers: named }).path).toContain('/v1/projects/other-project/locations/us/');
     expect(ask({ headers }).path).toContain('/v1/projects/other-project/locations/us/');
-    expect(() => ask({ headers: { 'x-gateway-vertex-region': 'us' } })).toThrow('x-gateway-vertex-project-id');
-  });
-
-  test('are refused for callers who need a catalog entry', () => {
-    expect(() => ask({ caller: { providers: ['@vertex-prod'] } })).toThrow('without a catalog entry');
-    expect(ask({ caller: { providers: ['vertex-ai'] } }).path).toContain('their-project');
   });
 
   test.each([
     { project: '../x', location: 'us' },
     { project: 'their-project', location: 'evil.example' },
-    { project: '-', location: 'us' },
-  ])('are refused when they are invalid: %j', (wrong) => {
-    expect(() => ask({ params: wrong })).toThrow(/in the path has an invalid value/);
+  ])('are ignored when they are invalid: %j', (wrong) => {
+    expect(ask({ params: wrong, caller: ONE }).slug).toBe('vertex-prod');
   });
 });

@@ -2,6 +2,7 @@ import { MODEL_TASKS } from '../operations/tasks.ts';
 import {
   GatewayError,
   nearest,
+  type ErrorCode,
   type Exchange,
   type ModelTask,
   type ResolvedTarget,
@@ -10,7 +11,7 @@ import {
 } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
-import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
+import type { Location, ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { CatalogTarget } from './catalog-target.ts';
@@ -49,18 +50,34 @@ export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): Ca
   return new CatalogResolver(catalog, setup);
 }
 
+interface Located {
+  readonly location: Location;
+  /** The upstream counts no tokens, and the entry lets the gateway estimate them. */
+  readonly estimates: boolean;
+}
+
+function locate({ provider, count }: CatalogEntry, model: string, task: ModelTask, stream: boolean): Located {
+  try {
+    return { location: provider.locate(model, { task, stream }), estimates: false };
+  } catch (error) {
+    if (count !== 'estimate' || !(error instanceof GatewayError) || error.code !== 'not_supported') throw error;
+    return { location: provider.locate(model, { task: 'generate', stream: false }), estimates: true };
+  }
+}
+
 /** True when the provider can serve the model for at least one task. */
 export function isLocatable(provider: ProviderEntry, model: string): boolean {
   return MODEL_TASKS.some((task) => canLocate(provider, model, task));
 }
+
+const NOT_LOCATED: ReadonlySet<ErrorCode> = new Set(['invalid_model', 'unsupported_task', 'not_supported']);
 
 function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boolean {
   try {
     provider.locate(model, { task, stream: false });
     return true;
   } catch (error) {
-    if (error instanceof GatewayError && (error.code === 'invalid_model' || error.code === 'unsupported_task'))
-      return false;
+    if (error instanceof GatewayError && NOT_LOCATED.has(error.code)) return false;
     throw error;
   }
 }
@@ -82,12 +99,13 @@ export class CatalogResolver implements TargetResolver {
     const access = accessOf(exchange.caller);
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
-    const location = entry.provider.locate(identifier.model, { task: exchange.operation?.task ?? 'generate', stream });
+    const { location, estimates } = locate(entry, identifier.model, exchange.operation?.task ?? 'generate', stream);
     const chosen = { entry, place, access };
     checkModel(identifier.model, chosen);
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
-    return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
+    const label = this.#labels.labelFor(entry.models, identifier.model, location.model);
+    return new CatalogTarget(entry, location, label, { name: identifier.model, estimates });
   }
 
   /** Resolves a model name without a task. Throws as `resolve` does. */
@@ -119,8 +137,8 @@ export class CatalogResolver implements TargetResolver {
     }
     const wanted = configured ?? input.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
-      const inPath = placeInPath(input);
-      if (inPath) return { entry: inPath, place: undefined };
+      // A path of Vertex AI names the provider; its project and location are ignored.
+      if (input.exchange.request.params['project'] !== undefined) return this.#byProvider(input, 'vertex-ai');
       const header = input.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',
@@ -224,16 +242,6 @@ function adHocVertex({ exchange, access }: ResolutionInput): CatalogEntry | unde
     throw new GatewayError('invalid_header', `${given} requires ${needed} too.`);
   }
   return adHocEntry(access, createAdHocVertex({ projectId, region }));
-}
-
-/** The same by the path, for clients of Vertex AI's own API; the gateway's headers take precedence. */
-function placeInPath({ exchange, access }: ResolutionInput): CatalogEntry | undefined {
-  const { project, location } = exchange.request.params;
-  if (project === undefined || location === undefined) return undefined;
-  const inHeaders = adHocVertex({ exchange, access });
-  return (
-    inHeaders ?? adHocEntry(access, createAdHocVertex({ projectId: project, region: location }, 'invalid_request'))
-  );
 }
 
 function adHocEntry(access: Access, provider: ProviderEntry): CatalogEntry {

@@ -47,6 +47,10 @@ export interface RequestTarget {
   readonly streamUsage?: boolean | undefined;
   /** True when the body must name the model even though this host takes it from elsewhere. */
   readonly modelInBody?: boolean | undefined;
+  /** True for the API of the format's own vendor, which refuses what it does not document. */
+  readonly ownApi?: boolean | undefined;
+  /** The target may get the URL of an image where the gateway otherwise sends data. */
+  readonly passUrls?: boolean | undefined;
 }
 
 export interface EncodedRequest {
@@ -72,6 +76,11 @@ export interface ReplyContext {
    * (docs/protocols/requests.md#the-json-tool).
    */
   readonly jsonTool?: string;
+  /**
+   * The answer may begin with its chain of thought in tags, `<think>…</think>`
+   * (docs/protocols/replies.md#inline-thoughts).
+   */
+  readonly inlineThinking?: boolean;
 }
 
 /** How the client wants its reply. */
@@ -265,11 +274,15 @@ export interface Format {
   passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /**
    * Same format on both sides: removes content that this gateway wrote into earlier replies of other providers and that
-   * the client now sends back. Undefined when the body holds none, so that all other bodies pass unchanged.
+   * the client now sends back, and tools that the target has in another form. Undefined when the body holds none, so
+   * that all other bodies pass unchanged. Throws RequestFault.
    */
-  clean?(body: SearchableBody): Cleaning | undefined;
-  /** Same format on both sides: bytes pass unchanged. With `stream` false the whole body is one JSON document. */
-  passThrough(client: ClientContext, stream: boolean): PassThrough;
+  clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
+  /**
+   * Same format on both sides: bytes pass unchanged. With `stream` false the whole body is one JSON document.
+   * @param reply given for an answer that may begin with its chain of thought: then it is read and written anew
+   */
+  passThrough(client: ClientContext, stream: boolean, reply?: ReplyContext): PassThrough;
 
   /** Client side: requested features that replies cannot show in the form that the client wants. */
   unshown?(body: BodyView, client: ClientContext): readonly Loss[];
@@ -280,6 +293,6 @@ export interface Format {
   /** Upstream side: undefined when every URL is sent unchanged. */
   readonly mediaByUrl?: MediaByUrl;
 
-  /** Undefined when the API has no count operation. */
+  /** Undefined when no route of this format counts tokens. */
   readonly counting?: TokenCounting;
 }

@@ -51,6 +51,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   retryCount: `${prefix}retry-attempt-count`,
   droppedParams: `${prefix}dropped-params`,
   cacheStatus: `${prefix}cache-status`,
+  tokenCount: `${prefix}token-count`,
   explainId: `${prefix}explain-id`,
   configHash: `${prefix}config-hash`,
   prompt: `${prefix}prompt`,
@@ -64,6 +65,7 @@ export interface ResponseHeaderNames {
   readonly retryCount: string;
   readonly droppedParams: string;
   readonly cacheStatus: string;
+  readonly tokenCount: string;
   readonly explainId: string;
   readonly configHash: string;
   readonly prompt: string;

@@ -7,6 +7,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'chat.completions': 'chat-completions',
   'prompts.completions': 'prompt-completions',
   'prompts.render': 'prompt-completions',
+  'chat.completions.count_tokens': 'chat-completions',
   messages: 'messages',
   'messages.count_tokens': 'count-tokens',
   'vertex.count_tokens': 'vertex-count-tokens',

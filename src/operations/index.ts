@@ -1,5 +1,6 @@
 import type { Operation } from '../plugin/index.ts';
 import { chatCompletions } from './chat-completions.ts';
+import { chatCountTokens } from './chat-count-tokens.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { files } from './files.ts';
@@ -12,6 +13,7 @@ import { vertexCountTokens } from './vertex-count-tokens.ts';
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
   chatCompletions,
+  chatCountTokens,
   messages,
   countTokens,
   vertexCountTokens,

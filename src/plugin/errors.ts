@@ -34,6 +34,7 @@ const invalid = (status: number, help: string): ErrorKind => ({
   retryable: false,
   help,
 });
+const uncounted = (help: string): ErrorKind => ({ ...invalid(501, help), final: true });
 const denied = (status: 401 | 403, help: string): ErrorKind => ({
   status,
   type: status === 401 ? 'authentication_error' : 'permission_error',
@@ -89,6 +90,9 @@ export const ERRORS = {
   unsupported_task: invalid(
     400,
     'The model does not have this task at the target, such as embeddings of a chat model.',
+  ),
+  not_supported: uncounted(
+    'The upstream counts no tokens. `count: estimate` of the catalog entry makes the gateway estimate them. The reply carries `x-should-retry: false`.',
   ),
   model_not_found: invalid(404, 'No such model where the request was sent.'),
   unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),

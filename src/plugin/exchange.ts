@@ -204,6 +204,12 @@ export interface ResolvedTarget {
   readonly streamUsage?: boolean | undefined;
   /** True: the body names the model, although the format omits it at this host. */
   readonly modelInBody?: boolean | undefined;
+  /** True: the API of the vendor whose format it speaks. */
+  readonly ownApi?: boolean | undefined;
+  /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
+  readonly estimatesTokens?: boolean | undefined;
+  /** True: the model may begin its answers with its chain of thought in tags. */
+  readonly inlineThinking?: boolean | undefined;
   /**
    * The request itself names the destination, such as a host or a project: its outcome does not count for the target's
    * health.
@@ -247,6 +253,8 @@ export interface Outbound {
   /** Creates the reader for the reply of one try. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
+  /** Set when the gateway itself knows the answer: `send` sends nothing and replies with it. */
+  readonly answer?: Buffer;
   /**
    * Set when the upstream accepts fewer items per call than the request has: several calls, joined into one reply.
    * `body` is the first call's.

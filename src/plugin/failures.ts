@@ -48,7 +48,7 @@ export const FAILURE_KINDS = {
   invalid_request: { fallsThrough: false, help: 'Another 4xx: the upstream refuses the request itself.' },
   unsupported: {
     fallsThrough: true,
-    help: 'The target’s model does not support the task (`unsupported_task`); nothing was sent.',
+    help: 'The target’s model does not support the task (`unsupported_task`, `not_supported`); nothing was sent.',
   },
 } as const satisfies Record<string, { readonly fallsThrough: boolean; readonly help: string }>;
 
@@ -92,13 +92,15 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['request_too_large', 'invalid_request'],
 ]);
 
+const UNSUPPORTED: ReadonlySet<ErrorCode> = new Set(['unsupported_task', 'not_supported']);
+
 /**
  * The kinds of a failure: its cause, and `stream_error` when it happened inside a stream. An empty list is not a
  * failure of a target and never falls through.
  */
 export function failureKinds(error: unknown): readonly FailureKind[] {
   if (!(error instanceof UpstreamError))
-    return error instanceof GatewayError && error.code === 'unsupported_task' ? ['unsupported'] : [];
+    return error instanceof GatewayError && UNSUPPORTED.has(error.code) ? ['unsupported'] : [];
   const kind = KIND_BY_CODE.get(error.code);
   if (kind === undefined) return [];
   return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];

@@ -51,6 +51,8 @@ export interface RemoteMediaSettings {
   readonly maxItems: number;
   readonly timeoutMs: number;
   readonly allowInsecure: boolean;
+  /** The URL of an image passes to an upstream that fetches it, where the gateway would otherwise send data. */
+  readonly pass?: boolean | undefined;
 }
 
 /** Which models `/v1/messages` may route to: all, or the Claude family only. */

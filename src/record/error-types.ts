@@ -80,6 +80,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   invalid_header: invalid('schema'),
   invalid_model: invalid('routing'),
   unsupported_task: invalid('routing'),
+  not_supported: invalid('routing'),
   model_not_found: { errorType: 'not_found', rejection: 'routing' },
   unknown_provider: invalid('routing'),
   ambiguous_provider: invalid('routing'),

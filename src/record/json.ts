@@ -33,6 +33,7 @@ export function recordJson(record: BoundedRecord): object {
     retries: record.retries,
     attempts: attempts.map(attemptJson),
     skipped: record.skipped,
+    ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(branchJson) : undefined,
     left_out: leftOut,
   });

@@ -89,9 +89,15 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
+    ...ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
+}
+
+function ignoredPlaceOf({ project, location }: Exchange['request']['params']): Partial<RequestRecord> {
+  if (project === undefined || location === undefined) return {};
+  return { ignoredPlace: { project: cut(detached(project)), location: cut(detached(location)) } };
 }
 
 type Result = Pick<

@@ -182,6 +182,8 @@ export interface RequestRecord {
   readonly retries: number;
   readonly attempts: readonly RecordedAttempt[];
   readonly skipped: readonly RecordedSkip[];
+  /** Project and location in the path of a Vertex AI client, which the gateway ignores. */
+  readonly ignoredPlace?: { readonly project: string; readonly location: string };
   readonly conditions: readonly ChosenBranch[];
 }
 

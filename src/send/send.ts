@@ -10,6 +10,10 @@ export function createSender(setup: SenderSetup): Sender {
     async send(exchange, attempt) {
       const { outbound } = attempt;
       if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
+      if (outbound.answer) {
+        const type = outbound.contentType ?? 'application/json';
+        return { status: 200, headers: { 'content-type': type }, body: outbound.answer, stream: false };
+      }
       const entry = attempt.resolved && entryOf(attempt.resolved);
       if (!entry) throw new GatewayError('internal_error', 'The send plugin got a target without a catalog entry.');
       const job: SendJob = { setup, exchange, attempt, outbound, entry };

@@ -60,7 +60,7 @@ function inlineRemote(
 ): Promise<RequestBody> | undefined {
   const { mediaByUrl } = formats[resolved.format];
   if (!mediaByUrl || !operation) return undefined;
-  const missing = missingMedia(operation.format, mediaByUrl, body, resolved);
+  const missing = missingMedia(operation.format, mediaByUrl, { body, target: attempt.target }, resolved);
   const [first] = missing;
   if (!first) return undefined;
   const job: InlineJob = { setup, id, attempt, body, mediaByUrl, native: operation.format.name === resolved.format };
@@ -89,17 +89,17 @@ const mayHoldUrls = ({ original, edits }: RequestBody): boolean =>
 function missingMedia(
   client: Format,
   mediaByUrl: MediaByUrl,
-  body: RequestBody,
+  { body, target }: Pick<Attempt, 'body' | 'target'>,
   { format, host }: ResolvedTarget,
 ): RemoteMedia[] {
+  const pass = target.remoteMedia?.pass ?? false;
   const native = client.name === format;
   // Nothing else parses such a body whole, and most contain megabytes of base64.
   if (native && !mayHoldUrls(body)) return [];
   const found = client.remoteMedia?.(body.json()) ?? [];
   // No such target reads audio or video: its format reports that.
-  return found.filter(
-    (one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, { host, native }),
-  );
+  const place = { host, native, pass };
+  return found.filter((one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, place));
 }
 
 function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: InlineJob): void {

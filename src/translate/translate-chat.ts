@@ -2,7 +2,7 @@ import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts'
 import { translatingReader, type Translation } from '../formats/streams/readers.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
-import type { Prepared, RequestBody, Steps } from '../plugin/index.ts';
+import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
 import { callId } from '../plugin/ids.ts';
 import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
@@ -17,11 +17,12 @@ function passThrough(job: Job): Prepared {
   const stream = isStream(attempt.body);
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
-  const cleaning = upstream.clean?.(searchable(attempt.body));
-  const body = attempt.body.edit([
-    ...(cleaning?.edits ?? []),
-    ...upstream.passThroughEdits(attempt.body, targetOf(job)),
-  ]);
+  const target = targetOf(job);
+  const cleaning = upstream.clean?.(searchable(attempt.body), target);
+  const reply = replyContext(resolved);
+  // One of several answers may begin with a chain of thought where the first does not.
+  const several = reply.inlineThinking === true && attempt.body.has('n') && attempt.body.value('n') !== 1;
+  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...upstream.passThroughEdits(attempt.body, target)]);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -31,8 +32,8 @@ function passThrough(job: Job): Prepared {
       contentType: stream ? upstream.contentType.stream : undefined,
       openReader: ({ headers }) => {
         const type = headers['content-type'] ?? '';
-        if (stream && JSON_TYPE.test(type)) return translatingReader(unstreamed(job), stream, type);
-        return upstream.passThrough(client, stream);
+        if (stream && (several || JSON_TYPE.test(type))) return translatingReader(writtenAnew(job), stream, type);
+        return upstream.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
       },
       decodeError: upstream.decodeError,
     },
@@ -46,9 +47,13 @@ const JSON_TYPE = /^application\/json\b/i;
  * document, and some report an error with status 200. Nothing is hidden or renamed: the reply is in the client's own
  * format.
  */
-function unstreamed({ resolved, upstream, client }: Job): Translation {
+function writtenAnew({ resolved, upstream, client }: Job): Translation {
   const context = { ...client, hideThoughts: false, ownId: false };
-  return { upstream, client: upstream, reply: { model: resolved.model, newCallId: callId }, context };
+  return { upstream, client: upstream, reply: replyContext(resolved), context };
+}
+
+function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
+  return { model, newCallId: callId, ...(inlineThinking && { inlineThinking }) };
 }
 
 /** `contains` searches the caller's bytes only: values from an override are the operator's and stay. */
@@ -60,7 +65,7 @@ const searchable = (body: RequestBody): SearchableBody => ({
 
 function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;
-  const reply: ReplyContext = { model: resolved.model, newCallId: callId };
+  const reply = replyContext(resolved);
   const encoded = yield* translateRequest(yield* wholeBody(job), {
     client: operation.format,
     upstream,

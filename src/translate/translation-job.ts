@@ -24,13 +24,15 @@ export interface Job {
   readonly client: ClientContext;
 }
 
-export const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => ({
+export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
   model: resolved.model,
   host: resolved.host,
   strict: client.strict,
   labels: exchange.labels,
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
+  ownApi: resolved.ownApi,
+  passUrls: attempt.target.remoteMedia?.pass,
 });
 
 export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;

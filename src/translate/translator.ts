@@ -13,6 +13,7 @@ import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute, wholeBody, withFaults, type Job } from './translation-job.ts';
+import { estimatedCount } from './estimated-count.ts';
 import { prepareGeneration } from './translate-chat.ts';
 import { applyQuirks } from './quirks.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
@@ -48,6 +49,11 @@ export function createTranslator(clock: Clock): Translator {
   return translator;
 }
 
+function* estimate(job: Job): Steps<Prepared> {
+  yield;
+  return estimatedCount(job);
+}
+
 /** True if the body is parsed whole. A request in its target's format is sent as bytes. */
 function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): boolean {
   const codec = task === 'count_tokens' ? undefined : codecOf(resolved);
@@ -55,6 +61,7 @@ function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): bool
 }
 
 function prepare(job: Job): Steps<Prepared> {
+  if (job.resolved.estimatesTokens) return estimate(job);
   const codec = job.operation.task === 'count_tokens' ? countingCodec(job) : codecOf(job.resolved);
   return codec ? prepareTask(job, codec) : prepareGeneration(job);
 }

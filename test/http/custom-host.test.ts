@@ -285,7 +285,7 @@ describe('the host of one caller', () => {
 
   it('is not asked to count tokens, which no such API does', async () => {
     const { status, seen } = await ask(`${upstream.url}/v1`, {}, 'm', '/v1/messages/count_tokens');
-    expect([status, seen.length]).toEqual([400, 0]);
+    expect([status, seen.length]).toEqual([501, 0]);
   });
 
   it('is not called for its models, and the same access rules apply there', async () => {

@@ -107,7 +107,7 @@ describe('a body for Claude', () => {
     ];
     const answer = await post(full(DIRECT, { messages, thinking: { type: 'enabled', budget_tokens: 1024 } }));
     expect(answer.headers.get('x-gateway-dropped-params')).toBe(
-      'messages[1].content[0],messages[1].content[1],thinking',
+      'messages[1].content[0],messages[1].content[1],messages[1].content[2].id,thinking',
     );
     expect(last().json).toEqual(
       full('claude-sonnet-4-5-20250929', {

@@ -28,6 +28,7 @@ beforeAll(async () => {
         claude,
         { ...gemini, count_tokens_region: 'us-east5', anthropic_betas: { deny: ['files-api-2025-04-14'] } },
         { ...gemini, slug: 'same-place' },
+        { ...openai, slug: 'estimated', provider: 'openai', base_url: `${upstream.url}/v1`, count: 'estimate' },
       ],
     },
     keys: {
@@ -182,10 +183,11 @@ describe('POST /v1/messages/count_tokens', () => {
   ])('says in Anthropic’s envelope that %s cannot count', async (_, model) => {
     const before = upstream.seen.length;
     const failure = await caught(client(google).messages.countTokens({ model, messages }));
-    expect(failure).toBeInstanceOf(BadRequestError);
     expect(failure).toMatchObject({
-      error: { type: 'error', error: { type: 'invalid_request_error', details: { error_code: 'unsupported_task' } } },
+      status: 501,
+      error: { type: 'error', error: { type: 'api_error', details: { error_code: 'not_supported' } } },
     });
+    expect((failure as APIError).headers?.get('x-should-retry')).toBe('false');
     expect(upstream.seen.length).toBe(before);
   });
 
@@ -239,6 +241,55 @@ async function post(path: string, body: object, headers: Record<string, string>)
   return { status: reply.status, headers: reply.headers, text, json: JSON.parse(text) as Record<string, unknown> };
 }
 
+describe('POST /v1/chat/completions/count_tokens', () => {
+  const PATH = '/v1/chat/completions/count_tokens';
+  const chatTools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+  const body = { messages: [{ role: 'system', content: 'Be brief.' }, ...messages], tools: chatTools, stream: true };
+
+  it('asks Claude and Gemini in their own words', async () => {
+    script = counts;
+    const claude = await post(PATH, { ...body, model: '@claude/claude-sonnet-4-5' }, {});
+    expect(claude.text).toBe('{"object":"chat.completion.input_tokens","input_tokens":17}');
+    expect(seen().url).toBe('/v1/messages/count_tokens');
+    expect(seen().json).toMatchObject({ system: [{ text: 'Be brief.' }], tools: [{ name: 'f' }] });
+    expect(seen().json).not.toHaveProperty('max_tokens');
+    const gemini = await post(PATH, { ...body, model: '@gemini/gemini-2.5-flash' }, {});
+    expect(gemini.json).toEqual({ object: 'chat.completion.input_tokens', input_tokens: 31 });
+    expect(gemini.headers.get('x-gateway-token-count')).toBeNull();
+  });
+
+  it('says with 501 that OpenAI cannot count, and tells SDKs not to retry', async () => {
+    const reply = await post(PATH, { ...body, model: '@openai/gpt-x' }, {});
+    expect(reply.status).toBe(501);
+    expect(reply.json).toMatchObject({ error: { code: 'not_supported', type: 'invalid_request_error' } });
+    expect(reply.headers.get('x-should-retry')).toBe('false');
+  });
+
+  it('estimates where the entry says so, without a call, and marks the reply', async () => {
+    const before = upstream.seen.length;
+    const request = { ...body, model: '@estimated/gpt-x' };
+    const reply = await post(PATH, request, {});
+    expect(reply.status).toBe(200);
+    const estimate = Math.ceil(Buffer.byteLength(JSON.stringify(request)) / 4);
+    expect(reply.json).toEqual({ object: 'chat.completion.input_tokens', input_tokens: estimate });
+    expect(reply.headers.get('x-gateway-token-count')).toBe('estimate');
+    const claudes = await client().messages.countTokens({ model: '@estimated/gpt-x', messages }).withResponse();
+    expect(claudes.data.input_tokens).toBeGreaterThan(10);
+    expect(claudes.response.headers.get('x-gateway-token-count')).toBe('estimate');
+    expect(upstream.seen.length).toBe(before);
+  });
+
+  it.each([
+    ['without messages', { model: '@claude/c' }, 'messages'],
+    ['with messages of the wrong type', { model: '@estimated/c', messages: 'hi' }, 'messages'],
+    ['without a model', { messages }, 'model'],
+  ])('refuses a body %s', async (_, wrong, param) => {
+    const reply = await post(PATH, wrong, {});
+    expect(reply.status).toBe(400);
+    expect(reply.json).toMatchObject({ error: { param } });
+  });
+});
+
 describe('POST /v1/projects/…/models/{model}:countTokens', () => {
   const AT = '/v1/projects/my-project/locations/europe-west4/publishers';
   const contents = [{ role: 'user', parts: [{ text: 'How many?' }] }];
@@ -288,12 +339,6 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
     const narrow = { ...gemini, 'x-gateway-api-key': 'narrow-key-0123456789' };
     const claude = await post(`${AT}/anthropic/models/claude-x:countTokens`, { contents }, narrow);
     expect(claude.json).toMatchObject({ error: { code: 403, status: 'PERMISSION_DENIED' } });
-    const adHoc = await post(
-      `${AT}/google/models/gemini-2.5-pro:countTokens`,
-      { contents },
-      { 'x-gateway-api-key': 'narrow-key-0123456789' },
-    );
-    expect(adHoc.json).toMatchObject({ error: { code: 403, details: withDetail({ reason: 'provider_not_allowed' }) } });
   });
 
   it.each([
@@ -301,8 +346,6 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
     ['a model with a place of its own', `${AT}/google/models/%40gemini:countTokens`, 'invalid_model'],
     ['a model that climbs', `${AT}/google/models/..%5C:countTokens`, 'invalid_model'],
     ['a publisher that is none', `${AT}/a%2Eb/models/x:countTokens`, 'invalid_model'],
-    ['a model that does not count', `${AT}/meta/models/llama-4:countTokens`, 'unsupported_task'],
-    ['an open model', `${AT}/qwen/models/qwen3-maas:countTokens`, 'unsupported_task'],
     ['broken encoding', `${AT}/google/models/%zz:countTokens`, 'invalid_request'],
   ])('refuses %s in Google’s words', async (_, path, reason) => {
     const before = upstream.seen.length;
@@ -311,6 +354,17 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
       error: { code: 400, status: 'INVALID_ARGUMENT', details: withDetail({ reason }) },
     });
     expect(upstream.seen.length).toBe(before);
+  });
+
+  it.each([
+    ['a model that does not count', `${AT}/meta/models/llama-4:countTokens`],
+    ['an open model', `${AT}/qwen/models/qwen3-maas:countTokens`],
+  ])('says in Google’s words that %s cannot count', async (_, path) => {
+    const { status, json: body } = await post(path, { contents }, gemini);
+    expect(status).toBe(501);
+    expect(body).toMatchObject({
+      error: { code: 501, status: 'UNIMPLEMENTED', details: withDetail({ reason: 'not_supported' }) },
+    });
   });
 
   it.each([
@@ -324,14 +378,18 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
     });
   });
 
-  it('goes to the place in the path when nothing else names one, and refuses one that is none', async () => {
-    const reply = await post(
-      '/v1/projects/UPPER/locations/us/publishers/google/models/gemini-2.5-pro:countTokens',
-      { contents },
-      {},
-    );
-    expect(reply.json).toMatchObject({ error: { code: 400, details: withDetail({ reason: 'invalid_request' }) } });
-    expect((reply.json['error'] as { message: string }).message).toContain('project id in the path');
+  it('ignores the project and the location of its path, and notes them in the record', async () => {
+    script = counts;
+    const path = '/v1/projects/UPPER/locations/nowhere.example/publishers/google/models/gemini-2.5-pro:countTokens';
+    const narrow = { 'x-gateway-api-key': 'narrow-key-0123456789' };
+    const reply = await post(path, { contents }, narrow);
+    expect(reply.status).toBe(200);
+    expect(seen().url).toBe(`${P}/publishers/google/models/gemini-2.5-pro:countTokens`);
+    const id = reply.headers.get('x-gateway-request-id')!;
+    const record = await fetch(`${gateway.gateway.admin!.url}/admin/v1/requests/${id}`);
+    expect(await record.json()).toMatchObject({ ignored: { project: 'UPPER', location: 'nowhere.example' } });
+    const ambiguous = await post(path, { contents }, {});
+    expect(ambiguous.json).toMatchObject({ error: { details: withDetail({ reason: 'ambiguous_provider' }) } });
   });
 
   it('keeps the label of its route to one value', async () => {

@@ -66,6 +66,14 @@ const countTokens: Probes = {
   errors: messages.errors!,
 };
 
+const chatCountTokens: Probes = {
+  plain: { ...chatCompletions.plain!, shows: counted },
+  tools: { ...chatCompletions.tools!, shows: counted },
+  thinking: { ...chatCompletions.thinking!, shows: counted },
+  media: { ...chatCompletions.media!, shows: counted },
+  errors: chatCompletions.errors!,
+};
+
 const GEMINI_MEDIA = { inlineData: { mimeType: 'image/png', data: PNG } };
 const contents = (feature: Feature, more: object = {}) => ({
   body: () => ({ contents: [{ role: 'user', parts: [{ text: says(feature) }] }], ...more }),
@@ -133,6 +141,7 @@ const promptCompletions: Probes = Object.fromEntries(
 export const PROBES: Readonly<Record<string, Probes>> = {
   'chat.completions': chatCompletions,
   'prompts.completions': promptCompletions,
+  'chat.completions.count_tokens': chatCountTokens,
   messages,
   'messages.count_tokens': countTokens,
   'vertex.count_tokens': vertexCountTokens,

@@ -55,6 +55,8 @@ interface Question {
   readonly probe: Probe;
 }
 
+const REFUSALS = /unsupported_task|not_supported|unsupported_parameter|invalid_model|UNIMPLEMENTED/;
+
 async function ask(url: string, operation: Operation, { kind, feature, probe }: Question): Promise<Outcome> {
   const usual = kind.models[operation.task!] ?? kind.models.generate;
   const made = kind.models[operation.task!] && probe.models?.[kind.slug];
@@ -63,7 +65,7 @@ async function ask(url: string, operation: Operation, { kind, feature, probe }: 
   const { status, text } = await send(url, operation, { slug: kind.slug, model, probe });
   if (feature === 'errors' && status === 429 && probe.shows(text)) return 'yes';
   if (feature !== 'errors' && status === 200 && probe.shows(text)) return 'yes';
-  if (status === 400 && /unsupported_task|unsupported_parameter|invalid_model/.test(text)) return 'no';
+  if ([400, 501].includes(status) && REFUSALS.test(text)) return 'no';
   return { fault: `${status} ${text.slice(0, 500)}` };
 }
 

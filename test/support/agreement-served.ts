@@ -119,7 +119,7 @@ export function sentOf(
   attempt: Attempt,
   { outbound, body: view }: Pick<SeenAttempt, 'outbound' | 'body'>,
 ): SentAttempt | undefined {
-  if (!outbound) return undefined;
+  if (!outbound || outbound.answer) return undefined;
   const { origin, path, headers, body, batch, stream } = outbound;
   return {
     method: 'POST',

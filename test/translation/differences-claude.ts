@@ -60,7 +60,17 @@ export const CLAUDE_DIFFERENCES: readonly Rule[] = [
     reason: 'other text types are treated as plain text; the SDK throws',
   },
   {
-    cases: of('tools', 'function-rootless', 'search-retrieval', 'google-maps', 'computer-use'),
+    cases: of('tools', 'search-by-name'),
+    paths: ['tools[].type', 'tools[].input_schema'],
+    reason: 'docs/protocols/requests.md#bare-search: a function web_search without parameters is the provider’s search',
+  },
+  {
+    cases: of('tools', 'computer-use'),
+    paths: ['refused'],
+    reason: 'docs/protocols/requests.md#bare-search: a target without a browser refuses computer use',
+  },
+  {
+    cases: of('tools', 'function-rootless', 'search-retrieval', 'google-maps'),
     paths: ['tools[].input_schema.type'],
     reason: 'docs/protocols/requests.md#function-tool: the root of a schema is an object, said or not',
   },

@@ -18,16 +18,6 @@ const SILENT: Readonly<Record<string, string>> = {
   'service_tier, Gemini on Vertex AI 2.5':
     'the standard tier is that of a request that names none (docs/protocols/vertex-ai.md#service-tier)',
   'service_tier, Gemini on Vertex AI 3': 'as above',
-  'content[].signature, Claude 4.5':
-    'a proof for its maker alone is stripped (docs/protocols/replies.md#foreign-signatures)',
-  'content[].signature, Claude 4.7': 'as above',
-  'content[].signature, Claude on Vertex AI': 'as above',
-  'tool_calls[].function.thought_signature, Claude 4.5': 'as above',
-  'tool_calls[].function.thought_signature, Claude 4.7': 'as above',
-  'tool_calls[].function.thought_signature, Claude on Vertex AI': 'as above',
-  'tool_calls[].extra_content, Claude 4.5': 'as above',
-  'tool_calls[].extra_content, Claude 4.7': 'as above',
-  'tool_calls[].extra_content, Claude on Vertex AI': 'as above',
 };
 
 const SILENT_IN_MESSAGES: Readonly<Record<string, string>> = {

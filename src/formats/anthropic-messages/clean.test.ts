@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { SearchableBody } from '../format.ts';
-import { clientContext, deepFreeze } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, requestTarget } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 import { listOf } from '../json/read.ts';
 
@@ -23,7 +23,7 @@ const thought = (signature: string) => ({ type: 'thinking', thinking: 'hm', sign
 const said = (...content: JsonObject[]) => ({ role: 'assistant', content });
 
 const cleaned = (messages: readonly JsonObject[], more: JsonObject = {}) =>
-  format.clean!(searchable(deepFreeze({ messages, ...more })));
+  format.clean!(searchable(deepFreeze({ messages, ...more })), requestTarget());
 
 describe('a body that is passed through to Claude', () => {
   it.each<[string, JsonObject[]]>([
@@ -59,14 +59,14 @@ describe('a body that is passed through to Claude', () => {
 
   it('is also recognised as Python writes it', () => {
     const body = { messages: [hi, said(thought(''), { type: 'text', text: 'a' })] };
-    expect(format.clean!(searchable(body, ' '))?.edits).toHaveLength(1);
+    expect(format.clean!(searchable(body, ' '), requestTarget())?.edits).toHaveLength(1);
   });
 
-  it('gets plain ids in calls and results, which is no loss', () => {
+  it('gets plain ids in calls and results, and the signatures in them are reported', () => {
     const id = 'call_1__thought__abc';
     expect(cleaned([hi, said(use(id)), result(id)])).toEqual({
       edits: [{ path: ['messages'], value: [hi, said(use('call_1')), result('call_1')], source: 'gateway' }],
-      losses: [],
+      losses: [{ param: 'messages[1].content[0].id', action: 'dropped', reason: 'the signature of another provider' }],
     });
   });
 

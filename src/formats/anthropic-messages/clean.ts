@@ -36,12 +36,18 @@ export function clean(body: SearchableBody): Cleaning | undefined {
   });
   if (!changed) return undefined;
   const edits: BodyEdit[] = [{ path: ['messages'], value: kept, source: 'gateway' }];
-  if (losses.list().length > 0 && needsThinking(body) && loopLostThinking(wireMessages(kept))) {
+  if (
+    losses.list().some(({ reason }) => reason !== FOREIGN_SIGNATURE) &&
+    needsThinking(body) &&
+    loopLostThinking(wireMessages(kept))
+  ) {
     edits.push({ path: ['thinking'], value: undefined, source: 'gateway' });
     losses.dropped('thinking', 'the thinking that began this tool loop is another provider’s');
   }
   return { edits, losses: losses.list() };
 }
+
+const FOREIGN_SIGNATURE = 'the signature of another provider';
 
 /** Returns the same list when nothing changes. */
 function cleanContent(content: readonly unknown[], path: string, losses: LossReport): readonly unknown[] {
@@ -60,6 +66,7 @@ function cleanContent(content: readonly unknown[], path: string, losses: LossRep
     }
     const plain = withoutSignature(block);
     changed ||= plain !== block;
+    if (plain !== block && block.type === 'tool_use') losses.dropped(`${path}[${at}].id`, FOREIGN_SIGNATURE);
     return [plain];
   });
   return changed ? kept : content;
@@ -73,7 +80,7 @@ function isSignedImage(block: JsonObject, next: unknown): boolean {
   return block.type === 'image' && isObject(next) && textSignature(next) !== undefined;
 }
 
-/** A signature is of use to its maker alone, so removing it is no loss (encode-parts.ts explains why). */
+/** The id of a call without the signature of another provider. Results repeat the id, so only calls are reported. */
 function withoutSignature(block: JsonObject): JsonObject {
   const key = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : undefined;
   const id = key && stringOf(block[key]);

@@ -95,7 +95,8 @@ function refuseFile(path: BodyPlace, { target }: RequestContext): void {
 }
 
 function encodeUrl(part: MediaPart, url: string, { path, context }: Destination): WireBlock {
-  if (mediaByUrl.fetches({ ...part, mime: part.mime, url }, { host: context.target.host, native: context.native })) {
+  const { host, passUrls = false } = context.target;
+  if (mediaByUrl.fetches({ ...part, mime: part.mime, url }, { host, native: context.native, pass: passUrls })) {
     const source = { type: 'url', url };
     return part.media === 'image' ? { type: 'image', source } : document(part, source);
   }

@@ -5,6 +5,9 @@ import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signatures.ts';
+import { SIGNATURE_MARK } from './tool-ids.ts';
+
+const FOREIGN_SIGNATURE = 'the signature of another provider';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
@@ -94,15 +97,15 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
  * (recorded), and refuses them when they come back.
  *
  * A signature on a text or a call is never Claude's, which signs thinking only. Only its maker can use it, so it is
- * stripped (docs/protocols/replies.md#foreign-signatures). That is no loss: the caller only returned what it got, and
- * the text is the same without it.
+ * stripped and reported (docs/protocols/replies.md#foreign-signatures).
  */
 function encodeText(
-  { text, cache }: Pick<TextPart, 'text' | 'cache'>,
+  { text, cache, signature }: Pick<TextPart, 'text' | 'cache' | 'signature'>,
   path: BodyPlace,
   role: Role,
   context: RequestContext,
 ): WireBlock | undefined {
+  if (signature) context.losses.dropped(BodyPlace.field(path, 'signature'), FOREIGN_SIGNATURE);
   if (text.trim() !== '') return cached({ type: 'text', text }, cache);
   if (cache)
     context.losses.dropped(BodyPlace.field(path, 'cache_control'), 'Claude takes no cache marker without a text');
@@ -111,6 +114,8 @@ function encodeText(
 }
 
 function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext): WireBlock {
+  if (part.signature) context.losses.dropped(BodyPlace.field(path, 'function.thought_signature'), FOREIGN_SIGNATURE);
+  if (part.id.includes(SIGNATURE_MARK)) context.losses.dropped(BodyPlace.field(path, 'id'), FOREIGN_SIGNATURE);
   const input = encodeArguments(part, path, context.losses, ARGUMENTS);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }

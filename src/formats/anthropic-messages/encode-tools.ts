@@ -1,6 +1,7 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
 import { toOutputSchema, type AnswerPlan } from './encode-answer.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
+import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { objectOf } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
@@ -11,6 +12,8 @@ export function encodeTools(context: RequestContext): WireBlock[] {
   const { tools = [], webSearch } = context.conversation;
   const blocks: WireBlock[] = [];
   tools.forEach((tool, at) => {
+    // `web_search_options` ask for the same search, with its settings.
+    if (webSearch && !context.native && isBareSearch(tool)) return;
     const block = encodeTool(tool, at, context);
     if (block) blocks.push(block);
   });
@@ -28,6 +31,8 @@ export function customNames(tools: readonly Tool[] | undefined): ReadonlySet<str
 function encodeTool(tool: Tool, at: number, context: RequestContext): WireBlock | undefined {
   switch (tool.type) {
     case 'function':
+      if (!context.native && wantsComputerUse(tool)) throw noComputerUse(`tools[${at}]`);
+      if (!context.native && isBareSearch(tool)) return encodeBareSearch(tool, `tools[${at}]`, context);
       return encodeFunction(tool, `tools[${at}]`, context);
     case 'custom':
       return encodeCustom(tool, `tools[${at}]`, context);
@@ -127,8 +132,17 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
     if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
     return { ...server, ...kept, ...cacheOf(options) };
   }
+  if (wantsComputerUse(tool)) throw noComputerUse(path);
   context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
+}
+
+/** A function `web_search` without `parameters` (docs/protocols/requests.md#built-in-tools-by-name). */
+function encodeBareSearch(tool: FunctionTool, path: string, { losses }: RequestContext): WireBlock {
+  const { description, strict, cache } = tool;
+  if (description !== undefined) losses.dropped(`${path}.function.description`, 'Anthropic describes its own search');
+  if (strict) losses.dropped(`${path}.function.strict`, 'the provider runs the search');
+  return { ...WEB_SEARCH, ...(cache && { cache_control: cache }) };
 }
 
 /**

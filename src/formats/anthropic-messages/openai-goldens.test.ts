@@ -226,6 +226,7 @@ const messages: readonly Golden[] = [
       ],
       tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
     },
+    losses: ['dropped messages[1].tool_calls[1].id'],
   },
   {
     title: 'arguments that are no object are wrapped',
@@ -348,7 +349,7 @@ const messages: readonly Golden[] = [
     losses: ['dropped messages[3].content[0]'],
   },
   {
-    title: 'what Gemini signed on texts and calls is stripped, which loses nothing',
+    title: 'Gemini’s signatures of texts and calls are stripped and reported',
     model: 'claude-sonnet-4-5-20250929',
     request: {
       messages: [
@@ -381,6 +382,10 @@ const messages: readonly Golden[] = [
       ],
       tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
     },
+    losses: [
+      'dropped messages[1].content[0].signature',
+      'dropped messages[1].tool_calls[0].function.thought_signature',
+    ],
   },
   {
     title: 'thinking that Google signed is lost, as Claude would refuse it',

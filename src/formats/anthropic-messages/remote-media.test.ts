@@ -111,6 +111,8 @@ describe('media that Claude fetches itself', () => {
     ['a text', text, { host: 'direct', native: false }, false],
     ['a PDF that is not on the web', { ...pdf, url: 'gs://b/a.pdf' }, { host: 'direct', native: true }, false],
     ['an image on Vertex', image, { host: 'vertex', native: true }, false],
+    ['an image of another format, passed', image, { host: 'direct', native: false, pass: true }, true],
+    ['an image on Vertex, passed', image, { host: 'vertex', native: false, pass: true }, false],
     ['a PDF on Vertex', pdf, { host: 'vertex', native: true }, false],
   ])('%s: %o at %o is %s', (_, media, place, fetches) => expect(mediaByUrl.fetches(media, place)).toBe(fetches));
 });

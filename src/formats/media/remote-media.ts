@@ -33,10 +33,19 @@ export interface FetchedMedia {
   readonly name?: string;
 }
 
+/** Where media are sent. */
+export interface MediaPlace {
+  readonly host: string;
+  /** The caller wrote the body in the upstream's format. */
+  readonly native: boolean;
+  /** The operator lets URLs pass to an upstream that fetches them (`remote_media.pass`). */
+  readonly pass?: boolean;
+}
+
 /** URL support of an upstream that does not fetch all media itself. */
 export interface MediaByUrl {
-  /** Whether the upstream takes this URL unchanged. `native`: the caller wrote the body in the upstream's format. */
-  fetches(media: Pick<RemoteMedia, 'url' | 'media' | 'mime'>, place: { host: string; native: boolean }): boolean;
+  /** Whether the upstream takes this URL unchanged. */
+  fetches(media: Pick<RemoteMedia, 'url' | 'media' | 'mime'>, place: MediaPlace): boolean;
   /** Types that the upstream reads when it gets the bytes. */
   readonly types: ReadonlySet<string>;
 }

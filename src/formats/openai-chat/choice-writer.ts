@@ -149,7 +149,9 @@ export class ChoiceWriter {
     }
     if (text === '') return '';
     this.#thoughtInline = true;
-    return this.#delta({ content: text });
+    const json = JSON.stringify(text);
+    const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"thinking":${json}}}`;
+    return this.#chunk(`{"content":${json},"content_blocks":[${blocks}]}`);
   }
 
   /** The first block follows the texts that were sent only as `content`, so that the list is complete. */

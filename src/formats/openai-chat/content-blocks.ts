@@ -21,8 +21,8 @@ function blockOf(part: Part): JsonObject | undefined {
       if (part.spoken || (part.text === '' && !part.signature)) return undefined;
       return compact({ type: part.type, text: part.text, signature: part.signature });
     case 'thinking':
-      // Inline thoughts are part of `content`, where their model puts them.
-      if (part.inline) return undefined;
+      // Empty thoughts of an inline thinker prove nothing. Its other thoughts are in `content` too.
+      if (part.inline && part.text === '') return undefined;
       return compact({ type: part.type, thinking: part.text, signature: part.signature });
     case 'redacted_thinking':
       return { type: part.type, data: part.data };

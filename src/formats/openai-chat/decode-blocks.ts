@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { parseDataUri } from '../media/media-types.ts';
+import { AFTER_THOUGHTS } from './content-blocks.ts';
 import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
@@ -82,6 +83,9 @@ interface BlockOutput {
   readonly out: GenerationEvent[];
 }
 
+/** Whether the blocks of a message included its `content`: as text, or as a chain of thought. */
+type TextRead = boolean | 'thoughts';
+
 /**
  * Reads the blocks of a plain reply. Returns true when they included the text of the message. Texts of `content_parts`
  * count in a `whole` message only: a stream sends them after the same text was read as `content`.
@@ -97,9 +101,19 @@ export function readWholeBlocks(
   if (streamed || (blocks.length === 0 && !(place.whole && parts.some(isTextItem)))) return false;
   const items = interleave(blocks, parts);
   const texts = items.some(isTextItem);
-  if (!texts && content) items.splice(firstMedia(items), 0, { type: 'text', text: content });
-  for (const item of items) if (isObject(item)) readWhole(item, place);
+  const inline = showsThoughts(content, items);
+  if (!texts && content && !inline) items.splice(firstMedia(items), 0, { type: 'text', text: content });
+  for (const item of items) if (isObject(item)) readWhole(item, { ...place, inline });
   return true;
+}
+
+/** True when `content` is the thinking and the text of the blocks (docs/protocols/replies.md#inline-thoughts). */
+function showsThoughts(content: string, items: readonly unknown[]): boolean {
+  const joined = (type: 'text' | 'thinking'): string =>
+    items.map((item) => (isObject(item) && item.type === type ? (stringOf(item[type]) ?? '') : '')).join('');
+  const [thoughts, texts] = [joined('thinking'), joined('text')];
+  if (thoughts === '' || !content.startsWith(thoughts)) return false;
+  return content === (texts === '' ? thoughts : `${thoughts}${AFTER_THOUGHTS}${texts}`);
 }
 
 function isTextItem(item: unknown): boolean {
@@ -111,7 +125,8 @@ function firstMedia(items: readonly unknown[]): number {
   return at < 0 ? items.length : at;
 }
 
-function readWhole(item: JsonObject, { choice, blocks, out }: BlockOutput): void {
+function readWhole(item: JsonObject, place: BlockOutput & { readonly inline: boolean }): void {
+  const { choice, blocks, out } = place;
   const text = stringOf(item.text);
   const thinking = stringOf(item.thinking);
   const signature = stringOf(item.signature);
@@ -120,8 +135,10 @@ function readWhole(item: JsonObject, { choice, blocks, out }: BlockOutput): void
     const block = blocks.next();
     const fragment = item.type === 'text' ? text : thinking;
     // A signature without content is that of a text (fold.ts), so empty thinking needs an event of its own.
-    if (fragment || !signature || item.type === 'thinking')
-      out.push({ type: item.type, choice, block, text: fragment ?? '' });
+    if (fragment || !signature || item.type === 'thinking') {
+      const inline = item.type === 'thinking' && place.inline ? { inline: true } : {};
+      out.push({ type: item.type, choice, block, text: fragment ?? '', ...inline });
+    }
     if (signature) out.push({ type: 'signature', choice, block, signature });
     if (Array.isArray(item.citations)) out.push({ ...citationsOf(item.citations), choice, block });
   } else readSpecial(item, { choice, blocks, out });
@@ -131,14 +148,14 @@ function readWhole(item: JsonObject, { choice, blocks, out }: BlockOutput): void
  * Reads the fragments of a stream. Returns true when they included the `content` of this chunk, so that it is not read
  * twice.
  */
-export function readStreamedBlocks(delta: JsonObject, content: string, place: BlockOutput): boolean {
-  let textRead = false;
+export function readStreamedBlocks(delta: JsonObject, content: string, place: BlockOutput): TextRead {
+  let textRead: TextRead = false;
   if (Array.isArray(delta.content_blocks)) {
     const own = ownText(delta.content_blocks, content);
     for (const [at, item] of delta.content_blocks.entries()) {
       if (!isObject(item) || !isObject(item.delta)) continue;
       const sender = typeof item.index === 'number' ? item.index : 0;
-      if (readFragment(item.delta, sender, { ...place, content: at === own ? content : '' })) textRead = true;
+      textRead = readFragment(item.delta, sender, { ...place, content: at === own ? content : '' }) || textRead;
     }
   }
   if (Array.isArray(delta.content_parts)) {
@@ -159,17 +176,22 @@ export function readImages(images: readonly unknown[], place: BlockOutput): void
  */
 function ownText(items: readonly unknown[], content: string): number {
   if (content === '') return -1;
-  return items.findLastIndex((item) => isObject(item) && isObject(item.delta) && item.delta.text === content);
+  return items.findLastIndex(
+    (item) =>
+      isObject(item) && isObject(item.delta) && (item.delta.text === content || item.delta.thinking === content),
+  );
 }
 
-function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { readonly content: string }): boolean {
+function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { readonly content: string }): TextRead {
   const { choice, blocks, out, content } = place;
   if (typeof delta.type === 'string') {
     readSpecial(delta, place);
     return false;
   }
+  const shown = content !== '' && delta.thinking === content;
   if (typeof delta.thinking === 'string') {
-    out.push({ type: 'thinking', choice, block: blocks.open('thinking', sender), text: delta.thinking });
+    const block = blocks.open('thinking', sender);
+    out.push({ type: 'thinking', choice, block, text: delta.thinking, ...(shown && { inline: true }) });
   }
   if (typeof delta.data === 'string')
     out.push({ type: 'redacted_thinking', choice, block: blocks.next(), data: delta.data });
@@ -182,7 +204,7 @@ function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { 
   }
   if (Array.isArray(delta.citations))
     out.push({ ...citationsOf(delta.citations), choice, block: blocks.signed(sender) });
-  return mirrored;
+  return shown ? 'thoughts' : mirrored;
 }
 
 function readSpecial(item: JsonObject, { choice, blocks, out }: BlockOutput): void {

@@ -5,9 +5,10 @@ import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent }
 import { isObject } from '../json/object.ts';
 import type { JsonObject } from '../conversation.ts';
 import { BlockNumbers, readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
-import { CHOICE_FIELDS } from './content-blocks.ts';
+import { AFTER_THOUGHTS, CHOICE_FIELDS } from './content-blocks.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
+import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
 import { stringOf } from '../json/read.ts';
 
 /**
@@ -52,9 +53,18 @@ export class ChoiceReader {
   readonly #notes = new Map<string, unknown>();
   #finish: string | undefined;
   #native: string | undefined;
+  /** Set for an upstream that may begin its answers with the chain of thought. */
+  readonly #thoughts: InlineThoughts | undefined;
+  readonly #answerTokens: AnswerTokens | undefined;
+  /** The last content was a chain of thought, so a separator may follow. */
+  #thoughtShown = false;
 
   constructor(index: number, reply: ReplyContext) {
     this.index = index;
+    if (reply.inlineThinking) {
+      this.#thoughts = new InlineThoughts();
+      this.#answerTokens = new AnswerTokens();
+    }
     this.#calls = new ToolCallReader(index, reply, this.#blocks);
     this.#audio = new AudioReader(index, this.#blocks);
   }
@@ -83,13 +93,33 @@ export class ChoiceReader {
     const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
     const textRead = readWholeBlocks(delta, content, { ...place, whole }) || readStreamedBlocks(delta, content, place);
-    if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
+    if (content && !textRead) this.#readText(content, out);
+    this.#thoughtShown = textRead === 'thoughts';
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal', choice, text: refusal });
     if (isObject(delta.audio)) this.#audio.read(delta.audio, out);
     if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
+    if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
     this.#calls.read(delta, out);
+  }
+
+  #readText(content: string, out: GenerationEvent[]): void {
+    // A gateway like this one writes the separator as a chunk of its own (choice-writer.ts).
+    if (this.#thoughtShown && content === AFTER_THOUGHTS) return;
+    if (this.#thoughts) this.#pushSplit(this.#thoughts.push(content), out);
+    else out.push({ type: 'text', choice: this.index, block: this.#blocks.open('text'), text: content });
+  }
+
+  #flushThoughts(out: GenerationEvent[]): void {
+    if (this.#thoughts) this.#pushSplit(this.#thoughts.flush(), out);
+  }
+
+  #pushSplit({ thought, answer }: ReturnType<InlineThoughts['push']>, out: GenerationEvent[]): void {
+    const { index: choice } = this;
+    if (thought)
+      out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thought, inline: true });
+    if (answer) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: answer });
   }
 
   #readAnnotations(annotations: readonly unknown[], out: GenerationEvent[]): void {
@@ -102,7 +132,8 @@ export class ChoiceReader {
   #readLogprobs(logprobs: unknown, out: GenerationEvent[]): void {
     if (!isObject(logprobs)) return;
     const choice = this.index;
-    const tokens = decodeLogprobs(logprobs.content);
+    const all = decodeLogprobs(logprobs.content);
+    const tokens = this.#answerTokens?.push(all) ?? all;
     if (tokens.length > 0) out.push({ type: 'logprobs', choice, tokens });
     const refused = decodeLogprobs(logprobs.refusal);
     if (refused.length > 0) out.push({ type: 'logprobs', choice, tokens: refused, refusal: true });
@@ -122,6 +153,7 @@ export class ChoiceReader {
 
   close(out: GenerationEvent[]): void {
     const choice = this.index;
+    this.#flushThoughts(out);
     this.#audio.close(out);
     const notes = Object.fromEntries(this.#notes);
     if (this.#notes.size > 0) {
@@ -137,7 +169,7 @@ export class ChoiceReader {
  * Mistral's reasoning models answer in parts: `{type:"thinking",thinking:[{type:"text",text}]}`, then
  * `{type:"text",text}`.
  */
-function textOf(content: unknown): string {
+export function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';
   return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
 }

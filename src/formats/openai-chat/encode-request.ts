@@ -9,7 +9,9 @@ import type {
   ToolChoice,
 } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import { NO_SEARCH, takesWebSearch } from './clean.ts';
 import { encodeMessages } from './encode-messages.ts';
+import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { shownText } from '../json/shown.ts';
@@ -27,7 +29,7 @@ export function* encodeInSteps(
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
   const report = new LossReport();
-  const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, report);
+  const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, target, report);
   yield;
   const body: JsonObject = compact({
     ...encodeExtras(conversation, report),
@@ -154,15 +156,19 @@ interface EncodedChatTools {
   readonly webSearch: JsonObject | undefined;
 }
 
-function encodeTools(conversation: Conversation, report: LossReport): EncodedChatTools {
+function encodeTools(conversation: Conversation, target: RequestTarget, report: LossReport): EncodedChatTools {
   const given = conversation.tools ?? [];
   let webSearch: JsonObject | undefined;
   const tools: JsonObject[] = [];
   given.forEach((tool, at) => {
     const path = `tools[${at}]`;
-    if (tool.type === 'builtin' && tool.kind === 'web_search') {
+    if (wantsComputerUse(tool)) throw noComputerUse(path);
+    const search = isBareSearch(tool) || (tool.type === 'builtin' && tool.kind === 'web_search');
+    if (search && target.ownApi && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
+    else if (tool.type === 'builtin' && tool.kind === 'web_search') {
       webSearch = encodeWebSearch(tool, path, report);
-    } else {
+    } else if (search && takesWebSearch(target.model)) webSearch = {};
+    else {
       const encoded = encodeTool(tool, path, report);
       if (encoded) tools.push(encoded);
     }

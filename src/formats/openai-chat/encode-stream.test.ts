@@ -418,18 +418,27 @@ describe('a chain of thought that its model writes as text', () => {
     expect(write(events, lax)).toBe(
       golden(
         ROLE,
-        delta('{"content":"Let "}'),
-        delta('{"content":"me see."}'),
+        delta('{"content":"Let ","content_blocks":[{"index":0,"delta":{"thinking":"Let "}}]}'),
+        delta('{"content":"me see.","content_blocks":[{"index":0,"delta":{"thinking":"me see."}}]}'),
         delta('{"content":"\\r\\n\\r\\n"}'),
-        delta('{"content":"It is "}'),
-        delta('{"content":"4."}'),
+        delta('{"content":"It is ","content_blocks":[{"index":0,"delta":{"text":"It is "}}]}'),
+        delta('{"content":"4.","content_blocks":[{"index":0,"delta":{"text":"4."}}]}'),
         finish('stop'),
       ),
     );
     expect(openaiChat.encodeReply(events, lax)).toMatchObject({
-      choices: [{ message: { content: 'Let me see.\r\n\r\nIt is 4.' } }],
+      choices: [
+        {
+          message: {
+            content: 'Let me see.\r\n\r\nIt is 4.',
+            content_blocks: [
+              { type: 'thinking', thinking: 'Let me see.' },
+              { type: 'text', text: 'It is 4.' },
+            ],
+          },
+        },
+      ],
     });
-    expect(JSON.stringify(openaiChat.encodeReply(events, lax))).not.toContain('content_blocks');
   });
 
   it('is hidden from a strict client', () => {

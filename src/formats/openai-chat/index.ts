@@ -1,5 +1,7 @@
 import type { Format } from '../format.ts';
+import { clean } from './clean.ts';
 import { readClient, clientPaths, unshown } from './client.ts';
+import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -32,8 +34,10 @@ export const openaiChat: Format = {
   encodeError,
   encodeStreamError,
   passThroughEdits,
+  clean,
   passThrough,
   remoteMedia,
   storedMedia,
   unshown,
+  counting,
 };

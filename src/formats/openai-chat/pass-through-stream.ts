@@ -38,7 +38,7 @@ const CR = 0x0d;
  * was seen) and those with a finish reason, usage or an error are parsed.
  */
 export class StreamPassThrough implements PassThrough {
-  readonly signals: Signals = createSignals();
+  readonly signals: Signals;
   readonly #client: ClientContext;
   readonly #cutter = new SseCutter();
   readonly #seen = new Set<number>();
@@ -48,8 +48,9 @@ export class StreamPassThrough implements PassThrough {
   /** The upstream has closed: the held rest is inspected in any case. */
   #closed = false;
 
-  constructor(client: ClientContext) {
+  constructor(client: ClientContext, signals: Signals = createSignals()) {
     this.#client = client;
+    this.signals = signals;
   }
 
   push(bytes: Buffer): Buffer | undefined {

@@ -1,15 +1,27 @@
-import type { ClientContext, PassThrough, BodyEdit, BodyView, RequestTarget } from '../format.ts';
+import type { BodyEdit, BodyView, ClientContext, PassThrough, ReplyContext, RequestTarget } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
+import type { GenerationEvent } from '../events.ts';
 import { decodeReply } from './decode-reply.ts';
+import { encodeReply } from './encode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { removeExtensions } from './chunk-fields.ts';
 import { isObject } from '../json/object.ts';
+import { thinksInline, ThinkingStream } from './thinking-stream.ts';
 
-export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  if (stream) return new StreamPassThrough(client);
-  return new PlainPassThrough(decodeReply, client.model, client.strict ? withoutExtensions : undefined);
+export function passThrough(client: ClientContext, stream: boolean, reply?: ReplyContext): PassThrough {
+  if (stream) return reply ? new ThinkingStream(client, reply) : new StreamPassThrough(client);
+  const write = client.strict ? withoutExtensions : unchanged;
+  if (!reply) return new PlainPassThrough(decodeReply, client.model, write);
+  return new PlainPassThrough(decodeReply, client.model, (whole, notes) =>
+    thinksInline(whole.body) ? written(decodeReply(whole.body, reply), client, notes) : write(whole, notes),
+  );
 }
+
+const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
+
+const written = (events: readonly GenerationEvent[], client: ClientContext, notes: LossNotes): Buffer =>
+  Buffer.from(JSON.stringify(encodeReply(events, client, notes)));
 
 function withoutExtensions({ bytes, body }: WholeReply, notes: LossNotes): Buffer {
   return isObject(body) && removeExtensions(body, notes) ? Buffer.from(JSON.stringify(body)) : bytes;

@@ -10,15 +10,19 @@ import { OPEN_OBJECT } from '../json/scan.ts';
 
 /** Both sides of a reply: how the upstream's format is decoded and how the client's is written. */
 export interface Translation {
-  readonly upstream: Format;
-  readonly client: Format;
+  readonly upstream: Pick<Format, 'decodeReply' | 'decodeStream'>;
+  readonly client: Pick<Format, 'encodeReply' | 'encodeStream'>;
   readonly reply: ReplyContext;
   readonly context: ClientContext;
 }
 
 /** The reader for a reply in the upstream's format that is sent in the client's. */
-export function translatingReader(translation: Translation, stream: boolean, contentType: string): PassThrough {
-  const signals = createSignals();
+export function translatingReader(
+  translation: Translation,
+  stream: boolean,
+  contentType: string,
+  signals: Signals = createSignals(),
+): PassThrough {
   if (!stream) return new WholeReader(translation, signals, asBody);
   if (contentType.includes('event-stream')) return new StreamReader(translation, signals);
   return new UndeclaredReader(translation, signals);

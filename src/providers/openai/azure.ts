@@ -26,6 +26,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       origin: resource.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
+      ownApi: true,
       place: createPlace(entry, resource.prefix),
     });
   },

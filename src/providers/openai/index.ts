@@ -32,6 +32,7 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
+      ownApi: base.origin === OWN_ORIGIN,
       place: placeUnder(base.prefix),
     });
   },

@@ -110,12 +110,9 @@ function createExpress(
  * Vertex AI without a catalog entry: the request has the project, the region and the token. The caller controls nothing else:
  * the host is always Google's.
  */
-export function createAdHocVertex(
-  { projectId, region }: { projectId: string; region: string },
-  code: 'invalid_header' | 'invalid_request' = 'invalid_header',
-): ProviderEntry {
-  if (!isProjectId(projectId)) throw unusablePlace(code, 'project id', projectId);
-  if (!isRegion(region)) throw unusablePlace(code, 'region', region);
+export function createAdHocVertex({ projectId, region }: { projectId: string; region: string }): ProviderEntry {
+  if (!isProjectId(projectId)) throw unusablePlace('project id', projectId);
+  if (!isRegion(region)) throw unusablePlace('region', region);
   const locate = vertexLocations({
     base: { origin: `https://${vertexHost(region)}`, prefix: '' },
     version: 'v1',
@@ -131,7 +128,6 @@ export function createAdHocVertex(
   });
 }
 
-function unusablePlace(code: 'invalid_header' | 'invalid_request', subject: string, value: string): GatewayError {
-  const where = code === 'invalid_header' ? 'header' : 'in the path';
-  return new GatewayError(code, `The Vertex ${subject} ${where} has an invalid value: ${quote(value)}.`);
+function unusablePlace(subject: string, value: string): GatewayError {
+  return new GatewayError('invalid_header', `The Vertex ${subject} header has an invalid value: ${quote(value)}.`);
 }

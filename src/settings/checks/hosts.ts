@@ -36,7 +36,10 @@ function checkRemoteMedia(media: RemoteMedia, report: Report): void {
 }
 
 /** Checks hosts that callers may make the gateway call: for media, or as an upstream of their own. */
-function checkCustomHosts(file: Pick<CustomHosts, 'hosts' | 'allow_insecure'> | undefined, report: Report): void {
+function checkCustomHosts(
+  file: Partial<Pick<CustomHosts, 'hosts' | 'allow_insecure'>> | undefined,
+  report: Report,
+): void {
   const { hosts = [], allow_insecure: insecure = false } = file ?? {};
   for (const [index, host] of hosts.entries()) checkHost(host, insecure, within(report, 'hosts', index));
 }

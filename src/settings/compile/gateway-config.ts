@@ -244,7 +244,8 @@ const compileSemantic = (base = DEFAULT_SEMANTIC, file: CacheFile): SemanticSett
 
 function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
   return {
-    hosts: file.hosts,
+    hosts: file.hosts ?? [],
+    pass: file.pass ?? false,
     maxBytes: parseBytes(file.max_bytes ?? '20MiB'),
     maxItems: file.max_items ?? 10,
     timeoutMs: parseDuration(file.timeout ?? '10s'),

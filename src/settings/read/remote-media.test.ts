@@ -12,9 +12,21 @@ const compiled = (file: GatewayFile) =>
 describe('remote_media', () => {
   it('is off unless a config has it', () => expect(compiled({})).toEqual([undefined]));
 
+  it('may pass URLs without fetching any', () => {
+    expect(compiled({ remote_media: { pass: true } })).toMatchObject([{ hosts: [], pass: true }]);
+    expect(packageSchemas().validate('gateway', { remote_media: {} })).not.toEqual([]);
+  });
+
   it('has default bounds', () => {
     expect(compiled({ remote_media: { hosts: ['*.a.example'] } })).toEqual([
-      { hosts: ['*.a.example'], maxBytes: 20 * 1024 * 1024, maxItems: 10, timeoutMs: 10_000, allowInsecure: false },
+      {
+        hosts: ['*.a.example'],
+        pass: false,
+        maxBytes: 20 * 1024 * 1024,
+        maxItems: 10,
+        timeoutMs: 10_000,
+        allowInsecure: false,
+      },
     ]);
   });
 

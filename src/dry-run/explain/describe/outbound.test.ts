@@ -309,9 +309,11 @@ describe('the source of each field, by operation', () => {
     ],
     [
       "a count at Vertex AI's own path",
-      bare('/v1/projects/other-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:countTokens', {
-        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
-      }),
+      bare(
+        '/v1/projects/other-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:countTokens',
+        { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+        { 'x-gateway-provider': '@adc' },
+      ),
       { 'contents.0.parts.0.text': 'contents.0.parts.0.text' },
     ],
     [
@@ -362,14 +364,6 @@ describe('the source of each field, by operation', () => {
 
 describe('addresses', () => {
   it.each<[string, AskParts, string, string]>([
-    [
-      'that a path names',
-      bare('/v1/projects/callers-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:countTokens', {
-        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
-      }),
-      'https://us-central1-aiplatform.googleapis.com/v1/projects/callers-project/',
-      "(the request's path)",
-    ],
     ['of the simulator', chat({ model: '@sim/echo' }), 'http', '(address of simulator)'],
     ['of a local server', chat({ model: '@local/m' }), 'http://127.0.0.1:9/v1/chat/completions', 'base_url'],
     ['of an Azure resource', chat({ model: '@azure/gpt-4.1' }), 'https://team.openai.azure.com/', 'base_url'],

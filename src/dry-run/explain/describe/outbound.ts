@@ -12,7 +12,7 @@ import { valueAt } from '../../../settings/read/pointer.ts';
 /** Describes the outbound request with the sources of its parts. */
 export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
   const { outbound, calls } = one;
-  if (!outbound) return undefined;
+  if (!outbound || outbound.answer) return undefined;
   const origins = originsOf(seen, one);
   return {
     method: calls[0]?.request.method ?? 'POST',
@@ -187,8 +187,7 @@ function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): read
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
     (name) => request.header(name) !== undefined,
   );
-  if (names.length > 0) return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
-  return request.params.project === undefined ? [] : [{ kind: 'gateway', what: "the request's path" }];
+  return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
 }
 
 /** Whether the URL depends on streaming, as in some APIs. */

@@ -97,7 +97,7 @@ function relevantHeaders({ request }: Exchange, { attempt }: SeenAttempt): Reado
 function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
   const entry = entryOf(resolved);
   if (!entry || model === resolved.model) return resolved;
-  const { origin, path, format, host, headers, streamUsage, modelInBody, modelLabel } = resolved;
+  const { origin, path, format, host, headers, streamUsage, modelInBody, ownApi, modelLabel } = resolved;
   const [codec, quirks] = [codecOf(resolved), quirksOf(resolved)];
   const location = {
     origin,
@@ -108,10 +108,11 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
     model,
     ...(streamUsage !== undefined && { streamUsage }),
     ...(modelInBody !== undefined && { modelInBody }),
+    ...(ownApi !== undefined && { ownApi }),
     ...(codec && { codec }),
     ...(quirks && { quirks }),
   };
-  return new CatalogTarget(entry, location, modelLabel);
+  return new CatalogTarget(entry, location, modelLabel, { estimates: resolved.estimatesTokens ?? false });
 }
 
 /** Returns text that is not JSON unchanged. */

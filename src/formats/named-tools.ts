@@ -1,0 +1,41 @@
+import type { FunctionTool, JsonObject, Tool } from './conversation.ts';
+import { COMPUTER_USE_NAMES } from './open-actions.ts';
+import { RequestFault } from './format.ts';
+
+/**
+ * Function tools whose name asks the provider for a tool of its own
+ * (docs/protocols/requests.md#built-in-tools-by-name).
+ */
+const WEB_SEARCH = 'web_search';
+
+/**
+ * True for a function `web_search` without `parameters`: the provider's own search. With parameters it is a function of
+ * the caller, except at Gemini.
+ */
+export function isBareSearch(tool: Tool): tool is FunctionTool {
+  return tool.type === 'function' && tool.name === WEB_SEARCH && tool.parameters === undefined;
+}
+
+/** True for Google's computer use: by its type, or a function of its name with the options of that tool. */
+export function wantsComputerUse(tool: Tool): boolean {
+  if (tool.type === 'builtin') return tool.kind === 'computer_use';
+  return tool.type === 'function' && COMPUTER_USE_NAMES.includes(tool.name) && hasOptions(tool.parameters);
+}
+
+/** The options of Google's tool are no JSON Schema: a function of the caller has properties. */
+function hasOptions(parameters: JsonObject | undefined): boolean {
+  return (
+    parameters !== undefined && Object.hasOwn(parameters, 'environment') && !Object.hasOwn(parameters, 'properties')
+  );
+}
+
+/**
+ * The refusal of computer use by a target without it. An answer of a model that cannot see the browser would look like
+ * success.
+ */
+export function noComputerUse(param: string): RequestFault {
+  const words =
+    'this target has no computer use: send the request to a Gemini model made for it (a computer-use preview), with ' +
+    'the header x-gateway-strict-open-ai-compliance: false';
+  return new RequestFault('unsupported_parameter', `\`${param}\`: ${words}.`, param);
+}

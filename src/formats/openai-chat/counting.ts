@@ -1,0 +1,14 @@
+import { ReplyFault, type TokenCounting } from '../format.ts';
+import { objectOf } from '../json/object.ts';
+import { numberOf } from '../json/read.ts';
+
+/** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/chat-count-tokens.ts). */
+export const counting: TokenCounting = {
+  notTaken: [],
+  decodeReply(body) {
+    const tokens = numberOf(objectOf(body)?.input_tokens);
+    if (tokens === undefined) throw new ReplyFault('the reply has no count in `input_tokens`');
+    return tokens;
+  },
+  encodeReply: (tokens) => ({ object: 'chat.completion.input_tokens', input_tokens: tokens }),
+};
