@@ -34,6 +34,7 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorType,
+  type UpstreamReport,
 } from './errors.ts';
 export type {
   Attempt,

@@ -110,6 +110,9 @@ function failureJson({ errorCode, errorType, failure }: RecordedAttempt): object
     kinds: failure?.kinds,
     status: failure?.status,
     upstream_kind: failure?.upstreamKind,
+    upstream_message: failure?.upstreamMessage,
+    upstream_param: failure?.upstreamParam,
+    upstream_code: failure?.upstreamCode,
     retry_after_ms: failure?.retryAfterMs,
   };
 }

@@ -1,6 +1,5 @@
 import {
   lossesOf,
-  failureKinds,
   retriesOf,
   UpstreamError,
   type Attempt,
@@ -13,11 +12,11 @@ import {
 import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import { failureOf } from './recorded-failure.ts';
 import type {
   RequestOutcome,
   RecordedPlace,
   RecordedAttempt,
-  RecordedFailure,
   RecordedSkip,
   RecordedTry,
   RecordEnd,
@@ -202,15 +201,6 @@ function isEndedByGateway(error: GatewayError | undefined): boolean {
 function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
   if (!isLast) return 'upstream_error';
   return end.state === 'aborted' ? 'client_closed' : error?.code;
-}
-
-function failureOf(error: GatewayError): RecordedFailure {
-  return {
-    kinds: failureKinds(error),
-    status: error.status,
-    upstreamKind: cutIfAny(error.upstreamKind),
-    retryAfterMs: error.retryAfterMs,
-  };
 }
 
 interface TryContext {

@@ -73,7 +73,10 @@ function fallenBackExchange(): Exchange {
     reply: replyOf(false),
     config: createConfig({ id: 'prod' }),
   });
-  const overloaded = new UpstreamError('overloaded', 'busy with canary-content', { upstreamKind: 'UNAVAILABLE' });
+  const overloaded = new UpstreamError('overloaded', 'busy with canary-content', {
+    upstreamKind: 'UNAVAILABLE',
+    upstreamReport: { message: 'The model is busy.', code: '503' },
+  });
   const limited = new UpstreamError('rate_limit_exceeded', 'slow down');
   exchange.attempts.push(
     attemptOf({
@@ -378,6 +381,8 @@ describe('the access line', () => {
           duration_ms: 28,
           error_code: 'overloaded',
           upstream_kind: 'UNAVAILABLE',
+          upstream_message: 'The model is busy.',
+          upstream_code: '503',
         },
         { target: 'config.targets[1]', provider: 'claude', tries: 1, status: 200, duration_ms: 59 },
       ],

@@ -135,6 +135,9 @@ function attemptField({ target, why, place, durationMs, tries, errorCode, failur
     duration_ms: round(durationMs),
     ...(errorCode && { error_code: errorCode }),
     ...(failure?.upstreamKind !== undefined && { upstream_kind: failure.upstreamKind }),
+    ...(failure?.upstreamMessage !== undefined && { upstream_message: failure.upstreamMessage }),
+    ...(failure?.upstreamParam !== undefined && { upstream_param: failure.upstreamParam }),
+    ...(failure?.upstreamCode !== undefined && { upstream_code: failure.upstreamCode }),
   };
 }
 
