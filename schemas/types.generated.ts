@@ -388,7 +388,7 @@ export interface Egress {
   token_uris?: string[];
 }
 /**
- * Logs and traces of requests.
+ * Logs, traces and metrics of requests.
  */
 export interface Telemetry {
   /**
@@ -421,6 +421,17 @@ export interface Telemetry {
      */
     access?: 'all' | 'errors' | 'off';
   };
+  /**
+   * Labels of metrics.
+   */
+  metrics?: {
+    /**
+     * Keys of the requests' metadata that are labels of the counters with `key_id`: `team` becomes `metadata_team`. Values of `metadata` in keys.yaml are always labels; of the values that callers write, the first 100 of each key are, and further or longer ones (over 64 characters) count as `__other__`.
+     *
+     * @maxItems 5
+     */
+    metadata?: string[];
+  };
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
@@ -436,7 +447,7 @@ export interface CatalogFile {
  */
 export interface VertexEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -609,7 +620,7 @@ export interface Fields {
  */
 export interface AnthropicEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -641,7 +652,7 @@ export interface AnthropicEntry {
  */
 export interface OpenAiEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -703,7 +714,7 @@ export interface SecretHeaders {
  */
 export interface AzureOpenAiEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -751,7 +762,7 @@ export interface AzureOpenAiEntry {
  */
 export interface SimulatorEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -799,6 +810,7 @@ export interface GatewayKey {
    * The key itself, by reference. Prefer `digest`.
    */
   key?: Secret;
+  previous?: PreviousKey;
   /**
    * Time from which the key is refused (RFC 3339).
    */
@@ -832,9 +844,32 @@ export interface GatewayKey {
   fields?: Fields;
   custom_hosts?: CustomHosts;
   /**
+   * Metadata of every request with this key, such as its team. It is added to `x-gateway-metadata`, and callers cannot change it. Conditions, labels of Vertex AI, records, access lines, spans and metrics use it. Default: none.
+   */
+  metadata?: {
+    [k: string]: string;
+  };
+  /**
+   * What becomes of a request whose own value for a key of `metadata` differs. lax: the value is dropped, and the record counts it. strict: the request is refused (400 `metadata_rejected`).
+   */
+  bound?: 'lax' | 'strict';
+  /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
+}
+/**
+ * The key before the last rotation, which stays valid until its end. `gatehouse keys rotate` writes it. The gateway logs its uses, at most once a minute.
+ */
+export interface PreviousKey {
+  /**
+   * SHA-256 of the previous key.
+   */
+  digest: string;
+  /**
+   * Time from which the previous key is refused (RFC 3339). Not after the `expires_at` of the key, which ends both.
+   */
+  expires_at: string;
 }
 /**
  * Hosts that a caller may select with `x-gateway-custom-host`, for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. Default: none.

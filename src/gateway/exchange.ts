@@ -67,6 +67,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};
   labels: Readonly<Record<string, string>> = {};
+  boundLabels: ReadonlySet<string> | undefined;
+  droppedMetadata: number | undefined;
   error: GatewayError | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;

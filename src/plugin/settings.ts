@@ -198,4 +198,8 @@ export interface Caller {
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */
   readonly fields?: FieldSettings | undefined;
+  /** Metadata of every request with the key, which its caller cannot change. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** A caller's other value for a key of `metadata` is refused instead of dropped. */
+  readonly metadataStrict?: boolean | undefined;
 }

@@ -224,7 +224,7 @@ describe('a record as JSON', () => {
     });
     Object.assign(exchange, {
       upstreamToken: new Secret(canary),
-      metadata: { [canary]: canary },
+      metadata: { [`sk-${canary}`]: `sk-${canary}` },
       labels: { team: canary },
       error: new UpstreamError('upstream_error', canary, { cause: new Error(canary) }),
     });

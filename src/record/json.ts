@@ -5,7 +5,7 @@ import { scrub } from './scrub.ts';
 
 /** A record as the admin listener's JSON; undefined fields are omitted. */
 export function recordJson(record: BoundedRecord): object {
-  const { configId, configHash, leftOut, attempts } = record;
+  const { configId, configHash, attempts } = record;
   const isOver = record.state !== 'running';
   return clean({
     ...headOf(record),
@@ -21,6 +21,7 @@ export function recordJson(record: BoundedRecord): object {
     deadline_ms: round(record.deadlineMs),
     config: configId ? { id: configId, hash: configHash } : undefined,
     settings_hash: record.settingsHash,
+    metadata_dropped: record.metadataDropped || undefined,
     client_ip: record.clientAddress,
     client_left: record.disconnectStage,
     rejected: record.rejection,
@@ -33,8 +34,12 @@ export function recordJson(record: BoundedRecord): object {
     attempts: attempts.map(attemptJson),
     skipped: record.skipped,
     conditions: record.conditions.length > 0 ? record.conditions.map(branchJson) : undefined,
-    left_out: leftOut,
+    left_out: leftOutOf(record),
   });
+}
+
+function leftOutOf({ leftOut, metadataLeftOut }: BoundedRecord): object | undefined {
+  return metadataLeftOut > 0 ? { ...leftOut, metadata: metadataLeftOut } : leftOut;
 }
 
 const branchJson = ({ at, condition, to }: ChosenBranch): object => ({
@@ -67,6 +72,7 @@ function headOf(record: BoundedRecord): object {
     duration_ms: round(durationMs),
     route: record.route,
     key_id: record.keyId,
+    metadata: record.metadata,
     stream: record.stream,
     error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },
   };

@@ -12,6 +12,7 @@ import {
 import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
 import type {
   RequestOutcome,
@@ -64,6 +65,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     clientAddress: request.remoteAddress,
     userAgent: cutIfAny(request.headers['user-agent']),
     keyId: exchange.caller?.keyId,
+    ...metadataOf(exchange),
     configId: config?.id,
     configHash: config?.hash,
     settingsHash: exchange.settingsHash,

@@ -129,6 +129,12 @@ export interface RequestRecord {
   readonly clientAddress: string;
   readonly userAgent: string | undefined;
   readonly keyId: string | undefined;
+  /** Of the caller and of its key, which wins; undefined without any. */
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+  /** Number of the caller's values that the key's own replaced. */
+  readonly metadataDropped: number;
+  /** Number of metadata beyond the bound of a record. */
+  readonly metadataLeftOut: number;
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;

@@ -93,6 +93,8 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
     config_hash: record.settingsHash,
     ...(record.configId && { config_id: record.configId, gateway_config_hash: record.configHash }),
     ...(record.keyId !== undefined && { key_id: record.keyId }),
+    ...(record.metadata && { metadata: record.metadata }),
+    ...(record.metadataDropped > 0 && { metadata_dropped: record.metadataDropped }),
     ...(answered && targetFields(answered, record)),
     ...(skipped.length > 0 && { skipped }),
     ...(errorCode && { error_code: errorCode, error_type: errorType }),

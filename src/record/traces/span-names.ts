@@ -35,6 +35,8 @@ export const SPAN = {
   keyId: 'gatehouse.key.id',
   configId: 'gatehouse.config.id',
   configTarget: 'gatehouse.config.target',
+  /** Followed by the metadata's own key. */
+  metadata: 'gatehouse.metadata.',
   providerSlug: 'gatehouse.provider.slug',
   attempt: 'gatehouse.attempt',
   cacheStatus: 'gatehouse.cache.status',

@@ -1,6 +1,6 @@
 import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../compile/api-keys.ts';
+import { digestOf, digestsOf } from '../compile/api-keys.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import type { Check } from './check.ts';
 import { mayHoldCredential } from './forward-headers.ts';
@@ -107,7 +107,9 @@ class Secrets {
 
   constructor(keys: KeysFile | undefined) {
     const known = keys?.keys.filter(({ key, digest }) => key !== undefined || digest !== undefined) ?? [];
-    this.#digests = new Map(known.map((key) => [keyDigest(key), `the gateway key \`${key.id}\``]));
+    this.#digests = new Map(
+      known.flatMap((key) => digestsOf(key).map((digest) => [digest, `the gateway key \`${key.id}\``] as const)),
+    );
   }
 
   add(settings: unknown, owner: string): void {

@@ -85,6 +85,8 @@ export interface ServerSettings {
       readonly serviceName: string;
     };
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
+    /** Metadata keys that are labels of counters. */
+    readonly metrics: { readonly metadata: readonly string[] };
   };
 }
 
@@ -186,6 +188,7 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutS
 function compileTelemetry({
   traces = {},
   log = {},
+  metrics = {},
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
     traces: {
@@ -194,6 +197,7 @@ function compileTelemetry({
       serviceName: traces.service_name ?? 'gatehouse',
     },
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
+    metrics: { metadata: metrics.metadata ?? [] },
   };
 }
 
