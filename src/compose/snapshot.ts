@@ -18,7 +18,8 @@ import {
 } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { metadataLabels, type MetadataLabel } from '../settings/compile/metadata-labels.ts';
+import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
+import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';

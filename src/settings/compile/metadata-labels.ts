@@ -6,16 +6,8 @@ export const METADATA_LABEL = 'metadata_';
 /** `cost-center` → `metadata_cost_center`: labels of Prometheus have letters, digits and `_`. */
 export const metadataLabel = (key: string): string => METADATA_LABEL + key.replace(/[^A-Za-z0-9_]/g, '_');
 
-/** A metadata key that is a label of metrics. */
-export interface MetadataLabel {
-  readonly key: string;
-  /** Of the label. */
-  readonly name: string;
-  /** The values that keys.yaml has for it. */
-  readonly known: ReadonlySet<string>;
-}
-
-export function metadataLabels({ telemetry }: ServerFile, { keys }: KeysFile): readonly MetadataLabel[] {
+/** The metadata keys that are labels of metrics, the name of each label, and the values that keys.yaml has for it. */
+export function metadataLabels({ telemetry }: ServerFile, { keys }: KeysFile) {
   return (telemetry?.metrics?.metadata ?? []).map((key) => ({
     key,
     name: metadataLabel(key),
