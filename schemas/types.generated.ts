@@ -441,6 +441,12 @@ export interface CatalogFile {
    * The catalog entries.
    */
   providers: CatalogEntry[];
+  /**
+   * Credentials that several entries share, by name. An entry takes one with `credentials: NAME` in place of its own field. Default: none.
+   */
+  credentials?: {
+    [k: string]: SharedCredentials;
+  };
 }
 /**
  * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to your own endpoints. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
@@ -459,9 +465,9 @@ export interface VertexEntry {
    */
   service_account?: Secret | ServiceAccountKey;
   /**
-   * Source of the machine's own Google credentials, instead of a key. `application-default`: the places that Google's tools use (the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the metadata server). `metadata-server`: the metadata server only (GKE, Cloud Run, Compute Engine). Needs project_id.
+   * Source of the machine's own Google credentials, instead of a key. `application-default`: the places that Google's tools use (the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the metadata server). `metadata-server`: the metadata server only (GKE, Cloud Run, Compute Engine). Both need project_id. Any other value is the name of shared credentials in `credentials` of this file.
    */
-  credentials?: 'application-default' | 'metadata-server';
+  credentials?: string;
   /**
    * Reference to a Google credentials JSON of any type: workload identity federation from a file (`external_account`), `impersonated_service_account`, `authorized_user` or `service_account`.
    */
@@ -632,6 +638,10 @@ export interface AnthropicEntry {
    */
   api_key: Secret;
   /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
+  /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url?: string;
@@ -663,6 +673,10 @@ export interface OpenAiEntry {
    * The API key, sent as a bearer token. Omit it for a server of your own that requires none.
    */
   api_key?: Secret;
+  /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -726,6 +740,10 @@ export interface AzureOpenAiEntry {
    */
   api_key: Secret;
   /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
+  /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url: string;
@@ -784,6 +802,23 @@ export interface SimulatorEntry {
    */
   connections?: number;
   timeouts?: Timeouts;
+}
+/**
+ * One credential, in the field that entries would have.
+ */
+export interface SharedCredentials {
+  /**
+   * For entries with an `api_key`.
+   */
+  api_key?: Secret;
+  /**
+   * For entries of Vertex AI: a service account's JSON key, as a reference to the file, or the object itself.
+   */
+  service_account?: Secret | ServiceAccountKey;
+  /**
+   * For entries of Vertex AI: a Google credentials JSON of any type.
+   */
+  credentials_json?: Secret;
 }
 /**
  * configs/keys.yaml: the gateway keys of applications and their permissions. `gatehouse keys create` prints an entry to paste.

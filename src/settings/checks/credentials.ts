@@ -25,6 +25,8 @@ export const checkCredentials: Check = ({ server, catalog, keys, inline }) => {
   secrets.add(server, OWN);
   for (const key of keys?.keys ?? []) secrets.add(key.key, `the gateway key \`${key.id}\``);
   for (const entry of catalog?.providers ?? []) secrets.add(entry, `a credential of @${entry.slug}`);
+  for (const [name, shared] of Object.entries(catalog?.credentials ?? {}))
+    secrets.add(shared, `the shared credentials \`${name}\``);
   const vendors = new Map<string, CatalogEntry>();
   return {
     server: (file, report) => checkServer(file, secrets, report),
