@@ -12,7 +12,7 @@ import {
   type FileEdit,
 } from './edit-keys.ts';
 
-export interface Rotation {
+interface Rotation {
   /** Of the new key. */
   readonly digest: string;
   readonly previous: { readonly digest: string; readonly expires_at: string };

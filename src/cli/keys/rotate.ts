@@ -6,7 +6,7 @@ import { indexOfKey } from './revoke.ts';
 import { rotateEntry } from './rotate-entry.ts';
 import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
 
-export interface RotateRequest {
+interface RotateRequest {
   readonly id: string;
   /** Time for which the previous key stays valid: `7d`, `12h`. */
   readonly overlap: string;
