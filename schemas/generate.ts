@@ -61,10 +61,17 @@ function forTypes(schema: unknown): unknown {
   // A description beside a $ref would make a type of its own (Duration1, Duration2 …) for every use.
   if ('$ref' in schema && typeof schema.$ref === 'string') return { $ref: schema.$ref };
   return Object.fromEntries(
-    Object.entries(schema)
+    Object.entries(withFilled(schema))
       .filter(([keyword, value]) => !onlyRequires(keyword, value) && !isDeprecated(value))
       .map(([keyword, value]) => [keyword, forTypes(value)]),
   );
+}
+
+/** Keys that src/settings/read/fill-catalog.ts fills in: optional in the file, never absent in the type. */
+function withFilled(schema: object): object {
+  if (!('x-filled' in schema)) return schema;
+  const { 'x-filled': filled, ...rest } = schema;
+  return { ...rest, required: ['required' in rest ? rest.required : [], filled].flat() };
 }
 
 /** Types omit deprecated spellings: src/settings/read/spellings.ts translates them first. */

@@ -460,7 +460,7 @@ export interface Egress {
   token_uris?: string[];
 }
 /**
- * Logs and traces of requests.
+ * Logs, traces and metrics of requests.
  */
 export interface Telemetry {
   /**
@@ -493,6 +493,17 @@ export interface Telemetry {
      */
     access?: 'all' | 'errors' | 'off';
   };
+  /**
+   * Labels of metrics.
+   */
+  metrics?: {
+    /**
+     * Keys of the requests' metadata that are labels of the counters with `key_id`: `team` becomes `metadata_team`. Values of `metadata` in keys.yaml are always labels; of the values that callers write, the first 100 of each key are, and further or longer ones (over 64 characters) count as `__other__`.
+     *
+     * @maxItems 5
+     */
+    metadata?: string[];
+  };
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
@@ -502,13 +513,19 @@ export interface CatalogFile {
    * The catalog entries.
    */
   providers: CatalogEntry[];
+  /**
+   * Credentials that several entries share, by name. An entry takes one with `credentials: NAME` in place of its own field. Default: none.
+   */
+  credentials?: {
+    [k: string]: SharedCredentials;
+  };
 }
 /**
  * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to your own endpoints. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
  */
 export interface VertexEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -520,9 +537,9 @@ export interface VertexEntry {
    */
   service_account?: Secret | ServiceAccountKey;
   /**
-   * Source of the machine's own Google credentials, instead of a key. `application-default`: the places that Google's tools use (the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the metadata server). `metadata-server`: the metadata server only (GKE, Cloud Run, Compute Engine). Needs project_id.
+   * Source of the machine's own Google credentials, instead of a key. `application-default`: the places that Google's tools use (the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the metadata server). `metadata-server`: the metadata server only (GKE, Cloud Run, Compute Engine). Both need project_id. Any other value is the name of shared credentials in `credentials` of this file.
    */
-  credentials?: 'application-default' | 'metadata-server';
+  credentials?: string;
   /**
    * Reference to a Google credentials JSON of any type: workload identity federation from a file (`external_account`), `impersonated_service_account`, `authorized_user` or `service_account`.
    */
@@ -686,7 +703,7 @@ export interface Fields {
  */
 export interface AnthropicEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -697,6 +714,10 @@ export interface AnthropicEntry {
    * The vendor's API key.
    */
   api_key: Secret;
+  /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -718,7 +739,7 @@ export interface AnthropicEntry {
  */
 export interface OpenAiEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -729,6 +750,10 @@ export interface OpenAiEntry {
    * The API key, sent as a bearer token. Omit it for a server of your own that requires none.
    */
   api_key?: Secret;
+  /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -785,7 +810,7 @@ export interface SecretHeaders {
  */
 export interface AzureOpenAiEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -796,6 +821,10 @@ export interface AzureOpenAiEntry {
    * A key of the resource, sent as api-key.
    */
   api_key: Secret;
+  /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -838,7 +867,7 @@ export interface AzureOpenAiEntry {
  */
 export interface SimulatorEntry {
   /**
-   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
    */
   slug: string;
   /**
@@ -860,6 +889,23 @@ export interface SimulatorEntry {
    */
   connections?: number;
   timeouts?: Timeouts;
+}
+/**
+ * One credential, in the field that entries would have.
+ */
+export interface SharedCredentials {
+  /**
+   * For entries with an `api_key`.
+   */
+  api_key?: Secret;
+  /**
+   * For entries of Vertex AI: a service account's JSON key, as a reference to the file, or the object itself.
+   */
+  service_account?: Secret | ServiceAccountKey;
+  /**
+   * For entries of Vertex AI: a Google credentials JSON of any type.
+   */
+  credentials_json?: Secret;
 }
 /**
  * configs/keys.yaml: the gateway keys of applications and their permissions. `gatehouse keys create` prints an entry to paste.
@@ -886,6 +932,7 @@ export interface GatewayKey {
    * The key itself, by reference. Prefer `digest`.
    */
   key?: Secret;
+  previous?: PreviousKey;
   /**
    * Time from which the key is refused (RFC 3339).
    */
@@ -928,9 +975,32 @@ export interface GatewayKey {
   custom_hosts?: CustomHosts;
   files?: KeyFiles;
   /**
+   * Metadata of every request with this key, such as its team. It is added to `x-gateway-metadata`, and callers cannot change it. Conditions, labels of Vertex AI, records, access lines, spans and metrics use it. Default: none.
+   */
+  metadata?: {
+    [k: string]: string;
+  };
+  /**
+   * What becomes of a request whose own value for a key of `metadata` differs. lax: the value is dropped, and the record counts it. strict: the request is refused (400 `metadata_rejected`).
+   */
+  bound?: 'lax' | 'strict';
+  /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
+}
+/**
+ * The key before the last rotation, which stays valid until its end. `gatehouse keys rotate` writes it. The gateway logs its uses, at most once a minute.
+ */
+export interface PreviousKey {
+  /**
+   * SHA-256 of the previous key.
+   */
+  digest: string;
+  /**
+   * Time from which the previous key is refused (RFC 3339). Not after the `expires_at` of the key, which ends both.
+   */
+  expires_at: string;
 }
 /**
  * Hosts that a caller may select with `x-gateway-custom-host`, for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. Default: none.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MetadataRules } from '../../src/plugin/index.ts';
-import { createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import type { Caller, MetadataRules } from '../../src/plugin/index.ts';
+import { createCaller, createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import metadata from './index.ts';
 
 async function read(header: string | undefined, options: Record<string, unknown> = {}) {
@@ -107,5 +107,44 @@ describe('metadata', () => {
   ])('makes labels of metadata as the config says: %s', async (labels, expected) => {
     const { labels: made } = await held('{"team":"search","env":"prod"}', { labels });
     expect({ ...made }).toEqual(expected);
+  });
+
+  async function bound(header: string | undefined, parts: Partial<Caller>, labels?: MetadataRules['labels']) {
+    const exchange = createExchange({
+      ...(header !== undefined && { headers: { 'x-gateway-metadata': header } }),
+      caller: createCaller({ keyId: 'team-search', metadata: { team: 'search' }, ...parts }),
+      config: createConfig({ metadata: rules({ labels }) }),
+    });
+    await runPlugin(metadata, { exchange });
+    return exchange;
+  }
+
+  it("adds the key's own metadata, which wins, and counts the caller's values that differ", async () => {
+    const { metadata: merged, droppedMetadata } = await bound('{"team":"ads","env":"prod"}', {});
+    expect([{ ...merged }, droppedMetadata]).toEqual([{ team: 'search', env: 'prod' }, 1]);
+    for (const header of [undefined, '{"team":"search"}']) {
+      const exchange = await bound(header, { metadataStrict: true });
+      expect([{ ...exchange.metadata }, exchange.droppedMetadata]).toEqual([{ team: 'search' }, undefined]);
+    }
+  });
+
+  it('refuses another value than that of a strict key', async () => {
+    await expect(bound('{"team":"ads"}', { metadataStrict: true })).rejects.toMatchObject({
+      code: 'metadata_rejected',
+      status: 400,
+      message: 'x-gateway-metadata has another value for "team" than the key team-search, which sets it.',
+    });
+  });
+
+  it("marks the labels that come from the key's own metadata", async () => {
+    const labels = new Map([
+      ['team', 'cost_team'],
+      ['env', 'stage'],
+    ]);
+    const exchange = await bound('{"team":"ads","env":"prod"}', {}, labels);
+    expect([{ ...exchange.labels }, [...(exchange.boundLabels ?? [])]]).toEqual([
+      { cost_team: 'search', stage: 'prod' },
+      ['cost_team'],
+    ]);
   });
 });

@@ -1,8 +1,15 @@
-import { definePlugin, GatewayError, type InboundRequest, type MetadataRules } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  type Caller,
+  type Exchange,
+  type InboundRequest,
+  type MetadataRules,
+} from '../../src/plugin/index.ts';
 
 /**
- * Reads `x-gateway-metadata`, a JSON object of strings that describes the request. Checks it against the rules of the
- * gateway config and derives the cost labels.
+ * Reads `x-gateway-metadata`, a JSON object of strings that describes the request, and adds the key's own metadata. Checks
+ * both against the rules of the gateway config and derives the cost labels.
  */
 export default definePlugin({
   name: 'metadata',
@@ -28,13 +35,20 @@ export default definePlugin({
     },
   },
   provides: ['metadata'],
-  explain({ exchange: { metadata, labels } }) {
+  explain({ exchange: { metadata, labels, caller, droppedMetadata = 0 } }) {
     const keys = Object.keys(metadata);
     if (keys.length === 0) return undefined;
     const labelled = Object.keys(labels).length;
     const names = `${keys.length} ${keys.length === 1 ? 'key' : 'keys'}: ${keys.join(', ')}`;
-    const does = labelled === 0 ? names : `${names}; ${labelled} as ${labelled === 1 ? 'a label' : 'labels'}`;
-    return { does, details: { keys, labels: Object.keys(labels) } };
+    const bound = Object.keys(caller?.metadata ?? {});
+    const does = [
+      names,
+      ...(labelled === 0 ? [] : [`${labelled} as ${labelled === 1 ? 'a label' : 'labels'}`]),
+      ...(bound.length === 0 ? [] : [`the key sets ${bound.join(', ')}`]),
+      ...(droppedMetadata === 0 ? [] : [`${droppedMetadata} of the caller's dropped`]),
+    ].join('; ');
+    const ofKey = { ...(bound.length > 0 && { bound }), ...(droppedMetadata > 0 && { dropped: droppedMetadata }) };
+    return { does, details: { keys, labels: Object.keys(labels), ...ofKey } };
   },
   create({ options }) {
     const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
@@ -42,10 +56,14 @@ export default definePlugin({
       const header = exchange.request.header('metadata');
       if (header !== undefined)
         exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
+      const { caller } = exchange;
+      const bound = caller?.metadata;
+      if (caller && bound) bind(exchange, caller, bound);
       const rules = exchange.config?.metadata;
       if (rules) {
         checkRules(exchange.metadata, rules, exchange.request);
         exchange.labels = labelsOf(exchange.metadata, rules);
+        if (bound) exchange.boundLabels = new Set(Object.keys(labelsOf(bound, rules)));
       }
       return next();
     };
@@ -75,6 +93,23 @@ function readMetadata(header: string, { maxKeys, maxLength, request }: Bounds): 
     metadata[key] = text;
   }
   return metadata;
+}
+
+/** The key's own values win. */
+function bind(
+  exchange: Pick<Exchange, 'metadata' | 'droppedMetadata' | 'request'>,
+  { keyId, metadataStrict }: Caller,
+  bound: Metadata,
+): void {
+  const { metadata, request } = exchange;
+  const differing = Object.keys(bound).filter((key) => (own(metadata, key) ?? bound[key]) !== bound[key]);
+  if (metadataStrict && differing.length > 0)
+    throw new GatewayError(
+      'metadata_rejected',
+      `${request.headerName('metadata')} has another value for ${differing.map(show).join(', ')} than the key ${keyId}, which sets it.`,
+    );
+  if (differing.length > 0) exchange.droppedMetadata = differing.length;
+  exchange.metadata = Object.assign(Object.create(null), metadata, bound);
 }
 
 /** Returns undefined for invalid JSON. */

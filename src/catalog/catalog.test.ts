@@ -33,6 +33,21 @@ describe('compileCatalog', () => {
     expect(compiled?.models?.matches('claude-x')).toBe(true);
   });
 
+  test('says where the slug of a second entry without one comes from', () => {
+    const { setup, problems } = testSetup(noTokenCalls);
+    const simulator = { slug: 'simulator', provider: 'simulator' } as const;
+    expect(compileCatalog({ providers: [simulator, simulator] }, setup).entries.map(({ name }) => name)).toEqual([
+      '@simulator',
+    ]);
+    expect(problems).toMatchObject([
+      {
+        path: ['providers', 1, 'slug'],
+        message:
+          'another entry already has the slug "simulator", which an entry without `slug` takes from its provider',
+      },
+    ]);
+  });
+
   test('reports all problems at once, each at its path', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const catalog = compileCatalog(

@@ -47,7 +47,8 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
   for (const [index, settings] of file.providers.entries()) {
     const report = (problem: Problem) => setup.report({ ...problem, path: ['providers', index, ...problem.path] });
     if (slugs.has(settings.slug)) {
-      report({ path: ['slug'], message: `another entry already has the slug ${JSON.stringify(settings.slug)}` });
+      const why = settings.slug === settings.provider ? ', which an entry without `slug` takes from its provider' : '';
+      report({ path: ['slug'], message: `another entry already has the slug ${JSON.stringify(settings.slug)}${why}` });
       continue;
     }
     slugs.add(settings.slug);

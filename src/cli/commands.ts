@@ -120,6 +120,20 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'keys rotate',
+    {
+      usage: 'keys rotate --id NAME [--configs DIR] [--overlap 7d]',
+      help: 'Replace a key by a new one in keys.yaml; the previous key stays valid for the overlap (default 7d)',
+      async run(args, world) {
+        const options = { ...configs, id: { type: 'string' }, overlap: { type: 'string', default: '7d' } } as const;
+        const { id, overlap, configs: dir } = parse(args, options).values;
+        if (id === undefined) throw new UsageError('keys rotate needs --id NAME');
+        const { rotateKeyCommand } = await import('./keys/rotate.ts');
+        return rotateKeyCommand({ id, overlap }, { ...world, dir });
+      },
+    },
+  ],
+  [
     'keys revoke',
     {
       usage: 'keys revoke --id NAME [--configs DIR]',

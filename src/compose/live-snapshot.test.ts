@@ -15,6 +15,7 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
   return {
     hash,
     server: compileServerSettings({}),
+    metadataLabels: [],
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,

@@ -18,6 +18,8 @@ import {
 } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
+import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
@@ -46,6 +48,8 @@ import type { InFlight } from '../gateway/admission/in-flight.ts';
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
+  /** The metadata that metrics have as labels. */
+  readonly metadataLabels: readonly MetadataLabel[];
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -154,6 +158,7 @@ function createSnapshot(
   return {
     hash: settings.hash,
     server,
+    metadataLabels: metadataLabels(settings.server, settings.keys),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
@@ -235,7 +240,12 @@ async function compileChains(
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
   // diagnostics.
-  const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock);
+  const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock, (keyId, expiresAt) =>
+    shared.log.warn(
+      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+      'a request used the previous key, which a rotation replaced',
+    ),
+  );
   const models = createModelDirectory(catalog, configs, targets);
   return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models, files: files.service });
 }

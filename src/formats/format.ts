@@ -43,6 +43,8 @@ export interface RequestTarget {
    * caller wrote into the body win over them.
    */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Names of `labels` that the labels of the body do not replace. */
+  readonly boundLabels?: ReadonlySet<string> | undefined;
   /** False when the server refuses `stream_options`: usage then counts only if sent unrequested. Default: requested. */
   readonly streamUsage?: boolean | undefined;
   /** True when the body must name the model even though this host takes it from elsewhere. */

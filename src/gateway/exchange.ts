@@ -69,6 +69,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   metadata: Readonly<Record<string, string>> = {};
   labels: Readonly<Record<string, string>> = {};
   prompt: UsedPrompt | undefined;
+  boundLabels: ReadonlySet<string> | undefined;
+  droppedMetadata: number | undefined;
   error: GatewayError | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;

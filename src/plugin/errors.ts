@@ -256,6 +256,16 @@ export interface ErrorDetails {
   readonly plugin?: string | undefined;
   /** The upstream's own code, spelled like OpenAI's. The client gets it; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
+  /** For the record and the access line. */
+  readonly upstreamReport?: UpstreamReport;
+}
+
+/** An upstream's error in its own words, without the credentials that were sent to it. Not truncated. */
+export interface UpstreamReport {
+  /** Undefined where it may quote a part of a credential, as refusals of keys do. */
+  readonly message?: string;
+  readonly param?: string;
+  readonly code?: string;
 }
 
 /** The only error that reaches clients unchanged; any other thrown value becomes `internal_error`. */
@@ -271,6 +281,7 @@ export class GatewayError extends Error {
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
+  readonly upstreamReport: UpstreamReport | undefined;
   readonly inStream: boolean;
   readonly toCallersToken: boolean;
   readonly ofGateway: boolean;
@@ -289,6 +300,7 @@ export class GatewayError extends Error {
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
+    this.upstreamReport = details.upstreamReport;
     this.inStream = details.inStream ?? false;
     this.toCallersToken = details.toCallersToken ?? false;
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;

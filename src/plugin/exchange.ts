@@ -55,6 +55,10 @@ export interface Exchange {
   prompt?: UsedPrompt | undefined;
   /** Requested cost labels, by label name. Each target's own label rules apply later. */
   labels: Readonly<Record<string, string>>;
+  /** Names of `labels` that come from the key's own metadata: `labels` of the body do not replace them. */
+  boundLabels?: ReadonlySet<string> | undefined;
+  /** Number of the caller's metadata values that the key's own replaced. */
+  droppedMetadata?: number | undefined;
   /** Every run of the attempt chain, in order. The last one produced the reply. */
   readonly attempts: Attempt[];
   /** Skipped targets, in order. */

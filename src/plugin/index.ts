@@ -41,6 +41,7 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorType,
+  type UpstreamReport,
 } from './errors.ts';
 export type {
   Attempt,

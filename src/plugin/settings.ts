@@ -241,4 +241,8 @@ export interface Caller {
   readonly fields?: FieldSettings | undefined;
   /** The key's own limits for files, in place of the server's. */
   readonly files?: Partial<FileLimits> | undefined;
+  /** Metadata of every request with the key, which its caller cannot change. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** A caller's other value for a key of `metadata` is refused instead of dropped. */
+  readonly metadataStrict?: boolean | undefined;
 }

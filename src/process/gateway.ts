@@ -5,6 +5,7 @@ import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled } from '../settings/source/load-settled.ts';
+import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -85,7 +86,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
-  processState.apply(server);
+  processState.apply({ server, metadataLabels: metadataLabels(settings.server, settings.keys) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {

@@ -14,6 +14,7 @@ import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import { createAccessLog, type AccessLog } from '../record/log/access-log.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
+import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Tracing } from '../record/traces/tracing.ts';
@@ -46,12 +47,14 @@ export interface ProcessParts {
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'>;
   readonly records: RecordStore;
+  /** The callers of requests as labels of metrics. */
+  readonly callers: CallersAsLabels;
   /** Requests kept for explanations. */
   readonly kept: KeptRequests;
   /** The explainer for each snapshot's settings. */
   readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
   /** Applies the settings that can change while it lives. */
-  apply(server: ServerSettings): void;
+  apply(settings: { readonly server: ServerSettings; readonly metadataLabels: readonly MetadataLabel[] }): void;
 }
 
 /** Takes turns on large bodies, and counts them. */
@@ -72,6 +75,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
+  const callers = new CallersAsLabels();
   const records = new RecordStore(clock);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
@@ -79,6 +83,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     clock,
     metrics,
     models,
+    callers,
     log,
     accessLog: (record, spanId) => accessLog(record, spanId),
     tracer: tracing?.tracer,
@@ -86,6 +91,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   });
   return {
     records,
+    callers,
     kept,
     explainers: new WeakMap(),
     shared: {
@@ -109,7 +115,8 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       watch,
       pluginFault: pluginFaults(log, families),
     },
-    apply({ telemetry, limits, admin }) {
+    apply({ server: { telemetry, limits, admin }, metadataLabels }) {
+      callers.apply(metadataLabels);
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);

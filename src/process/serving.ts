@@ -40,9 +40,9 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
   const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
-  const reloader = createReloader(parts, { live, workers }, ({ server }) => {
-    processState.apply(server);
-    applyLimits(servers.data, server);
+  const reloader = createReloader(parts, { live, workers }, (snapshot) => {
+    processState.apply(snapshot);
+    applyLimits(servers.data, snapshot.server);
   });
   const release = (): Promise<void> => releaseAll(parts, reloader, live);
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {

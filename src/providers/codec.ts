@@ -33,6 +33,8 @@ export interface CodecContext {
   readonly strict: boolean;
   /** Cost labels derived from metadata, as in `RequestTarget`. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Names of `labels` that the labels of the body do not replace. */
+  readonly boundLabels?: ReadonlySet<string> | undefined;
 }
 
 export interface EncodedTask {

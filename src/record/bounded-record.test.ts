@@ -30,7 +30,13 @@ const attempt: fc.Arbitrary<Attempt> = fc
       tries: Array.from({ length: tries }, (_, index) => tryOf(index, index + 1, { status: 503 })),
       losses: Array.from({ length: losses }, () => one),
       signals: signalsOf({ model: text, usage: { input: 1, output: 1, total: 2 } }),
-      ...(fails && { error: new UpstreamError('overloaded', text, { upstreamKind: text, retryAfterMs: 5 }) }),
+      ...(fails && {
+        error: new UpstreamError('overloaded', text, {
+          upstreamKind: text,
+          upstreamReport: { message: text, param: text, code: text },
+          retryAfterMs: 5,
+        }),
+      }),
     }),
   );
 

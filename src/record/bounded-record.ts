@@ -31,8 +31,9 @@ export function boundRecord(record: RequestRecord): BoundedRecord {
 }
 
 /** Records within these counts are below the bound even with the longest texts, so nothing has to be measured. */
-function isSmall({ attempts, skipped }: RequestRecord): boolean {
+function isSmall({ attempts, skipped, metadata }: RequestRecord): boolean {
   if (attempts.length > 2 || skipped.length > 4) return false;
+  if (metadata && attempts.length + skipped.length > 1) return false;
   let [tries, losses] = [0, 0];
   for (const attempt of attempts) {
     tries += attempt.tries.length;

@@ -9,8 +9,8 @@ const PLAIN = /^[\x20-\x7e]*$/;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Truncates a text of a caller or an upstream, and replaces unprintable characters. */
-export function cut(text: string): string {
-  const short = text.length > MAX_TEXT ? `${detached(text.slice(0, MAX_TEXT))}…` : text;
+export function cut(text: string, length = MAX_TEXT): string {
+  const short = text.length > length ? `${detached(text.slice(0, length))}…` : text;
   return PLAIN.test(short) ? short : short.replace(UNPRINTABLE, '\uFFFD');
 }
 

@@ -26,6 +26,7 @@ function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), ended
 function fallenBack(): Exchange {
   const limited = new UpstreamError('rate_limit_exceeded', 'canary-content', {
     upstreamKind: 'RESOURCE_EXHAUSTED',
+    upstreamReport: { message: 'Quota exceeded.', param: 'model', code: '429' },
     retryAfterMs: 30_000,
   });
   const exchange = exchangeOf({
@@ -109,6 +110,9 @@ describe('a record as JSON', () => {
             kinds: ['rate_limit'],
             status: 429,
             upstream_kind: 'RESOURCE_EXHAUSTED',
+            upstream_message: 'Quota exceeded.',
+            upstream_param: 'model',
+            upstream_code: '429',
             retry_after_ms: 30_000,
           },
           losses: ['seed: dropped'],
@@ -220,7 +224,7 @@ describe('a record as JSON', () => {
     });
     Object.assign(exchange, {
       upstreamToken: new Secret(canary),
-      metadata: { [canary]: canary },
+      metadata: { [`sk-${canary}`]: `sk-${canary}` },
       labels: { team: canary },
       error: new UpstreamError('upstream_error', canary, { cause: new Error(canary) }),
     });

@@ -5,7 +5,7 @@ import { scrub } from './scrub.ts';
 
 /** A record as the admin listener's JSON; undefined fields are omitted. */
 export function recordJson(record: BoundedRecord): object {
-  const { configId, configHash, leftOut, attempts } = record;
+  const { configId, configHash, attempts } = record;
   const isOver = record.state !== 'running';
   return clean({
     ...headOf(record),
@@ -22,6 +22,7 @@ export function recordJson(record: BoundedRecord): object {
     config: configId ? { id: configId, hash: configHash } : undefined,
     prompt: record.prompt,
     settings_hash: record.settingsHash,
+    metadata_dropped: record.metadataDropped || undefined,
     client_ip: record.clientAddress,
     client_left: record.disconnectStage,
     rejected: record.rejection,
@@ -35,8 +36,12 @@ export function recordJson(record: BoundedRecord): object {
     skipped: record.skipped,
     ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(branchJson) : undefined,
-    left_out: leftOut,
+    left_out: leftOutOf(record),
   });
+}
+
+function leftOutOf({ leftOut, metadataLeftOut }: BoundedRecord): object | undefined {
+  return metadataLeftOut > 0 ? { ...leftOut, metadata: metadataLeftOut } : leftOut;
 }
 
 const branchJson = ({ at, condition, to }: ChosenBranch): object => ({
@@ -69,6 +74,7 @@ function headOf(record: BoundedRecord): object {
     duration_ms: round(durationMs),
     route: record.route,
     key_id: record.keyId,
+    metadata: record.metadata,
     stream: record.stream,
     error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },
   };
@@ -128,6 +134,9 @@ function failureJson({ errorCode, errorType, failure }: RecordedAttempt): object
     kinds: failure?.kinds,
     status: failure?.status,
     upstream_kind: failure?.upstreamKind,
+    upstream_message: failure?.upstreamMessage,
+    upstream_param: failure?.upstreamParam,
+    upstream_code: failure?.upstreamCode,
     retry_after_ms: failure?.retryAfterMs,
   };
 }

@@ -1,6 +1,5 @@
 import {
   lossesOf,
-  failureKinds,
   retriesOf,
   UpstreamError,
   type Attempt,
@@ -14,11 +13,12 @@ import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import { metadataOf } from './recorded-metadata.ts';
+import { failureOf } from './recorded-failure.ts';
 import type {
   RequestOutcome,
   RecordedPlace,
   RecordedAttempt,
-  RecordedFailure,
   RecordedSkip,
   RecordedTry,
   RecordEnd,
@@ -66,6 +66,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     clientAddress: request.remoteAddress,
     userAgent: cutIfAny(request.headers['user-agent']),
     keyId: exchange.caller?.keyId,
+    ...metadataOf(exchange),
     configId: config?.id,
     configHash: config?.hash,
     prompt: exchange.prompt && { id: exchange.prompt.id, version: exchange.prompt.version },
@@ -212,15 +213,6 @@ function isEndedByGateway(error: GatewayError | undefined): boolean {
 function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
   if (!isLast) return 'upstream_error';
   return end.state === 'aborted' ? 'client_closed' : error?.code;
-}
-
-function failureOf(error: GatewayError): RecordedFailure {
-  return {
-    kinds: failureKinds(error),
-    status: error.status,
-    upstreamKind: cutIfAny(error.upstreamKind),
-    retryAfterMs: error.retryAfterMs,
-  };
 }
 
 interface TryContext {

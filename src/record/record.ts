@@ -54,6 +54,10 @@ export interface RecordedFailure {
   readonly status: number;
   /** The provider's own name for the failure. */
   readonly upstreamKind: string | undefined;
+  /** The upstream's own message, parameter and code, without credentials. The message may quote a part of the request. */
+  readonly upstreamMessage: string | undefined;
+  readonly upstreamParam: string | undefined;
+  readonly upstreamCode: string | undefined;
   /** Wait that the upstream requested. */
   readonly retryAfterMs: number | undefined;
 }
@@ -123,8 +127,8 @@ export interface RecordedSkip {
 /**
  * The record of a request: a plain value, created once when its reply has ended. It is the only source of metrics,
  * spans, the access line and the admin listener, so that they cannot disagree. It does not reference the request, whose
- * memory it would hold. It contains neither content nor credentials: error codes but no messages, which may quote a
- * prompt; no metadata; of all headers only the user agent. Texts of callers and upstreams are truncated.
+ * memory it would hold. It contains no credentials, and of a request's content only what its metadata and an upstream's
+ * error message quote; of all headers only the user agent. Texts of callers and upstreams are truncated.
  */
 export interface RequestRecord {
   readonly id: string;
@@ -146,6 +150,12 @@ export interface RequestRecord {
   readonly clientAddress: string;
   readonly userAgent: string | undefined;
   readonly keyId: string | undefined;
+  /** Of the caller and of its key, which wins; undefined without any. */
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+  /** Number of the caller's values that the key's own replaced. */
+  readonly metadataDropped: number;
+  /** Number of metadata beyond the bound of a record. */
+  readonly metadataLeftOut: number;
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;

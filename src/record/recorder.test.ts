@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
-import { createConfig, createTarget } from '../plugin/testing/index.ts';
+import { createCaller, createConfig, createTarget } from '../plugin/testing/index.ts';
 import { createAccessLog, type AccessLogOptions } from './log/access-log.ts';
 import {
   anthropic,
@@ -17,6 +17,7 @@ import {
 import { MAX_LABEL_SETS } from './metrics/families.ts';
 import { createLogger } from './log/logger.ts';
 import { recordOf } from './make-record.ts';
+import { CallersAsLabels } from './metrics/caller-labels.ts';
 import { countersOf } from './metrics/record-metrics.ts';
 import { createRecorder } from './recorder.ts';
 import { createMetrics, type Metrics } from './metrics/registry.ts';
@@ -73,7 +74,10 @@ function fallenBackExchange(): Exchange {
     reply: replyOf(false),
     config: createConfig({ id: 'prod' }),
   });
-  const overloaded = new UpstreamError('overloaded', 'busy with canary-content', { upstreamKind: 'UNAVAILABLE' });
+  const overloaded = new UpstreamError('overloaded', 'busy with canary-content', {
+    upstreamKind: 'UNAVAILABLE',
+    upstreamReport: { message: 'The model is busy.', code: '503' },
+  });
   const limited = new UpstreamError('rate_limit_exceeded', 'slow down');
   exchange.attempts.push(
     attemptOf({
@@ -106,7 +110,7 @@ describe('the metrics of a request', () => {
     const exchange = streamedExchange();
     bench.record(exchange, endOf({ bytes: 4096 }), 1305);
     expect(await bench.series()).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="true",cache=""} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="true",cache="",key_id="team-search"} 1',
       'gatehouse_request_duration_seconds_sum{route="/v1/chat/completions",status_class="2xx",stream="true"} 1.305',
       'gatehouse_request_duration_seconds_count{route="/v1/chat/completions",status_class="2xx",stream="true"} 1',
       'gatehouse_request_overhead_seconds_sum{route="/v1/chat/completions"} 0.01',
@@ -115,17 +119,17 @@ describe('the metrics of a request', () => {
       'gatehouse_request_body_bytes_count{route="/v1/chat/completions"} 1',
       'gatehouse_response_body_bytes_sum{route="/v1/chat/completions"} 4096',
       'gatehouse_response_body_bytes_count{route="/v1/chat/completions"} 1',
-      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success",error_type=""} 1',
+      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success",error_type="",key_id="team-search"} 1',
       'gatehouse_upstream_request_duration_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success"} 1.295',
       'gatehouse_upstream_request_duration_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success"} 1',
       'gatehouse_upstream_time_to_first_chunk_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 0.3',
       'gatehouse_upstream_time_to_first_chunk_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 1',
       'gatehouse_upstream_time_per_output_token_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 0.005',
       'gatehouse_upstream_time_per_output_token_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 1',
-      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1000',
-      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output"} 200',
-      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="cache_read"} 600',
-      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="reasoning"} 50',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input",key_id="team-search"} 1000',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output",key_id="team-search"} 200',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="cache_read",key_id="team-search"} 600',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="reasoning",key_id="team-search"} 50',
       'gatehouse_request_tokens_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1000',
       'gatehouse_request_tokens_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1',
       'gatehouse_request_tokens_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output"} 200',
@@ -155,8 +159,8 @@ describe('the metrics of a request', () => {
     bench.record(fallenBackExchange(), endOf(), 95);
     const series = (await bench.series()).filter((line) => /attempts|retries|fallbacks/.test(line));
     expect(series).toEqual([
-      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="error",error_type="overloaded"} 1',
-      'gatehouse_upstream_attempts_total{provider="claude",request_model="claude-sonnet-4-5",operation="chat",outcome="success",error_type=""} 1',
+      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="error",error_type="overloaded",key_id="team-search"} 1',
+      'gatehouse_upstream_attempts_total{provider="claude",request_model="claude-sonnet-4-5",operation="chat",outcome="success",error_type="",key_id="team-search"} 1',
       'gatehouse_upstream_retries_total{provider="vertex-eu",reason="stale_connection"} 1',
       'gatehouse_upstream_retries_total{provider="vertex-eu",reason="rate_limited"} 1',
       'gatehouse_fallbacks_total{from_target="vertex-eu",to_target="claude",reason="overloaded"} 1',
@@ -180,7 +184,7 @@ describe('the metrics of a request', () => {
     exchange.attempts.push(attemptOf({ cache: 'hit', reply: replyOf(false) }));
     bench.record(exchange, endOf(), 3);
     expect((await bench.series()).filter((line) => !/duration|overhead|_body_/.test(line))).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit",key_id="team-search"} 1',
       'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
     ]);
     expect(bench.lines).toMatchObject([{ cache: 'hit', provider: 'vertex-eu', attempts: [{ tries: 0 }] }]);
@@ -216,7 +220,7 @@ describe('the metrics of a request', () => {
     exchange.attempts.push(attemptOf({ cache: 'miss', ...failed }), attemptOf({ number: 1, cache: 'hit' }));
     bench.record(exchange, endOf(), 3);
     expect((await bench.series()).filter((line) => /cache/.test(line))).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit",key_id="team-search"} 1',
       'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
       'gatehouse_cache_requests_total{mode="exact",result="miss"} 1',
     ]);
@@ -227,8 +231,8 @@ describe('the metrics of a request', () => {
     const error = new GatewayError('invalid_api_key', 'no');
     bench.record(exchangeOf({ caller: undefined, error }), endOf({ state: 'failed', status: 401, error }), 3);
     expect((await bench.series()).filter((line) => /rejected|requests_total/.test(line))).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="false",cache=""} 1',
-      'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="false",cache="",key_id=""} 1',
+      'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth",key_id=""} 1',
     ]);
   });
 
@@ -238,7 +242,7 @@ describe('the metrics of a request', () => {
     const series = await bench.series();
     expect(series).toContain('gatehouse_client_disconnects_total{route="/v1/chat/completions",stage="streaming"} 1');
     expect(series).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true",cache=""} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true",cache="",key_id="team-search"} 1',
     );
     expect(series.filter((line) => line.includes('overhead'))).toEqual([]);
   });
@@ -311,7 +315,10 @@ describe('the metrics of a request', () => {
   it('list the counters that a record adds to, without counting', async () => {
     const bench = createBench();
     const [exchange, end] = [streamedExchange(), endOf({ bytes: 4096 })];
-    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), { answered: (model) => model });
+    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), {
+      models: { answered: (model) => model },
+      callers: new CallersAsLabels(),
+    });
     expect(await bench.series()).toEqual([]);
     bench.record(exchange, end, 1305);
     const reported = asked.map(
@@ -401,6 +408,8 @@ describe('the access line', () => {
           duration_ms: 28,
           error_code: 'overloaded',
           upstream_kind: 'UNAVAILABLE',
+          upstream_message: 'The model is busy.',
+          upstream_code: '503',
         },
         { target: 'config.targets[1]', provider: 'claude', tries: 1, status: 200, duration_ms: 59 },
       ],
@@ -446,10 +455,17 @@ describe('the access line', () => {
     expect(bench.lines.map(({ msg }) => msg)).toEqual(messages);
   });
 
-  it('has no metadata', () => {
+  it('has the metadata of the caller and of its key, which wins', () => {
     const bench = createBench();
-    bench.record(exchangeOf({ metadata: { team: 'canary-team', user: 'canary' } }), endOf(), 5);
-    expect(JSON.stringify(bench.lines)).not.toContain('canary');
+    const caller = createCaller({ keyId: 'team', metadata: { team: 'search' } });
+    const metadata = { team: 'ads', user: 'ana\u001b[2J' };
+    bench.record(exchangeOf({ caller, metadata, droppedMetadata: 1 }), endOf(), 5);
+    bench.record(exchangeOf(), endOf(), 5);
+    expect(bench.lines).toMatchObject([
+      { key_id: 'team', metadata: { team: 'search', user: 'ana\ufffd[2J' }, metadata_dropped: 1 },
+      {},
+    ]);
+    expect(bench.lines[1]).not.toHaveProperty('metadata');
   });
 
   it('lists the skipped targets', () => {
@@ -477,7 +493,7 @@ describe('the access line', () => {
     for (let count = 0; count < 20; count += 1)
       bench.record(exchangeOf({ error: other }), endOf({ state: 'failed', status: 401, error: other }), 2000);
     expect(bench.lines).toHaveLength(31);
-    expect(await bench.series()).toContainEqual(expect.stringMatching(/reason="overload"\} 501$/));
+    expect(await bench.series()).toContainEqual(expect.stringMatching(/reason="overload",key_id="team-search"\} 501$/));
   });
 
   it('is bounded: texts of callers are truncated', () => {
@@ -503,7 +519,7 @@ describe('the access line', () => {
       cookie: secret,
       'x-gateway-metadata': secret,
     });
-    exchange.metadata = { token: secret };
+    exchange.metadata = { token: `sk-${secret}` };
     const failed = new UpstreamError('invalid_api_key', `key ${secret} is wrong`, { cause: new Error(secret) });
     exchange.attempts.unshift(
       attemptOf({

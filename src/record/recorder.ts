@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import type { Clock, Exchange, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
-import { recordRequest, type LabelledModels } from './metrics/record-metrics.ts';
+import { CallersAsLabels } from './metrics/caller-labels.ts';
+import { recordRequest, type LabelledCallers, type LabelledModels } from './metrics/record-metrics.ts';
 import type { OpenRequest, RecordStore } from './store.ts';
 import { recordOf } from './make-record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
@@ -14,6 +15,8 @@ export interface RecorderOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly models: LabelledModels;
+  /** Default: the id of the key alone. */
+  readonly callers?: LabelledCallers;
   readonly accessLog: AccessLog;
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
@@ -28,7 +31,8 @@ export interface RecorderOptions {
  * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { clock, metrics, tracer, records } = options;
+  const { clock, metrics, tracer, records, callers = new CallersAsLabels() } = options;
+  const settled = { ...options, callers };
   return {
     open(exchange) {
       const route = { route: exchange.operation?.path ?? UNMATCHED_ROUTE };
@@ -45,7 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           if (!open) return;
           open = false;
           metrics.families.requestsInFlight.add(route, -1);
-          settle(options, request, end, span);
+          settle(settled, request, end, span);
         },
       } satisfies RequestRecording;
     },
@@ -53,8 +57,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /** Each sink is guarded separately, so that a failing one affects neither the others nor the request. */
-function settle(options: RecorderOptions, request: OpenRequest, end: ReplyEnd, span: ServerSpan | undefined): void {
-  const { clock, metrics, accessLog, records } = options;
+function settle(
+  options: RecorderOptions & Required<Pick<RecorderOptions, 'callers'>>,
+  request: OpenRequest,
+  end: ReplyEnd,
+  span: ServerSpan | undefined,
+): void {
+  const { clock, metrics, accessLog, records, models, callers } = options;
   const { exchange, receivedAt } = request;
   const guarded = <T>(task: () => T): T | undefined => guard(options.log, exchange, task);
   const record = guarded(() => recordOf(exchange, end, { endedAt: clock.now(), receivedAt }));
@@ -62,7 +71,7 @@ function settle(options: RecorderOptions, request: OpenRequest, end: ReplyEnd, s
   const bounded = record && guarded(() => boundRecord(record));
   records?.end(request, bounded);
   if (!record) return;
-  guarded(() => recordRequest(metrics.families, record, options.models));
+  guarded(() => recordRequest(metrics.families, record, { models, callers }));
   if (bounded) guarded(() => accessLog(bounded, span?.spanId));
   guarded(() => span?.close(record));
 }

@@ -15,7 +15,8 @@ import { callId } from '../plugin/ids.ts';
 export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {
   if (codec.mode === 'pass-through') return passThrough(job, codec);
   const { exchange, resolved, client } = job;
-  const context = { model: resolved.model, created: client.created, strict: client.strict, labels: exchange.labels };
+  const { labels, boundLabels } = exchange;
+  const context = { model: resolved.model, created: client.created, strict: client.strict, labels, boundLabels };
   const body = yield* wholeBody(job);
   const encoded = 'encodeInSteps' in codec ? yield* codec.encodeInSteps(body) : codec.encode(body, context);
   yield;

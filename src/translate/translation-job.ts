@@ -29,6 +29,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   host: resolved.host,
   strict: client.strict,
   labels: exchange.labels,
+  boundLabels: exchange.boundLabels,
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
   ownApi: resolved.ownApi,

@@ -200,6 +200,19 @@ describe('a failure of the provider', () => {
     const error = toUpstreamError({ status: 400, ...said }, { secrets: [key] });
     expect(error).toMatchObject({ message: 'no [secret]', upstreamCode: undefined, upstreamKind: 'kind_[secret]' });
     expect(error.param).toBe(`${'x'.repeat(250)}[secre`);
+    expect(JSON.stringify(error.upstreamReport)).not.toContain(key);
+  });
+
+  it('reports the upstream in its own words, except for a refused credential, whose message may quote a part of it', () => {
+    const said = { message: 'Not so.', code: 'DeploymentNotFound', param: 'model' };
+    expect(toUpstreamError({ status: 404, ...said }).upstreamReport).toEqual(said);
+    for (const credentials of ['entry', 'caller'] as const)
+      expect(toUpstreamError({ status: 401, ...said }, { credentials }).upstreamReport).toEqual({
+        code: 'DeploymentNotFound',
+        param: 'model',
+      });
+    expect(toUpstreamError(failure(502, 'stream_interrupted')).upstreamReport).toBeUndefined();
+    expect(toUpstreamError(failure(500, undefined, { message: '' })).upstreamReport).toEqual({});
   });
 
   it('without a message names the status', () => {

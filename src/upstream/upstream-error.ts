@@ -1,6 +1,6 @@
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
-import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
+import { UpstreamError, type ErrorCode, type UpstreamReport } from '../plugin/index.ts';
 
 /**
  * Codes for upstream statuses (docs/protocols/errors.md#status-for-the-client). Other statuses get the code of their class, see
@@ -113,6 +113,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     status,
     ...(failure.param !== undefined && { param: reported(failure.param).slice(0, MAX_PARAM) }),
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: reported(failure.kind) }),
+    ...(own === undefined && { upstreamReport: reportOf(failure, code, reported) }),
     ...(failure.code !== undefined && OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
@@ -131,10 +132,26 @@ function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorCont
   const entry = provider === undefined ? 'the catalog entry' : `the catalog entry @${provider}`;
   return new UpstreamError('upstream_credentials_refused', `The upstream refused the credentials of ${entry} (401).`, {
     ...(failure.kind !== undefined && { upstreamKind: withoutSecrets(failure.kind, secrets) }),
+    upstreamReport: reportOf(failure, 'invalid_api_key', (text) => withoutSecrets(text, secrets)),
     ...(shouldRetry !== undefined && { shouldRetry }),
     ...(inStream && { inStream }),
     ...(provider !== undefined && { provider }),
   });
+}
+
+/**
+ * The failure as the upstream reported it. A refusal of credentials has no message: providers quote the ends of the key.
+ */
+function reportOf(
+  { message, param, code: ownCode }: UpstreamFailure,
+  code: ErrorCode,
+  reported: (text: string) => string,
+): UpstreamReport {
+  return {
+    ...(message !== '' && code !== 'invalid_api_key' && { message: reported(message) }),
+    ...(param !== undefined && { param: reported(param) }),
+    ...(ownCode !== undefined && { code: reported(ownCode) }),
+  };
 }
 
 /** Upper limit for waits: a larger value of an upstream would not fit into a header. */

@@ -154,8 +154,10 @@ describe('a kept reply', () => {
     ]);
     const model = 'provider="openai",request_model="__other__",operation="chat"';
     expect(await metric('gatehouse_cache_requests_total{mode="exact",result="hit"}')).toBe(1);
-    expect(await metric(`gatehouse_upstream_attempts_total{${model},outcome="success",error_type=""}`)).toBe(1);
-    expect(await metric(`gatehouse_tokens_total{${model},type="input"}`)).toBe(3);
+    expect(await metric(`gatehouse_upstream_attempts_total{${model},outcome="success",error_type="",key_id="a"}`)).toBe(
+      1,
+    );
+    expect(await metric(`gatehouse_tokens_total{${model},type="input",key_id="a"}`)).toBe(3);
     expect(await metric('gatehouse_cache_entries')).toBe(1);
     expect(await metric('gatehouse_cache_size_bytes')).toBeGreaterThan(100);
   });

@@ -32,7 +32,7 @@ describe('limits.in_flight', () => {
     await until(() => codes(place.gateway).length === 2, 'both are logged');
     expect(codes(place.gateway)).toEqual(['busy', 'busy']);
     const labels = '{route="/v1/chat/completions"';
-    expect(await metric(place, `gatehouse_requests_rejected_total${labels},reason="overload"}`)).toBe(2);
+    expect(await metric(place, `gatehouse_requests_rejected_total${labels},reason="overload",key_id=""}`)).toBe(2);
     expect(await metric(place, `gatehouse_requests_in_flight${labels}}`)).toBe(1);
     expect((await fetch(`${place.gateway.url}/nowhere`)).status).toBe(404);
   });

@@ -5,15 +5,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_TYPES } from '../../src/record/error-types.ts';
-import type { MetricSpec } from '../../src/record/metrics/metric-spec.ts';
+import { labelsOf, type MetricSpec } from '../../src/record/metrics/metric-spec.ts';
 import { METRICS } from '../../src/record/metrics/metrics.ts';
 
 export const README = join(import.meta.dirname, '../../plugins/telemetry/README.md');
 
 const HEAD = '| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n';
 const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
-const rowOf = ({ name, type, labels, help }: MetricSpec): string =>
-  `| \`${name}\` | ${type} | ${quoted(labels)} | ${help} |\n`;
+const rowOf = (spec: MetricSpec): string =>
+  `| \`${spec.name}\` | ${spec.type} | ${quoted(labelsOf(spec))} | ${spec.help} |\n`;
 
 /** The README with the table and the list of error types made anew. */
 export function withMetrics(readme: string): string {

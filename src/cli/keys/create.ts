@@ -58,7 +58,7 @@ export async function takenIds(dir: string, env: KeysCommandOptions['env']): Pro
   return 'diagnostics' in file ? [] : file.keys.map(({ id }) => id);
 }
 
-const showKey = (key: string): string => `The key (shown once, stored nowhere):\n\n  ${key}\n`;
+export const showKey = (key: string): string => `The key (shown once, stored nowhere):\n\n  ${key}\n`;
 
 type Made = { readonly key: string; readonly entry: NewEntry } | { readonly problem: string; readonly code: 1 | 2 };
 
@@ -86,9 +86,15 @@ function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function readExpiry(text: string, now: number): string | undefined {
+/** Milliseconds of `90d`, `12h`, `30m`; undefined for any other text. */
+export function readSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const at = count === undefined ? readMoment(text) : now + Number(count) * UNITS[unit!]!;
+  return count === undefined ? undefined : Number(count) * UNITS[unit!]!;
+}
+
+function readExpiry(text: string, now: number): string | undefined {
+  const span = readSpan(text);
+  const at = span === undefined ? readMoment(text) : now + span;
   // A date after the year 9999 has no RFC 3339 form.
   return at === undefined || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();
 }

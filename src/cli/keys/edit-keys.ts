@@ -11,13 +11,13 @@ export type FileEdit = { readonly text: string } | { readonly problem: string };
 /** The fields of a new entry, in this order. */
 export type NewEntry = Readonly<Record<string, string | readonly string[]>>;
 
-interface Cut {
+export interface Cut {
   readonly from: number;
   readonly to: number;
   readonly insert?: string;
 }
 
-const BY_HAND = 'the layout of the file does not allow a safe edit: edit it by hand';
+export const BY_HAND = 'the layout of the file does not allow a safe edit: edit it by hand';
 
 /** Removes the entry at `index`. Comments around the entry stay; those inside it are removed with it. */
 export function removeEntry(text: string, index: number): FileEdit {
@@ -55,7 +55,7 @@ interface List {
   readonly inFlow: boolean;
 }
 
-function findList(text: string): List | undefined {
+export function findList(text: string): List | undefined {
   const { document, syntaxErrors } = YamlFile.parse('keys.yaml', text);
   const { contents } = document;
   if (syntaxErrors.length > 0 || !isMap(contents)) return undefined;
@@ -67,7 +67,7 @@ function findList(text: string): List | undefined {
  * Accepts an edit only if the parsed content is exactly as intended: after a block scalar, for example, a comment can
  * become text.
  */
-function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
+export function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
   const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
   if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
   const [was, is] = [plain(old), plain(now)];
@@ -180,20 +180,20 @@ function lines(text: string, { entry, comment }: Added, indent: number): string 
   return added.map((line) => (line === '' ? eol : `${eol}${' '.repeat(indent)}${line}`)).join('');
 }
 
-const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
+export const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 /** Formats an entry, `- id: …`, for keys.yaml without indentation. */
 export function formatEntry(entry: NewEntry): string {
   return stringify([entry], { lineWidth: 0 }).trimEnd();
 }
 
-function splice(text: string, cuts: readonly Cut[]): string {
+export function splice(text: string, cuts: readonly Cut[]): string {
   return cuts
     .toSorted((a, b) => b.from - a.from)
     .reduce((rest, { from, to, insert = '' }) => rest.slice(0, from) + insert + rest.slice(to), text);
 }
 
-const insertAt = (offset: number, insert: string): Cut => ({ from: offset, to: offset, insert });
+export const insertAt = (offset: number, insert: string): Cut => ({ from: offset, to: offset, insert });
 
 /** The tokens before an item: its `-` or comma, comments, an anchor. */
 function startTokens(seq: YAMLSeq, index: number) {
@@ -213,7 +213,7 @@ function afterColon({ srcToken }: Pair): number {
 }
 
 /** The offset of a value's end. Comments after it belong to the next token. */
-function endOf(node: unknown, text: string): number {
+export function endOf(node: unknown, text: string): number {
   if (isCollection(node) && !node.flow) {
     const last: unknown = node.items.at(-1);
     return endOf(
@@ -225,7 +225,7 @@ function endOf(node: unknown, text: string): number {
   return text.slice(0, end).trimEnd().length;
 }
 
-function endOfLine(text: string, from: number): number {
+export function endOfLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   if (end === -1) return text.length;
   return text[end - 1] === '\r' ? end - 1 : end;

@@ -69,6 +69,7 @@ describe('keys list', () => {
           from: 'sha256:01234567…',
           expires_at: '2026-11-20T23:59:59Z',
           expired: true,
+          previous_expires_at: null,
           providers: null,
           models: null,
           configs: null,
@@ -76,6 +77,7 @@ describe('keys list', () => {
           inline_plugins: false,
           default_config: null,
           networks: null,
+          metadata: null,
         },
       ],
     ]);
@@ -90,6 +92,13 @@ describe('keys list', () => {
     ['2026-11-21T00:30:00+01:00', 'expired'],
   ])('for %s shows: %s', async (at, words) => {
     expect((await list(`keys: [{ id: a, digest: "${DIGEST}", expires_at: ${at} }]`)).out).toContain(`(${words})`);
+  });
+
+  test('shows until when the previous key of a rotation is valid', async () => {
+    const previous = `{ digest: "sha256:${'b'.repeat(64)}", expires_at: 2026-11-28T00:00:00Z }`;
+    const { out } = await list(`keys: [{ id: a, digest: "${DIGEST}", previous: ${previous} }]`);
+    expect(out).toContain('never; previous key 2026-11-28 (in 7 days)');
+    expect(out).not.toContain('bbbb');
   });
 
   test('works without the variables and files of the keys', async () => {

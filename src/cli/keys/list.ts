@@ -31,6 +31,8 @@ interface ShownKey {
   readonly from: string | null;
   readonly expires_at: string | null;
   readonly expired: boolean;
+  /** End of the key that the last rotation replaced. */
+  readonly previous_expires_at: string | null;
   readonly providers: readonly string[] | null;
   readonly models: readonly string[] | null;
   readonly configs: readonly string[] | null;
@@ -38,6 +40,8 @@ interface ShownKey {
   readonly inline_plugins: boolean;
   readonly default_config: string | null;
   readonly networks: readonly string[] | null;
+  /** `team=search` */
+  readonly metadata: readonly string[] | null;
 }
 
 /** Enough to distinguish keys. The full digest of a weak key could be searched for. */
@@ -50,6 +54,7 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     ...origin(key),
     expires_at: expiresAt ?? null,
     expired: expiresAt !== undefined && Date.parse(expiresAt) <= now,
+    previous_expires_at: key.previous?.expires_at ?? null,
     providers: shown(key.providers),
     models: shown(key.models),
     configs: shown(key.configs),
@@ -57,6 +62,7 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     inline_plugins: key.inline_plugins ?? false,
     default_config: key.default_config === undefined ? null : concealed(key.default_config),
     networks: shown(key.networks),
+    metadata: key.metadata ? Object.entries(key.metadata).map(([name, value]) => concealed(`${name}=${value}`)) : null,
   };
 }
 
@@ -89,8 +95,12 @@ const list = (names: readonly string[] | null): string => {
 /** Replaces control characters, which would move the cursor of a terminal. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
 
-function expiry({ expires_at: at, expired }: ShownKey, now: number): string {
-  if (at === null) return 'never';
+function expiry({ expires_at: at, expired, previous_expires_at: previous }: ShownKey, now: number): string {
+  const own = at === null ? 'never' : endOfKey(at, expired, now);
+  return previous === null ? own : `${own}; previous key ${endOfKey(previous, Date.parse(previous) <= now, now)}`;
+}
+
+function endOfKey(at: string, expired: boolean, now: number): string {
   const day = new Date(at).toISOString().slice(0, 10);
   return `${day} (${expired ? 'expired' : `in ${span(Date.parse(at) - now)}`})`;
 }

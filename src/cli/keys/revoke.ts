@@ -1,23 +1,18 @@
 import { nearest } from '../../plugin/index.ts';
 import { commentAbove, removeEntry } from './edit-keys.ts';
-import { readKeys } from './keys-file.ts';
+import type { Output } from '../output.ts';
+import { readKeys, type ReadKeys } from './keys-file.ts';
 import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
 
 /**
  * `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: the folder does not exist.
  */
 export async function revokeKeyCommand(id: string, options: KeysCommandOptions): Promise<0 | 1 | 2> {
-  const { dir, env, now = Date.now(), out, err } = options;
+  const { dir, env, now = Date.now(), out } = options;
   const file = await readKeys(dir, { env, now });
   if ('diagnostics' in file) return refuse(file, options);
-  const ids = file.keys.map((key) => key.id);
-  const index = ids.indexOf(id);
-  if (index === -1) {
-    const suggestion = nearest(id, ids);
-    const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
-    err(`${file.path} has no key with the id ${JSON.stringify(id)}${hint}\n`);
-    return 1;
-  }
+  const index = indexOfKey(file, id, options);
+  if (index === -1) return 1;
   const comment = commentAbove(file.text, index);
   if (!(await writeKeys(file, removeEntry(file.text, index), options))) return 1;
   out(`Removed \`${id}\` from ${file.path}.\n`);
@@ -25,4 +20,15 @@ export async function revokeKeyCommand(id: string, options: KeysCommandOptions):
     out(`The comment above it remains (line ${comment}): remove it too if it is about this key.\n`);
   out(whatNext(file, dir));
   return 0;
+}
+
+/** The index of a key's entry. -1: there is none, and an error with the nearest id is printed. */
+export function indexOfKey({ keys, path }: ReadKeys, id: string, { err }: Output): number {
+  const ids = keys.map((key) => key.id);
+  const index = ids.indexOf(id);
+  if (index !== -1) return index;
+  const suggestion = nearest(id, ids);
+  const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
+  err(`${path} has no key with the id ${JSON.stringify(id)}${hint}\n`);
+  return -1;
 }

@@ -22,6 +22,7 @@ import type { Watch } from '../../compose/chain-builder.ts';
 import { memoryFiles } from '../../settings/source/files.ts';
 import type { LoadResult } from '../../settings/read/load.ts';
 import { RecordedFiles } from '../../settings/source/recorded-files.ts';
+import { metadataLabels } from '../../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../../settings/compile/server-settings.ts';
 import { createLogger } from '../../record/log/logger.ts';
 import { createMetrics, type Metrics } from '../../record/metrics/registry.ts';
@@ -94,6 +95,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const inFlight = new WatchedInFlight(served, clock);
   inFlight.apply(settings.limits);
   const processState = createProcessState(parts);
+  processState.callers.apply(metadataLabels(loaded.settings.server, loaded.settings.keys));
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns pause in real time. A config test runs one request at a time and needs no turns.
   const shared = { ...processState.shared, inFlight, turns: undefined, files: undefined, tokens: NO_TOKENS, watch };

@@ -41,7 +41,7 @@ export function supposedKeys(testCase: FullCase, settings: Settings, clock: Pick
     const entry = keys.find((one) => one.id === id);
     if (!entry) throw new UnknownKey(id, settings.keys);
     // A case has no client address, so the key's networks are not checked.
-    const { networks: _, ...own } = entry;
+    const { networks: _, previous: __, ...own } = entry;
     return { ...own, digest: digestOf(keyText(id)) };
   });
   const named = createKeyRing({ keys: supposed }, clock);

@@ -8,7 +8,8 @@ import { NO_CONFIG, type TestFile, readTests } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
 import { alternatives } from '../../settings/problems/show.ts';
 import { ERROR_TYPES } from '../../record/error-types.ts';
-import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
+import { METADATA_LABEL } from '../../settings/compile/metadata-labels.ts';
+import { labelsOf, type MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { METRICS } from '../../record/metrics/metrics.ts';
 import { CACHE_RESULTS, EMBEDDING_RESULTS } from '../../record/metrics/upstream-metrics.ts';
 import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
@@ -213,10 +214,10 @@ function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly
     if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
     return Object.entries(labels).flatMap(([label, text]): readonly CaseFinding[] => {
       const at = [...path, 'labels', label];
-      if (spec.labels.includes(label))
+      if (labelsOf(spec).includes(label) || (spec.byCaller && label.startsWith(METADATA_LABEL)))
         return checkValue({ spec, label, text }, names).map((one) => ({ path: at, ...one }));
       const message = `\`${name}\` has no label \`${label}\``;
-      return [{ path: at, on: 'key', message, ...meant(label, spec.labels) }];
+      return [{ path: at, on: 'key', message, ...meant(label, labelsOf(spec)) }];
     });
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../../settings/compile/api-keys.ts';
+import { digestOf, digestsOf } from '../../settings/compile/api-keys.ts';
 import { callerOf } from '../../settings/compile/key-ring.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import { looksSecret } from '../../settings/problems/show.ts';
@@ -14,7 +14,7 @@ export class UnknownKey extends Error {
   /** The given id in printable form: the user may have given the key itself in place of its id. */
   readonly named: string;
   constructor(id: string, { keys }: Settings['keys']) {
-    const meant = keys.find((entry) => keyDigest(entry) === digestOf(id));
+    const meant = keys.find((entry) => digestsOf(entry).includes(digestOf(id)));
     const isSecret = meant !== undefined || looksSecret(id);
     const named = isSecret ? 'this id' : `the id ${JSON.stringify(id)}`;
     super(`There is no key with ${named}.`);

@@ -92,7 +92,8 @@ function encodeLabels(explicit: JsonObject | undefined, target: RequestTarget, l
     if (checked) losses.dropped('labels', 'only Vertex AI has cost labels');
     return {};
   }
-  const labels = target.labels ? addDerived(checked ?? {}, target.labels, losses) : checked;
+  const { labels: derived, boundLabels } = target;
+  const labels = derived ? addDerived(checked ?? {}, { labels: derived, boundLabels }, losses) : checked;
   return labels && (checked || Object.keys(labels).length > 0) ? { labels } : {};
 }
 

@@ -30,9 +30,10 @@ describe('cost labels', () => {
   });
 });
 
-function add(explicit: Record<string, string>, derived: Record<string, string>) {
+function add(explicit: Record<string, string>, derived: Record<string, string>, bound: readonly string[] = []) {
   const losses = new LossReport();
-  const labels = addDerived(deepFreeze(explicit), deepFreeze(derived), losses);
+  const sources = { labels: deepFreeze(derived), boundLabels: new Set(bound) };
+  const labels = addDerived(deepFreeze(explicit), sources, losses);
   return { labels, lost: losses.list().map(({ action, param }) => `${action} ${param}`) };
 }
 
@@ -53,6 +54,15 @@ describe('labels derived from metadata', () => {
     [`1${repeat(70)}`, '𠮷'.repeat(70), `k_1${repeat(60)}`, '𠮷'.repeat(63)],
   ])('%j: %j becomes %j: %j', (name, value, key, text) => {
     expect(add({}, { [name]: value })).toEqual({ labels: { [key]: text }, lost: [] });
+  });
+
+  it('from the metadata of the key replace the labels of the body, and the replaced ones are losses', () => {
+    const derived = { Team: 'search', env: 'prod' };
+    expect(add({ team: 'ads', env: 'dev', own: 'x' }, derived, ['Team'])).toEqual({
+      labels: { team: 'search', env: 'dev', own: 'x' },
+      lost: ['dropped labels.team'],
+    });
+    expect(add({ team: 'search' }, derived, ['Team'])).toEqual({ labels: { team: 'search', env: 'prod' }, lost: [] });
   });
 
   it('collide with the first of their names in sorted order, whatever the order they came in', () => {

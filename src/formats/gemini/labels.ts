@@ -30,22 +30,32 @@ function fail(param: string, reason: string): never {
   throw new RequestFault('invalid_value', `${param} is not a valid label: ${reason}.`, param);
 }
 
+interface DerivedLabels {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly boundLabels?: ReadonlySet<string> | undefined;
+}
+
 /**
- * Adds labels derived from metadata to the explicit ones, which win key by key. Metadata can have any spelling, so the
+ * Adds labels derived from metadata to the explicit ones, which win key by key, except against `bound` names: those come
+ * from the key's own metadata. Metadata can have any spelling, so the
  * names and values are converted to the rules. The order is sorted, so that the same metadata always give the same
  * labels (docs/protocols/vertex-ai.md#labels).
  */
 export function addDerived(
   explicit: JsonObject,
-  derived: Readonly<Record<string, string>>,
+  { labels: derived, boundLabels: bound }: DerivedLabels,
   losses: LossReport,
 ): JsonObject {
   const added = new Map<string, string>();
   let room = MAX_LABELS - Object.keys(explicit).length;
   for (const name of Object.keys(derived).sort()) {
     const key = toKey(name);
-    if (Object.hasOwn(explicit, key)) continue;
-    if (key === '') losses.dropped(`metadata.${name}`, 'a label needs a key');
+    if (Object.hasOwn(explicit, key)) {
+      const value = toAlphabet(derived[name]!);
+      if (!bound?.has(name) || explicit[key] === value) continue;
+      losses.dropped(`labels.${key}`, 'the metadata of the gateway key set this label');
+      added.set(key, value);
+    } else if (key === '') losses.dropped(`metadata.${name}`, 'a label needs a key');
     else if (added.has(key)) losses.dropped(`metadata.${name}`, `other metadata is the label "${key}" already`);
     else if (room === 0) losses.dropped(`metadata.${name}`, `a request has at most ${MAX_LABELS} labels`);
     else {

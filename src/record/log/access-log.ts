@@ -94,6 +94,8 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
     ...(record.configId && { config_id: record.configId, gateway_config_hash: record.configHash }),
     ...(record.prompt && { prompt: `${record.prompt.id}@${record.prompt.version}` }),
     ...(record.keyId !== undefined && { key_id: record.keyId }),
+    ...(record.metadata && { metadata: record.metadata }),
+    ...(record.metadataDropped > 0 && { metadata_dropped: record.metadataDropped }),
     ...(answered && targetFields(answered, record)),
     ...(skipped.length > 0 && { skipped }),
     ...(errorCode && { error_code: errorCode, error_type: errorType }),
@@ -143,6 +145,9 @@ function attemptField({ target, why, place, durationMs, tries, errorCode, failur
     duration_ms: round(durationMs),
     ...(errorCode && { error_code: errorCode }),
     ...(failure?.upstreamKind !== undefined && { upstream_kind: failure.upstreamKind }),
+    ...(failure?.upstreamMessage !== undefined && { upstream_message: failure.upstreamMessage }),
+    ...(failure?.upstreamParam !== undefined && { upstream_param: failure.upstreamParam }),
+    ...(failure?.upstreamCode !== undefined && { upstream_code: failure.upstreamCode }),
   };
 }
 

@@ -108,6 +108,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_requests_total',
       help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
       labels: ['route', 'status_class', 'stream', 'cache'],
+      byCaller: true,
       zero: OUTCOMES,
     },
     (record, note) => note({ ...outcomeOf(record), cache: record.cache ?? '' }),
@@ -178,6 +179,7 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_requests_rejected_total',
       help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
       labels: ['route', 'reason'],
+      byCaller: true,
       zero: each('reason', REJECTION_REASONS),
     },
     (record, note) => {

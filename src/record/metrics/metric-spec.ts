@@ -6,6 +6,11 @@ export interface MetricSpec {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
+  /**
+   * A counter that also has the labels of its caller (`CallerLabels`). Never a histogram: 1,000 label sets take 330 ms to
+   * render, on the event loop (measured with prom-client 15.1.3).
+   */
+  readonly byCaller?: true;
   readonly buckets?: readonly number[];
   /**
    * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
@@ -31,6 +36,23 @@ export const MODEL_LABELS = ['provider', 'request_model', 'operation'] as const;
 export type AttemptLabels = Readonly<Record<(typeof MODEL_LABELS)[number], string>>;
 
 type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
+
+/** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
+export const KEY_ID = 'key_id';
+
+/** The labels of a metric that every series has. Labels of metadata come on top, where a request has a value. */
+export const labelsOf = ({ labels, byCaller }: MetricSpec): readonly string[] =>
+  byCaller ? [...labels, KEY_ID] : labels;
+
+/** The caller of a request as labels. */
+export interface CallerLabels {
+  /** Distinguishes callers; never the same text for different labels. */
+  readonly key: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The caller of requests without a key, and of series at 0. */
+export const NO_CALLER: CallerLabels = { key: '', labels: { [KEY_ID]: '' } };
 
 /** A metric that the record of a request alone decides. */
 export function perRequest<const S extends RecordedSpec>(

@@ -5,7 +5,8 @@ import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 /**
  * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name,
  * `_total` on counters only, always the same labels (`''` for an unknown value), no label that a client can write
- * freely.
+ * freely. Counters with `byCaller` also have `key_id` and the metadata that `telemetry.metrics.metadata` chooses, of
+ * bounded number.
  *
  * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */

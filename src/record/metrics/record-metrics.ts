@@ -1,7 +1,12 @@
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
-import { OTHER, type MetricSpec } from './metric-spec.ts';
+import { OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
 import { METRICS, type MetricKey } from './metrics.ts';
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
+
+/** The callers of requests as metric labels. */
+export interface LabelledCallers {
+  labelsOf(record: RequestRecord): CallerLabels;
+}
 
 /** The model names that are metric labels. */
 export interface LabelledModels {
@@ -15,8 +20,13 @@ const OF_REQUEST = KEYS.filter((key) => 'ofRequest' in METRICS[key]);
 const OF_ATTEMPT = KEYS.filter((key) => 'ofAttempt' in METRICS[key]);
 
 /** Every metric counts what it counts of a record: see its row in the table. */
-export function recordRequest(families: Families, record: RequestRecord, models: LabelledModels): void {
-  for (const key of OF_REQUEST) families[key].countRequest(record);
+export function recordRequest(
+  families: Families,
+  record: RequestRecord,
+  { models, callers }: { readonly models: LabelledModels; readonly callers: LabelledCallers },
+): void {
+  const caller = callers.labelsOf(record);
+  for (const key of OF_REQUEST) families[key].countRequest(record, caller);
   for (const attempt of record.attempts) {
     const { place } = attempt;
     if (!place) continue;
@@ -26,7 +36,7 @@ export function recordRequest(families: Families, record: RequestRecord, models:
       request_model: isNew ? models.answered(place.model, record.keyId ?? '') : place.modelLabel,
       operation: record.semconvName ?? '',
     };
-    for (const key of OF_ATTEMPT) families[key].countAttempt(attempt, labels);
+    for (const key of OF_ATTEMPT) families[key].countAttempt(attempt, labels, caller);
   }
 }
 
@@ -47,9 +57,12 @@ interface CounterLabels {
 }
 
 /** The counters that a record adds to. It is recorded into separate families that are never scraped. */
-export function countersOf(record: RequestRecord, models: LabelledModels): readonly CounterLabels[] {
+export function countersOf(
+  record: RequestRecord,
+  labelled: { readonly models: LabelledModels; readonly callers: LabelledCallers },
+): readonly CounterLabels[] {
   const families = openFamilies();
-  recordRequest(families, record, models);
+  recordRequest(families, record, labelled);
   return Object.values(families).flatMap((family) =>
     family instanceof CounterFamily ? family.labelSets.map((labels) => ({ name: family.name, labels })) : [],
   );

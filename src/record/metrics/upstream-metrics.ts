@@ -35,6 +35,7 @@ export const UPSTREAM_METRICS = {
       name: 'gatehouse_upstream_attempts_total',
       help: 'Attempts at a target, each including its retries, by outcome: success, error, aborted (the client disconnected, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
       labels: [...MODEL_LABELS, 'outcome', 'error_type'],
+      byCaller: true,
     },
     ({ counted, outcome, errorType }, labels, note) => {
       if (counted) note({ ...labels, outcome, error_type: errorType });
@@ -155,6 +156,7 @@ export const UPSTREAM_METRICS = {
       name: 'gatehouse_tokens_total',
       help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. Calls for vectors of a semantic cache count with operation="embeddings" and their own provider and model. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
       labels: [...MODEL_LABELS, 'type'],
+      byCaller: true,
     },
     (attempt, labels, note) => {
       const { embedding } = attempt.semantic ?? {};

@@ -37,6 +37,8 @@ export const SPAN = {
   configId: 'gatehouse.config.id',
   promptVersion: 'gatehouse.prompt.version',
   configTarget: 'gatehouse.config.target',
+  /** Followed by the metadata's own key. */
+  metadata: 'gatehouse.metadata.',
   providerSlug: 'gatehouse.provider.slug',
   attempt: 'gatehouse.attempt',
   cacheStatus: 'gatehouse.cache.status',

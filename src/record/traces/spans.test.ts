@@ -7,6 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
+import { createCaller } from '../../plugin/testing/index.ts';
 import {
   anthropic,
   attemptOf,
@@ -230,6 +231,15 @@ describe('the spans of a request', () => {
     expect(openServerSpan(off.getTracer('test'), exchange, WALL).traceId).toBe('1'.repeat(32));
   });
 
+  it('have the metadata of the request at the server span', () => {
+    const caller = createCaller({ keyId: 'team', metadata: { team: 'search' } });
+    const [server] = record(exchangeOf({ caller, metadata: { env: 'prod' } }), endOf(), 5);
+    expect(server?.span.attributes).toMatchObject({
+      'gatehouse.metadata.team': 'search',
+      'gatehouse.metadata.env': 'prod',
+    });
+  });
+
   it('contain neither content nor secrets', () => {
     const exchange = streamedExchange();
     const canary = 'canary-secret';
@@ -239,7 +249,7 @@ describe('the spans of a request', () => {
       cookie: canary,
       baggage: `k=${canary}`,
     });
-    exchange.metadata = { team: canary };
+    exchange.metadata = { team: `sk-${canary}` };
     const error = new UpstreamError('upstream_error', canary, { cause: new Error(canary) });
     exchange.attempts.unshift(
       attemptOf({

@@ -94,6 +94,7 @@ function closeServerSpan(span: Span, record: RequestRecord): void {
   const { keyId, configId, status, outcome, errorCode, errorType } = record;
   span.setAttribute(SPAN.httpStatus, status);
   if (keyId !== undefined) span.setAttribute(SPAN.keyId, keyId);
+  for (const [key, value] of Object.entries(record.metadata ?? {})) span.setAttribute(SPAN.metadata + key, value);
   if (configId) span.setAttribute(SPAN.configId, configId);
   span.setAttributes(promptAttributes(record));
   if (record.cache) span.setAttribute(SPAN.cacheStatus, record.cache);

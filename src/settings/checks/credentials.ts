@@ -1,6 +1,6 @@
 import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../compile/api-keys.ts';
+import { digestOf, digestsOf } from '../compile/api-keys.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import type { Check } from './check.ts';
 import { mayHoldCredential } from './forward-headers.ts';
@@ -25,6 +25,8 @@ export const checkCredentials: Check = ({ server, catalog, keys, inline }) => {
   secrets.add(server, OWN);
   for (const key of keys?.keys ?? []) secrets.add(key.key, `the gateway key \`${key.id}\``);
   for (const entry of catalog?.providers ?? []) secrets.add(entry, `a credential of @${entry.slug}`);
+  for (const [name, shared] of Object.entries(catalog?.credentials ?? {}))
+    secrets.add(shared, `the shared credentials \`${name}\``);
   const vendors = new Map<string, CatalogEntry>();
   return {
     server: (file, report) => checkServer(file, secrets, report),
@@ -107,7 +109,9 @@ class Secrets {
 
   constructor(keys: KeysFile | undefined) {
     const known = keys?.keys.filter(({ key, digest }) => key !== undefined || digest !== undefined) ?? [];
-    this.#digests = new Map(known.map((key) => [keyDigest(key), `the gateway key \`${key.id}\``]));
+    this.#digests = new Map(
+      known.flatMap((key) => digestsOf(key).map((digest) => [digest, `the gateway key \`${key.id}\``] as const)),
+    );
   }
 
   add(settings: unknown, owner: string): void {

@@ -1,7 +1,7 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
-import { isWellFormedKey, keyDigest } from '../compile/api-keys.ts';
+import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
 
@@ -10,6 +10,8 @@ export const checkKeys: Check = (settings) => ({
   key(key, report) {
     checkInline(key, report);
     checkExpiry(key, settings.now, within(report, 'expires_at'));
+    checkPrevious(key, settings.now, within(report, 'previous', 'expires_at'));
+    checkBound(key, within(report, 'bound'));
     checkForm(key, within(report, 'key'));
     for (const [index, name] of (key.providers ?? []).entries())
       checkAllowedProvider(name, settings, within(report, 'providers', index));
@@ -32,13 +34,37 @@ function checkUnique({ keys }: KeysFile, report: Report): void {
     report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
   for (const [index, key] of keys.entries()) {
     const path = ['keys', index];
-    const digest = keyDigest(key);
-    const twin = digests.get(digest);
+    const all = digestsOf(key);
+    const twin = all.map((digest) => digests.get(digest)).find((id) => id !== undefined);
     if (ids.has(key.id)) report({ path: [...path, 'id'], message: `there are two keys with the id \`${key.id}\`` });
     else if (twin !== undefined) report({ path, message: `\`${key.id}\` is the same key as \`${twin}\`` });
+    else if (all.length > 1 && all[0] === all[1])
+      report({ path: [...path, 'previous', 'digest'], message: 'this is the digest of the key itself' });
     ids.add(key.id);
-    digests.set(digest, key.id);
+    for (const digest of all) digests.set(digest, key.id);
   }
+}
+
+/** A previous key ends at its own time, or with the key. */
+function checkPrevious({ id, previous, expires_at: end }: GatewayKey, now: number, report: Report): void {
+  if (!previous) return;
+  const moment = Date.parse(previous.expires_at);
+  if (Number.isNaN(moment))
+    report({ path: [], message: `\`expires_at\` is not a valid date and time, such as "2027-01-01T00:00:00Z"` });
+  else if (moment <= now)
+    report({
+      path: [],
+      severity: 'warning',
+      message: `the previous key of \`${id}\` has expired: remove \`previous\``,
+    });
+  else if (end !== undefined && moment > Date.parse(end))
+    report({ path: [], severity: 'warning', message: `the previous key ends with the key itself, at ${end}` });
+}
+
+/** `bound` says what becomes of values that differ from `metadata`. */
+function checkBound({ bound, metadata }: GatewayKey, report: Report): void {
+  if (bound === undefined || metadata) return;
+  report({ path: [], on: 'key', severity: 'warning', message: 'without `metadata`, `bound` has no effect' });
 }
 
 function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, now: number, report: Report): void {

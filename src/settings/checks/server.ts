@@ -1,6 +1,7 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
+import { metadataLabel } from '../compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
@@ -19,6 +20,7 @@ export const checkServer: Check = (known) => ({
     checkCache(file, settings, within(report, 'cache'));
     checkFiles(file, known, report);
     checkPrefixes(settings, within(report, 'header_prefixes'));
+    checkMetadataLabels(settings, within(report, 'telemetry', 'metrics', 'metadata'));
   },
 });
 
@@ -49,6 +51,17 @@ function checkAdmin({ admin: { enabled, host, token } }: ServerSettings, report:
   if (!enabled || token || isLoopback(host)) return;
   const message = `\`admin\` on ${host} would answer every client that can reach it: set a \`token\`, or the host 127.0.0.1`;
   report({ path: ['admin', 'host'], message });
+}
+
+/** `cost-center` and `cost_center` would be one label. */
+function checkMetadataLabels({ telemetry }: ServerSettings, report: Report): void {
+  const labels = telemetry.metrics.metadata.map(metadataLabel);
+  for (const [index, label] of labels.entries()) {
+    const twin = labels.indexOf(label);
+    if (twin === index) continue;
+    const other = telemetry.metrics.metadata[twin];
+    report({ path: [index], message: `this is the label \`${label}\`, as \`${other}\` is` });
+  }
 }
 
 const REFUSED_BY_ZERO: Readonly<Record<string, string>> = {

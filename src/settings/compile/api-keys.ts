@@ -18,6 +18,12 @@ export function keyDigest({ digest, key }: GatewayKey): string {
   return digestOf(key.reveal());
 }
 
+/** The digests that are valid at some time: the key's own first, then that of before its last rotation. */
+export function digestsOf(key: GatewayKey): readonly string[] {
+  const own = keyDigest(key);
+  return key.previous ? [own, key.previous.digest] : [own];
+}
+
 export interface NewKey {
   /** Shown once and never stored. */
   readonly key: string;

@@ -55,6 +55,35 @@ describe('a key ring', () => {
     expect(codeOf(() => ring.find('some-key-1', '127.0.0.1'))).toBe('expired_api_key');
   });
 
+  test('accepts the previous key of a rotation until its end, as the same caller, and reports its uses once a minute', () => {
+    let now = NOW;
+    const uses: unknown[] = [];
+    const previous = { digest: digestOf('old-key-1'), expires_at: new Date(NOW + 120_000).toISOString() };
+    const keys = [{ id: 'a', digest: digestOf('new-key-1'), previous }];
+    const ring = createKeyRing({ keys }, { wall: () => now }, (...use) => uses.push([now - NOW, ...use]));
+    const found = ring.find('new-key-1', '127.0.0.1');
+    expect(found?.keyId).toBe('a');
+    expect(uses).toEqual([]);
+    for (const at of [0, 1, 59_999, 60_000, 119_999]) {
+      now = NOW + at;
+      expect(ring.find('old-key-1', '127.0.0.1')).toBe(found);
+    }
+    expect(uses).toEqual([0, 60_000].map((at) => [at, 'a', NOW + 120_000]));
+    now = NOW + 120_000;
+    expect(codeOf(() => ring.find('old-key-1', '127.0.0.1'))).toBe('expired_api_key');
+    expect(ring.find('new-key-1', '127.0.0.1')).toBe(found);
+  });
+
+  test('ends the previous key with the key itself', () => {
+    let now = NOW;
+    const at = (ms: number): string => new Date(NOW + ms).toISOString();
+    const previous = { digest: digestOf('old-key-1'), expires_at: at(5000) };
+    const ring = ringOf([{ id: 'a', digest: digestOf('new-key-1'), expires_at: at(1000), previous }], () => now);
+    now = NOW + 1000;
+    for (const key of ['old-key-1', 'new-key-1'])
+      expect(codeOf(() => ring.find(key, '127.0.0.1'))).toBe('expired_api_key');
+  });
+
   test('cannot be created with an invalid `expires_at`: the key would never expire', () => {
     const key = { id: 'a', digest: digestOf('some-key-1'), expires_at: '2026-12-31T23:59:60Z' };
     expect(() => ringOf([key])).toThrow(RangeError);

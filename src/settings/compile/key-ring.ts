@@ -16,25 +16,50 @@ import { createNetworkTest, type NetworkTest } from './networks.ts';
 
 interface Entry {
   readonly expiresAt: number;
+  /** Set for a key that was rotated. */
+  readonly previous?: PreviousUse;
   readonly allowsAddress: NetworkTest;
   readonly caller: Caller;
 }
 
+interface PreviousUse {
+  /** Wall clock; -Infinity before the first use. */
+  reportedAt: number;
+}
+
+/** A use of a previous key is reported at most once in this time. */
+const REPORT_EVERY_MS = 60_000;
+
+/** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
+type OnPreviousKey = (keyId: string, expiresAt: number) => void;
+
 /** The gateway keys of keys.yaml. Only digests are kept: the memory holds no usable key. */
-export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRing {
-  const entries = new Map(file.keys.map((key) => [keyDigest(key).slice('sha256:'.length), createEntry(key)]));
+export function createKeyRing(
+  file: KeysFile,
+  clock: Pick<Clock, 'wall'>,
+  onPreviousKey: OnPreviousKey = () => {},
+): KeyRing {
+  const entries = new Map(file.keys.flatMap((key) => entriesOf(key)));
   return {
     find(key, remoteAddress) {
       // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
       const entry = entries.get(hash('sha256', key, 'hex'));
       if (!entry) return undefined;
-      if (clock.wall() >= entry.expiresAt)
-        throw new GatewayError('expired_api_key', `The key ${entry.caller.keyId} has expired.`);
+      const now = clock.wall();
+      if (now >= entry.expiresAt) {
+        const what = entry.previous ? 'The previous key of' : 'The key';
+        throw new GatewayError('expired_api_key', `${what} ${entry.caller.keyId} has expired.`);
+      }
       if (!entry.allowsAddress(remoteAddress)) {
         throw new GatewayError(
           'network_not_allowed',
           `The key ${entry.caller.keyId} may not be used from this address.`,
         );
+      }
+      const { previous } = entry;
+      if (previous && now - previous.reportedAt >= REPORT_EVERY_MS) {
+        previous.reportedAt = now;
+        onPreviousKey(entry.caller.keyId, entry.expiresAt);
       }
       return entry.caller;
     },
@@ -48,12 +73,21 @@ function parseMoment(text: string): number {
   return moment;
 }
 
-function createEntry(key: GatewayKey): Entry {
-  return {
-    expiresAt: key.expires_at === undefined ? Infinity : parseMoment(key.expires_at),
+const hexOf = (digest: string): string => digest.slice('sha256:'.length);
+
+/** The entries of a key and of its previous one, by digest. Both have one caller: limits and records see one key. */
+function entriesOf(key: GatewayKey): [string, Entry][] {
+  const expiresAt = key.expires_at === undefined ? Infinity : parseMoment(key.expires_at);
+  const entry: Entry = {
+    expiresAt,
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
     caller: callerOf(key),
   };
+  const { previous } = key;
+  const own: [string, Entry] = [hexOf(keyDigest(key)), entry];
+  if (!previous) return [own];
+  const end = Math.min(expiresAt, parseMoment(previous.expires_at));
+  return [[hexOf(previous.digest), { ...entry, expiresAt: end, previous: { reportedAt: -Infinity } }], own];
 }
 
 /** The caller identified by a key, with its permissions. */
@@ -68,6 +102,8 @@ export const callerOf = (key: GatewayKey): Caller => ({
   inlinePlugins: key.inline_plugins ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
+  metadata: key.metadata,
+  ...(key.bound === 'strict' && { metadataStrict: true }),
   ...(key.files && { files: compileFileLimits(key.files) }),
 });
 

@@ -99,6 +99,8 @@ export interface ServerSettings {
       readonly serviceName: string;
     };
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
+    /** Metadata keys that are labels of counters. */
+    readonly metrics: { readonly metadata: readonly string[] };
   };
 }
 
@@ -258,6 +260,7 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutS
 function compileTelemetry({
   traces = {},
   log = {},
+  metrics = {},
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
     traces: {
@@ -266,6 +269,7 @@ function compileTelemetry({
       serviceName: traces.service_name ?? 'gatehouse',
     },
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
+    metrics: { metadata: metrics.metadata ?? [] },
   };
 }
 

@@ -57,6 +57,8 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
       ? problem
       : { ...problem, message: `${problem.message}: ${behaviour.replace(/^H/, 'h')}` };
   },
+  // The keywords inside `then` report their own errors.
+  if: () => [],
   discriminator: wrongTag,
   type: wrongType,
   pattern: wrongForm,

@@ -13,6 +13,7 @@ import type { JsonPath } from './pointer.ts';
 import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas } from './schemas.ts';
+import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 
 /** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
@@ -173,9 +174,10 @@ function gather(
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
   const file = (server ? server.value : {}) as ServerFile | undefined;
+  const catalog = one('catalog')?.value as CatalogFile | undefined;
   const pieces = {
     server: file && withHost(file, env),
-    catalog: one('catalog')?.value as CatalogFile | undefined,
+    catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>

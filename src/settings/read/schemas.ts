@@ -48,7 +48,7 @@ export function createAjv({ trusted = false } = {}): Ajv {
   });
   if (trusted) ajv.removeKeyword('$ref').addKeyword(lazyRef(ajv));
   addFormats.default(ajv);
-  ajv.addVocabulary(['x-secret', 'tsType']);
+  ajv.addVocabulary(['x-secret', 'x-filled', 'tsType']);
   return ajv;
 }
 

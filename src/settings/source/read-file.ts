@@ -8,6 +8,7 @@ import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/referen
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../read/schemas.ts';
 import { Fakes } from '../read/fakes.ts';
+import { shareCredentials } from '../read/shared-credentials.ts';
 import { readValues, type Values } from '../read/values.ts';
 import { YamlFile } from './yaml-file.ts';
 
@@ -53,8 +54,13 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const { tree } = setup.schemas;
   const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
   const root = setup.schemas.root(found.kind);
-  const values = emptyIsObject(readValues(yaml, root, { tree, lookup, fakeMissing }));
-  const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
+  const read = emptyIsObject(readValues(yaml, root, { tree, lookup, fakeMissing }));
+  const shared = found.kind === 'catalog' ? shareCredentials(read, root, tree) : { values: read, problems: [] };
+  const { values } = shared;
+  const problems = [
+    ...shared.problems,
+    ...schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root }),
+  ];
   const diagnostics = [...values.diagnostics, ...problems.map((problem) => yaml.diagnose(problem))];
   const sound = diagnostics.every(({ severity }) => severity === 'warning');
   return {

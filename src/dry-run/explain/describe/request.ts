@@ -6,7 +6,7 @@ import type {
   TimeExplanation,
   AnswerExplanation,
 } from '../../explanation/explanation.ts';
-import { digestOf, keyDigest } from '../../../settings/compile/api-keys.ts';
+import { digestOf, digestsOf } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../run/written-config.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
@@ -56,14 +56,14 @@ function howFound(seen: Observation, keyId: string): string {
 /** In the order of `auth`; a header may also contain another credential. */
 function headerOfKey({ exchange: { request }, settings }: Observation, keyId: string): string | undefined {
   const entry = settings.keys.keys.find(({ id }) => id === keyId);
-  const digest = entry && keyDigest(entry);
+  const digests = entry ? digestsOf(entry) : [];
   const token = request.headers.authorization?.replace(/^bearer(?: +|$)/i, '').trim();
   const places: readonly (readonly [string, string | string[] | undefined])[] = [
     [request.headerName('api-key'), request.header('api-key')],
     ['authorization', token],
     ['x-api-key', request.headers['x-api-key']],
   ];
-  return places.find(([, value]) => typeof value === 'string' && digestOf(value) === digest)?.[0];
+  return places.find(([, value]) => typeof value === 'string' && digests.includes(digestOf(value)))?.[0];
 }
 
 export function describeConfig(seen: Observation): ConfigExplanation | undefined {

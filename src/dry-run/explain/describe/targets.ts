@@ -41,8 +41,10 @@ import { describeError } from './request.ts';
 import { FAKE_CREDENTIAL } from './masks.ts';
 import { ModelLabels } from '../../../catalog/model-labels.ts';
 import { createSignals, type Signals } from '../../../formats/events.ts';
+import { metadataLabels } from '../../../settings/compile/metadata-labels.ts';
 import { TASKS } from '../../../operations/tasks.ts';
 import { recordOf } from '../../../record/make-record.ts';
+import { CallersAsLabels } from '../../../record/metrics/caller-labels.ts';
 import { countersOf } from '../../../record/metrics/record-metrics.ts';
 
 export function describeTarget(seen: Observation, one: SeenAttempt): TargetExplanation {
@@ -194,7 +196,7 @@ const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedRep
  * The counters that a successful reply of this target would increment, computed from a record of the attempt as if it
  * had succeeded.
  */
-function describeMetrics({ exchange }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
+function describeMetrics({ exchange, settings }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
   const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
   if (!answered.reply || answered.error) return [];
   const { startedAt, request } = exchange;
@@ -207,8 +209,13 @@ function describeMetrics({ exchange }: Observation, one: SeenAttempt): TargetExp
     reply: answered.reply,
     error: undefined,
   };
+  const callers = new CallersAsLabels();
+  callers.apply(metadataLabels(settings.server, settings.keys));
   const end = { state: 'complete', status: answered.reply.status, bytes: 0, error: undefined } as const;
-  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), new ModelLabels());
+  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), {
+    models: new ModelLabels(),
+    callers,
+  });
 }
 
 function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound, cache }: SeenAttempt): Attempt {

@@ -66,7 +66,7 @@ function encodeImagen(fields: ImageFields, request: ImagesRequest, { model, cont
   // The gateway always requests the reasons, so the caller's own field has no effect.
   fields.take('includeRaiReason');
   reportRest(fields, losses, 'Imagen');
-  const labels = addDerived(checkLabels(request.labels ?? {}), context.labels, losses);
+  const labels = addDerived(checkLabels(request.labels ?? {}), context, losses);
   return { instances: [{ prompt }], parameters, ...(Object.keys(labels).length > 0 && { labels }) };
 }
 
