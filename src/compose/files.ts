@@ -4,7 +4,7 @@ import { StoredFiles } from '../files/file-service.ts';
 import type { FilesState } from '../files/files-state.ts';
 import { GcsFileStore } from '../files/gcs/gcs-store.ts';
 import { LocalFileStore } from '../files/local/local-store.ts';
-import { standInFiles } from '../files/stand-in-files.ts';
+import { fakeFiles } from '../files/fake-files.ts';
 import { GatewayError, type Clock, type FileService } from '../plugin/index.ts';
 import type { BucketSettings, FilesSettings, ServerSettings } from '../settings/compile/server-settings.ts';
 import type { FileSource, FileStore } from '../state/file-store.ts';
@@ -32,7 +32,7 @@ export function composeFiles({ files }: ServerSettings, tools: FilesTools): Comp
   const { place } = files;
   if (!tools.state) {
     const uri = typeof place === 'string' ? undefined : `gs://${place.bucket}/${place.prefix}`;
-    const standIn = standInFiles({ url: files.url, inlineBytes: files.inlineBytes, uri });
+    const standIn = fakeFiles({ url: files.url, inlineBytes: files.inlineBytes, uri });
     return { service: standIn, source: standIn, store: undefined };
   }
   const store =

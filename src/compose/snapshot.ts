@@ -73,7 +73,7 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
-  /** Undefined in a dry run: stand-ins take the place of stored files. */
+  /** Undefined in a dry run: fakes take the place of stored files. */
   readonly files?: FilesState | undefined;
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;

@@ -1,7 +1,7 @@
 import type { Exchange } from '../plugin/index.ts';
 import { cut } from './cut.ts';
 import type { RequestRecord } from './record.ts';
-import { scrub } from './scrub.ts';
+import { CENSOR, scrub } from './scrub.ts';
 
 /** Maximum number of characters of all metadata of a record. Further metadata is counted, not recorded. */
 const MAX_METADATA = 4096;
@@ -12,13 +12,17 @@ const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0,
 
 /**
  * The metadata of a request, its key's own first: they are added here too, because a request can fail before the plugin
- * `metadata` adds them. Credentials are replaced, which a caller may have put there by mistake.
+ * `metadata` adds them. Credentials are replaced, which a caller may have put there by mistake: those of the request
+ * itself, and texts in the format of one.
  */
-export function metadataOf({ metadata: all, caller, droppedMetadata = 0 }: Exchange): RecordedMetadata {
+export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0 }: Exchange): RecordedMetadata {
   const entries = Object.entries(all);
   const bound = caller?.metadata;
   if (entries.length === 0 && !bound) return NO_METADATA;
   const others = bound ? entries.filter(([key]) => !Object.hasOwn(bound, key)) : entries;
+  const secrets = credentialsIn(request.headers);
+  const shown = (text: string): string =>
+    cut(scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), text)));
   const kept: [string, string][] = [];
   let length = 0;
   for (const [key, value] of [...Object.entries(bound ?? {}), ...others]) {
@@ -31,4 +35,16 @@ export function metadataOf({ metadata: all, caller, droppedMetadata = 0 }: Excha
   return { metadata: Object.fromEntries(kept), metadataDropped: droppedMetadata, metadataLeftOut: left };
 }
 
-const shown = (text: string): string => cut(scrub(text));
+const CREDENTIAL_HEADER = /^(?:(?:proxy-)?authorization|cookie|(?:x-)?(?:[a-z]+-)*(?:api-)?key)$/;
+
+/** Shorter texts are no credentials, and may be parts of words. */
+const LEAST_SECRET = 6;
+
+/** The credentials in the headers of a request: whole, without their scheme, and each cookie's value. Longest first. */
+function credentialsIn(headers: Exchange['request']['headers']): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    CREDENTIAL_HEADER.test(name) && value ? value : [],
+  );
+  const parts = values.flatMap((value) => [value, ...value.split(/[\s;=]+/)]);
+  return [...new Set(parts)].filter(({ length }) => length >= LEAST_SECRET).toSorted((a, b) => b.length - a.length);
+}

@@ -205,8 +205,8 @@ describe('the metrics of a request', () => {
     );
     bench.record(exchange, endOf(), 3);
     expect((await bench.series()).filter((line) => !/duration|overhead|_body_/.test(line))).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="semantic_hit"} 1',
-      'gatehouse_tokens_total{provider="v",request_model="e",operation="embeddings",type="input"} 7',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="semantic_hit",key_id="team-search"} 1',
+      'gatehouse_tokens_total{provider="v",request_model="e",operation="embeddings",type="input",key_id="team-search"} 7',
       'gatehouse_cache_requests_total{mode="semantic",result="semantic_hit"} 1',
       'gatehouse_cache_embeddings_total{provider="v",result="success"} 1',
     ]);

@@ -1,4 +1,4 @@
-const CENSOR = '[secret]';
+export const CENSOR = '[secret]';
 
 /** Headers and fields that contain only credentials. */
 const SECRET_NAMES = [

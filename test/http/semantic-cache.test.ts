@@ -107,7 +107,7 @@ describe('a near text', () => {
     expect(text).toContain('gatehouse_cache_requests_total{mode="semantic",result="semantic_hit"} 1\n');
     expect(text).toContain('gatehouse_cache_embeddings_total{provider="openai",result="success"} 1\n');
     expect(text).toMatch(
-      /gatehouse_tokens_total\{provider="openai",request_model="vectors",operation="embeddings",type="input"\} 7\n/,
+      /gatehouse_tokens_total\{provider="openai",request_model="vectors",operation="embeddings",type="input",key_id="[^"]*"\} 7\n/,
     );
     expect(text).toContain('gatehouse_cache_texts 1\n');
     expect(text).toMatch(/gatehouse_cache_texts_size_bytes \d{3,4}\n/);

@@ -173,7 +173,7 @@ describe('the packed tarball', () => {
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
       /^(?:plugins\/(?:.*\/)?README|docs\/plugin-api)\.md$/.test(path),
     );
-    expect(readmes.length).toBe(15);
+    expect(readmes.length).toBe(17);
     const broken = readmes.flatMap((readme) =>
       [...readFileSync(join(inside, readme), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, link]) => link!.split('#')[0]!)

@@ -381,6 +381,8 @@ it('keeps keys out of logs and out of what clients see, also where an upstream q
   expect(JSON.parse((await send(chat('@openai/gpt-4o'))).text)).toMatchObject({
     error: { message: 'Incorrect key: [secret], [secret].' },
   });
+  const ofAzure = 'Incorrect key: sk-proj-upstream-CANARY.';
+  script = (_, res) => json(res, { error: { message: ofAzure } }, 403);
   await send(chat('@azure/prod-4o'));
   expect(gateway.logText()).not.toContain('CANARY');
   const status = await (await fetch(`${gateway.statusUrl}/metrics`)).text();

@@ -29,10 +29,11 @@ describe('a simulator entry', () => {
       path: '/x/v1/embeddings',
       codec: { mode: 'pass-through' },
     });
-    for (const task of ['images', 'count_tokens'] as const)
-      expect(() => entry?.locate('m', { task, stream: false })).toThrowError(
-        expect.objectContaining({ code: 'unsupported_task' }),
-      );
+    for (const [task, code] of [
+      ['images', 'unsupported_task'],
+      ['count_tokens', 'not_supported'],
+    ] as const)
+      expect(() => entry?.locate('m', { task, stream: false })).toThrowError(expect.objectContaining({ code }));
   });
 
   test('with a base_url is a separate process behind the egress guard', async () => {

@@ -144,7 +144,7 @@ describe('the caller', () => {
       at: undefined,
       configs: undefined,
       inlineConfigs: true,
-      inlinePlugins: false,
+      inlinePlugins: true,
       ownUpstreamToken: false,
     });
   });

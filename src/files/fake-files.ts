@@ -21,7 +21,7 @@ interface StandInSetup {
  * The files of a dry run, which reads no store: every id exists, as one white pixel where a part holds an image and as an empty PDF
  * elsewhere.
  */
-export function standInFiles({ url, inlineBytes, uri }: StandInSetup): FileService & FileSource {
+export function fakeFiles({ url, inlineBytes, uri }: StandInSetup): FileService & FileSource {
   const fileOf = (id: string, media: string): StoredFile => {
     const isImage = media === 'image';
     const filename = isImage ? 'pixel.png' : 'empty.pdf';
