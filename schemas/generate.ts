@@ -1,11 +1,12 @@
 /**
- * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, and src/cli/samples.generated.ts from
- * the samples: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
+ * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, src/cli/samples.generated.ts from the
+ * samples, and the table of model limits from its JSON: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { DOCUMENT_OUTPUT, generateDocument } from './document.ts';
+import { generateModelLimits, LIMITS_OUTPUT } from './model-limits.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
@@ -87,4 +88,5 @@ if (import.meta.main) {
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
   await writeFile(DOCUMENT_OUTPUT, generateDocument());
+  await writeFile(LIMITS_OUTPUT, generateModelLimits());
 }

@@ -38,6 +38,10 @@ export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpe
  */
 export type Betas = string[];
 /**
+ * `max_tokens` for Claude in requests that name no limit, which its API demands. model: the largest answer of the model that fits into its context window (4096 for an unknown model). A number: that many tokens. refuse: such a request is a 400. A thinking budget comes on top where it would not fit. The setting of a gateway config or target takes precedence.
+ */
+export type DefaultMaxTokens = 'model' | 'refuse' | number;
+/**
  * Models that this entry serves; `*` stands for any text. Default: all.
  *
  * @minItems 1
@@ -578,6 +582,7 @@ export interface VertexEntry {
     allow?: Betas;
     deny?: Betas;
   };
+  default_max_tokens?: DefaultMaxTokens;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -718,6 +723,7 @@ export interface AnthropicEntry {
    * Name of shared credentials in `credentials` of this file, in place of `api_key`.
    */
   credentials?: string;
+  default_max_tokens?: DefaultMaxTokens;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
@@ -1076,6 +1082,7 @@ export interface GatewayFile {
    * Models that serve /v1/messages. any: all of them, translated where a model has another API. claude: the Claude family only; a request for another model is refused (400).
    */
   messages_route?: 'any' | 'claude';
+  default_max_tokens?: DefaultMaxTokens;
 }
 /**
  * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
@@ -1242,6 +1249,7 @@ export interface Target {
    * Models that serve /v1/messages. any: all of them, translated where a model has another API. claude: the Claude family only; a request for another model is refused (400).
    */
   messages_route?: 'any' | 'claude';
+  default_max_tokens?: DefaultMaxTokens;
 }
 /**
  * Default values for fields that the request omits or sets to null, in the client's own format. Objects merge key by key; the request's own values take precedence.
@@ -1600,7 +1608,7 @@ export interface ChatCompletionsRequest {
    */
   max_completion_tokens?: number | null;
   /**
-   * Older name of `max_completion_tokens`. Claude needs one of the two.
+   * Older name of `max_completion_tokens`.
    */
   max_tokens?: number | null;
   /**

@@ -186,5 +186,6 @@ function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | '
   attempt.reply = reply;
   attempt.cache = status;
   attempt.losses.push(...kept.losses);
+  attempt.defaulted = kept.defaulted;
   return true;
 }

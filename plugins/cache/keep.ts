@@ -61,6 +61,7 @@ function describer({ attempt, clock }: Keeping): (bytes: Buffer) => CachedReply 
       usage,
       contentType,
       losses: lossesOf(attempt),
+      ...(attempt.defaulted && { defaulted: attempt.defaulted }),
       storedAt: clock.now(),
     };
   };

@@ -19,13 +19,14 @@ export default definePlugin({
   needs: ['targets', 'media', 'translate', 'turns'],
   provides: ['outbound'],
   explain({ attempt, exchange: { operation } }) {
-    const { resolved, outbound, losses, storedFiles } = attempt;
+    const { resolved, outbound, losses, storedFiles, defaulted = [] } = attempt;
     if (!resolved || !outbound || !operation) return undefined;
     const calls = outbound.batch?.bodies.length ?? 1;
     const lost = countLosses(losses);
     const parts = [
       howWritten(operation, resolved),
       ...(calls > 1 ? [`${calls} calls`] : []),
+      ...defaulted.map(({ param, value }) => `${param} ${value} by default`),
       ...(lost > 0 ? [`${lost} ${lost === 1 ? 'parameter' : 'parameters'} lost`] : []),
       ...(storedFiles !== undefined ? [`stored files: ${storedFiles}`] : []),
     ];
@@ -67,11 +68,12 @@ export default definePlugin({
       const isHeavy = turns.isHeavy(attempt.body.original.length);
       const written = isHeavy ? inTurns(exchange, attempt) : atOnce(exchange, attempt);
       // Awaits only a promise, to save a microtask.
-      const { outbound, losses } = 'outbound' in written ? written : await written;
+      const { outbound, losses, defaulted } = 'outbound' in written ? written : await written;
       attempt.outbound = outbound;
       // The attempt now waits for its upstream, perhaps for minutes.
       if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
       attempt.losses.push(...losses);
+      attempt.defaulted = defaulted;
       refuseLosses(exchange, attempt);
       await next();
     };

@@ -34,6 +34,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
+  readonly defaultMaxTokens: ResolvedTarget['defaultMaxTokens'];
   readonly #entry: CatalogEntry;
   readonly #quirks: Quirks | undefined;
   readonly #codec: Codec | undefined;
@@ -60,6 +61,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;
+    this.defaultMaxTokens = entry.defaultMaxTokens;
     this.#entry = entry;
     this.#quirks = location.quirks;
     this.#codec = location.codec;

@@ -1,4 +1,5 @@
 import type { CatalogEntry as EntrySettings, CatalogFile } from '../../schemas/types.generated.ts';
+import type { DefaultMaxTokens } from '../formats/format.ts';
 import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
@@ -21,6 +22,8 @@ export interface CatalogEntry {
   readonly count?: 'estimate' | 'refuse' | undefined;
   /** Undefined: the known models. */
   readonly inlineThinking?: InlineThinkers | undefined;
+  /** Undefined: `model`. */
+  readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
   /** Undefined: every field passes. */
   readonly fields?: FieldRules | undefined;
 }
@@ -81,6 +84,7 @@ function compileEntry(settings: EntrySettings, provider: ProviderEntry): Catalog
       'inline_thinking' in settings && settings.inline_thinking
         ? new InlineThinkers(settings.inline_thinking)
         : undefined,
+    defaultMaxTokens: 'default_max_tokens' in settings ? settings.default_max_tokens : undefined,
     fields: fields && new FieldRules(fields, `@${settings.slug}`),
   };
 }

@@ -272,6 +272,14 @@ export interface Conversation {
   readonly unread?: readonly Loss[];
 }
 
+/** A field that the target's API demands and the caller's API does not: the caller sent none, and the gateway chose. */
+export interface DefaultedParam {
+  /** Name of the field in the caller's API. */
+  readonly param: string;
+  readonly value: number;
+  readonly reason: string;
+}
+
 /** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */
 export interface Loss {
   /**

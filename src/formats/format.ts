@@ -1,4 +1,4 @@
-import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
+import type { Conversation, DefaultedParam, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './losses/origins.ts';
 import type { ParamPath } from './losses/place.ts';
@@ -53,6 +53,20 @@ export interface RequestTarget {
   readonly ownApi?: boolean | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
+  /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
+  readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** Undefined for a model whose limits are unknown. */
+  readonly limits?: ModelLimits | undefined;
+}
+
+/** model: the largest answer of the model that fits into its context window. A number: that many tokens. */
+export type DefaultMaxTokens = 'model' | 'refuse' | number;
+
+/** Limits of a model in tokens. */
+export interface ModelLimits {
+  readonly output: number;
+  /** Input and output together. */
+  readonly context: number;
 }
 
 export interface EncodedRequest {
@@ -60,6 +74,8 @@ export interface EncodedRequest {
   /** Lowercase names. For settings that a host reads from headers only (docs/protocols/vertex-ai.md#service-tier). */
   readonly headers?: Readonly<Record<string, string>>;
   readonly losses: readonly Loss[];
+  /** Fields that the caller omitted and this API demands. */
+  readonly defaulted?: readonly DefaultedParam[];
   readonly reply: ReplyContext;
   /** A part that this request omits and likely needs. Appended to the message of an upstream 400. */
   readonly hint?: string;

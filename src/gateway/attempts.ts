@@ -1,6 +1,6 @@
 import { noReply, type Chain } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
-import type { Loss } from '../formats/conversation.ts';
+import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
   Cancellation,
@@ -35,6 +35,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly cancellation: Cancellation;
   readonly tries: TryRecord[] = [];
   readonly losses: Loss[] = [];
+  defaulted: readonly DefaultedParam[] | undefined;
   body: RequestBody;
   outbound: Outbound | undefined;
   storedFiles: string | undefined;

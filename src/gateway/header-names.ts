@@ -50,6 +50,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   optionIndex: `${prefix}last-used-option-index`,
   retryCount: `${prefix}retry-attempt-count`,
   droppedParams: `${prefix}dropped-params`,
+  defaultedParams: `${prefix}defaulted-params`,
   cacheStatus: `${prefix}cache-status`,
   tokenCount: `${prefix}token-count`,
   explainId: `${prefix}explain-id`,
@@ -64,6 +65,7 @@ export interface ResponseHeaderNames {
   readonly optionIndex: string;
   readonly retryCount: string;
   readonly droppedParams: string;
+  readonly defaultedParams: string;
   readonly cacheStatus: string;
   readonly tokenCount: string;
   readonly explainId: string;

@@ -169,4 +169,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   // For a stream, only the losses known from its first events. The record and the metrics have all of them.
   const losses = lossesOf(attempt);
   if (losses.length > 0) headers[names.droppedParams] = lossHeader(losses);
+  const { defaulted = [] } = attempt;
+  if (defaulted.length > 0)
+    headers[names.defaultedParams] = defaulted.map(({ param, value }) => `${param}=${value}`).join(',');
 }

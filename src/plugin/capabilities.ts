@@ -1,5 +1,5 @@
 import type { Format } from '../formats/format.ts';
-import type { Loss } from '../formats/conversation.ts';
+import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
 import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
@@ -184,6 +184,8 @@ export interface Translator {
 export interface Prepared {
   readonly outbound: Outbound;
   readonly losses: readonly Loss[];
+  /** Fields that the caller omitted and the target demands. */
+  readonly defaulted?: readonly DefaultedParam[];
 }
 
 /** Fetches the media that a request references by URL, for a target that accepts media only as data. */
@@ -208,6 +210,7 @@ export interface CachedReply {
   /** Value of `content-type`, the only header kept: all others belong to that one call. */
   readonly contentType: string;
   readonly losses: readonly Loss[];
+  readonly defaulted?: readonly DefaultedParam[];
   /** Monotonic milliseconds. */
   readonly storedAt: number;
 }

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
-import type { Format } from '../formats/format.ts';
-import type { FormatName, Loss } from '../formats/conversation.ts';
+import type { DefaultMaxTokens, Format } from '../formats/format.ts';
+import type { DefaultedParam, FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
@@ -170,6 +170,8 @@ export interface Attempt {
   storedFiles?: string | undefined;
   /** Parts of the request that the target cannot express. */
   losses: Loss[];
+  /** Fields that the caller omitted and the target demands, with the values that the gateway chose. */
+  defaulted?: readonly DefaultedParam[] | undefined;
   /** Physical tries, in order. */
   readonly tries: TryRecord[];
   /** The cache's part in this attempt; undefined when the target has no cache. */
@@ -223,6 +225,8 @@ export interface ResolvedTarget {
   readonly usesCallersToken?: boolean | undefined;
   /** Timeouts of the catalog entry. */
   readonly timeouts: TimeoutSettings;
+  /** Setting of the catalog entry for requests without an answer limit, at an API that demands one. */
+  readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
 }
 
 /** One physical request of an attempt (a try). Times are monotonic milliseconds. */

@@ -1,3 +1,4 @@
+import type { DefaultMaxTokens } from '../formats/format.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 
@@ -141,6 +142,8 @@ export interface Target {
   readonly messagesRoute: MessagesRoute;
   /** Its attempt chain, which `plugins` of the target or of the config around it names. Undefined: the server's. */
   readonly chain?: NamedChain | undefined;
+  /** Undefined: the catalog entry's. */
+  readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
 }
 
 export interface Group {

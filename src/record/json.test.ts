@@ -53,6 +53,7 @@ function fallenBack(): Exchange {
       choice: { reason: 'fallback', fallsThrough: () => false },
       target: createTarget({ path: 'config.targets[2]' }),
       resolved: anthropic,
+      defaulted: [{ param: 'max_tokens', value: 64_000, reason: 'the limit of the model' }],
       tries: [tryOf(552, 990, { firstContentAt: 900 })],
       reply: replyOf(false),
       signals: signalsOf({
@@ -151,6 +152,7 @@ describe('a record as JSON', () => {
           answered: true,
           finish_reason: 'stop',
           tokens: { input: 10, output: 7, cache_read: 4 },
+          defaulted: ['max_tokens: 64000'],
           retries: 0,
           tries: [{ started_ms: 552, duration_ms: 438, outcome: 'success', status: 200 }],
         },

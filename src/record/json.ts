@@ -106,6 +106,8 @@ function attemptJson(attempt: RecordedAttempt): object {
       reasoning: usage.reasoning,
     },
     losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
+    defaulted:
+      attempt.defaulted.length > 0 ? attempt.defaulted.map(({ param, value }) => `${param}: ${value}`) : undefined,
     retries: attempt.retries,
     tries: attempt.tries.map(tryJson),
   };

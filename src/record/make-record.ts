@@ -162,8 +162,12 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     finish: signals?.finish,
     usage: signals?.usage,
     losses: losses.length === 0 ? NONE : losses.map(recordLoss),
+    defaulted: recordDefaulted(attempt),
   };
 }
+
+const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
+  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
 
 const recordLoss = ({ param, action, count }: Loss): RecordedAttempt['losses'][number] => ({
   param: cut(param),

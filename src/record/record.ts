@@ -10,7 +10,7 @@ import type {
   SemanticLookup,
   SkippedTarget,
 } from '../plugin/index.ts';
-import type { Loss } from '../formats/conversation.ts';
+import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { FinishReason, Usage } from '../formats/events.ts';
 import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
 
@@ -97,6 +97,8 @@ export interface RecordedAttempt {
   readonly usage: Usage | undefined;
   /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
+  /** Fields that the caller omitted and the target demands. */
+  readonly defaulted: readonly Pick<DefaultedParam, 'param' | 'value'>[];
 }
 
 /** A look-up in the semantic cache. It has no text. */

@@ -42,7 +42,7 @@ export function applyQuirks(
     const { decodeError } = outbound;
     outbound = { ...outbound, decodeError: (status, text) => explain(decodeError(status, text)) };
   }
-  return { outbound, losses };
+  return { ...prepared, outbound, losses };
 }
 
 function lostFeatures(features: ModelFeatures, refused: ReadonlySet<string>): Prepared['losses'] {

@@ -4,7 +4,7 @@ import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
 import { callId } from '../plugin/ids.ts';
-import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
@@ -69,7 +69,7 @@ function* translate(job: Job): Steps<Prepared> {
   const encoded = yield* translateRequest(yield* wholeBody(job), {
     client: operation.format,
     upstream,
-    target: targetOf(job),
+    target: encodingTarget(job),
     reply,
   });
   yield;
@@ -77,6 +77,7 @@ function* translate(job: Job): Steps<Prepared> {
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {
     losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
+    ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),
       body: writeJson(encoded.body),

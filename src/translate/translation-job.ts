@@ -1,3 +1,4 @@
+import { modelLimits } from '../catalog/model-limits/model-limits.ts';
 import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
 import {
   GatewayError,
@@ -35,6 +36,16 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   ownApi: resolved.ownApi,
   passUrls: attempt.target.remoteMedia?.pass,
 });
+
+/** The target of a request that is written anew, which may lack fields that the target demands. */
+export function encodingTarget(job: Job): RequestTarget {
+  const { attempt, resolved } = job;
+  return {
+    ...targetOf(job),
+    defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
+    limits: modelLimits(resolved.provider, resolved.model),
+  };
+}
 
 export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 

@@ -41,8 +41,9 @@ export function createTranslator(clock: Clock): Translator {
         upstream: formats[resolved.format],
         client: clientContext(exchange, attempt, { operation, resolved, clock }),
       };
-      const { outbound, losses } = yield* withFaults(prepare(job));
-      const prepared = { outbound, losses: joinLosses(losses, lostFeatures(exchange, attempt.target, resolved)) };
+      const written = yield* withFaults(prepare(job));
+      const losses = joinLosses(written.losses, lostFeatures(exchange, attempt.target, resolved));
+      const prepared = { ...written, losses };
       return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };

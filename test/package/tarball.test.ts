@@ -106,6 +106,7 @@ describe('the packed tarball', () => {
       expect.arrayContaining([
         'package.json',
         'LICENSE',
+        'NOTICE',
         'README.md',
         'schemas/server.json',
         'configs/server.yaml',

@@ -71,7 +71,7 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
       edit: ['context_window: 1048576', 'context_window: 200000'],
     },
     { what: 'the cheap model is another', edit: ['claude-haiku-4-5', 'claude-opus-4-1'] },
-    { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'] },
+    { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_max_tokens: refuse'] },
   ],
   'eu-only': [
     drawn,
@@ -146,7 +146,7 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     },
     {
       what: 'the spare one gets no limit, which it needs',
-      edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'],
+      edit: ['default_params: { max_tokens: 4096 }', 'default_max_tokens: refuse'],
     },
   ],
   guarded: [

@@ -9,12 +9,6 @@ export const CLAUDE_ON_VERTEX_DIFFERENCES: readonly Rule[] = [
       'docs/protocols/vertex-ai.md#claude-features-not-served: Vertex takes no media by their address; the SDK leaves fetching them to its core',
   },
   {
-    cases: ['hosted/limit-missing'],
-    paths: ['refused'],
-    reason:
-      'docs/protocols/anthropic-messages.md#max-tokens: max_tokens is required of Claude; the SDK fills in the most the model can say',
-  },
-  {
     cases: ['hosted/parallel-round'],
     paths: ['messages[].content[].**'],
     reason:

@@ -136,12 +136,6 @@ export const CLAUDE_DIFFERENCES: readonly Rule[] = [
     reason: 'docs/protocols/requests.md#stop: stop texts of white space are taken out',
   },
   {
-    cases: of('sampling', 'no-limit'),
-    paths: ['refused'],
-    reason:
-      'docs/protocols/requests.md#max-tokens: Claude needs a limit and the caller is asked for it; the SDK makes one up',
-  },
-  {
     cases: of('response-format', 'object', 'object-system', 'schema-missing'),
     paths: ['system', 'system[]'],
     reason:

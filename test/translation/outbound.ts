@@ -57,7 +57,8 @@ const vertex = createAdHocVertex({ projectId: 'project', region: 'us-central1' }
 function resolve(family: Family, asked: string, stream: boolean): ResolvedTarget {
   const model = asked.replace(/^@[^/]+\//, '');
   const named = { slug: family, provider: family, semconvName: family, model, modelLabel: model, timeouts: {} };
-  if (family === 'vertex') return { ...named, ...vertex.locate(model, { task: 'generate', stream }) };
+  if (family === 'vertex')
+    return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task: 'generate', stream }) };
   const direct = { ...named, origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
   return family === 'openai'
     ? { ...direct, path: '/v1/chat/completions', format: 'openai-chat' }

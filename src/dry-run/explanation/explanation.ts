@@ -204,6 +204,8 @@ export interface TargetExplanation {
   /** Undefined when the request would be rejected before anything is sent. */
   readonly outbound: OutboundExplanation | undefined;
   readonly losses: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
+  /** Fields that the caller omitted and the target demands. */
+  readonly defaulted: readonly { readonly param: string; readonly value: number; readonly reason: string }[];
   readonly cache: CacheExplanation | undefined;
   readonly refused: AnswerExplanation | undefined;
   /** The counters that a successful reply would increment. */

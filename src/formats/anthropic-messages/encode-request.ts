@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
-import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
+import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import {
   betasOf,
   isModelInBody,
@@ -8,6 +8,7 @@ import {
   VERTEX_VERSION,
   encodeSampling,
 } from './encode-extras.ts';
+import { AnswerLimit } from './answer-limit.ts';
 import { planAnswer, type AnswerPlan } from './encode-answer.ts';
 import { encodeToolSection, customNames, encodeTools } from './encode-tools.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
@@ -33,9 +34,9 @@ export function* encodeInSteps(
     facts: modelFacts(target.model),
     losses: new LossReport(),
     ids: new ToolIds(),
+    limit: new AnswerLimit(conversation, target),
     native: conversation.extrasFormat === 'anthropic-messages',
   };
-  const maxTokens = requireMaxTokens(conversation);
   const turns = encodeTurns(context);
   yield;
   const plan = keepThinking(planThinking(context), turns, context);
@@ -48,7 +49,7 @@ export function* encodeInSteps(
   const body: JsonObject = {
     ...(target.host === 'vertex' && { anthropic_version: VERTEX_VERSION }),
     ...(isModelInBody(target) && { model: target.model }),
-    max_tokens: maxTokens,
+    max_tokens: context.limit.tokens,
     ...systemOf(turns, answer),
     messages: turns.messages,
     ...encodeToolSection(declared, answer, mayForce, context),
@@ -63,21 +64,13 @@ export function* encodeInSteps(
     body,
     ...(betas !== undefined && { headers: { 'anthropic-beta': betas } }),
     losses: context.losses.list(),
+    defaulted: context.limit.defaulted,
     reply: replyContext(reply, answer, conversation),
   };
 }
 
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
   finish(encodeInSteps(...input));
-
-function requireMaxTokens({ maxTokens }: Conversation): number {
-  if (maxTokens !== undefined) return maxTokens;
-  throw new RequestFault(
-    'missing_required_parameter',
-    'Claude needs a limit for its answer: send `max_tokens` (or `max_completion_tokens`).',
-    'max_tokens',
-  );
-}
 
 /** Without the thinking of its first turn, a tool loop can continue only without thinking (docs/protocols/replies.md#lost-thinking). */
 function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestContext): ThinkingPlan {

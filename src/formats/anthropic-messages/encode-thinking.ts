@@ -136,8 +136,9 @@ function turnOff(param: string, { facts, losses }: RequestContext): ThinkingPlan
  * (docs/protocols/requests.md#budget-below-max-tokens).
  */
 function manual(explicit: Explicit, wanted: number, param: string, context: RequestContext): ThinkingPlan {
-  const { losses, conversation } = context;
-  const limit = conversation.maxTokens ?? Number.POSITIVE_INFINITY;
+  const { losses } = context;
+  context.limit.makeRoomFor(wanted);
+  const limit = context.limit.tokens;
   if (limit <= MIN_BUDGET) {
     losses.dropped(param, `max_tokens leaves no room for the smallest thinking budget, ${MIN_BUDGET}`);
     return {};

@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
+import type { AnswerLimit } from './answer-limit.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelFacts } from './models.ts';
 import type { ToolIds } from './tool-ids.ts';
@@ -11,6 +12,7 @@ export interface RequestContext {
   readonly facts: ModelFacts;
   readonly losses: LossReport;
   readonly ids: ToolIds;
+  readonly limit: AnswerLimit;
   /** True for a body that was written in this format: its own fields are sent unchanged. */
   readonly native: boolean;
 }

@@ -107,7 +107,7 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
 
 /** Fields of the attempt that answered, and the list of all attempts. */
 function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
-  const { place, responseModel, finish, losses, usage, semantic } = answered;
+  const { place, responseModel, finish, losses, defaulted, usage, semantic } = answered;
   return {
     ...(place && { provider: place.provider, request_model: place.model }),
     ...(responseModel !== undefined && { response_model: responseModel }),
@@ -122,6 +122,7 @@ function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedR
       },
     }),
     ...(losses.length > 0 && { losses: losses.map(({ param, action }) => `${param}:${action}`) }),
+    ...(defaulted.length > 0 && { defaulted: defaulted.map(({ param, value }) => `${param}:${value}`) }),
     ...(usage &&
       answered.answered && {
         tokens: {

@@ -200,6 +200,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: Name
     strict: file.strict_open_ai_compliance ?? around.strict,
     messagesRoute: file.messages_route ?? around.messagesRoute,
     chain: (file.plugins && chains.get(file.plugins)?.attempt) ?? around.chain,
+    defaultMaxTokens: file.default_max_tokens ?? around.defaultMaxTokens,
   };
 }
 

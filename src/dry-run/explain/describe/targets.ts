@@ -68,6 +68,7 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
     outbound: describeOutbound(seen, one),
     // The record has no reasons.
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
+    defaulted: attempt.defaulted ?? [],
     cache: describeCache(seen, one),
     refused: one.supposed || !attempt.error ? undefined : describeError(attempt.error),
     metrics: describeMetrics(seen, one),

@@ -44,6 +44,12 @@ export function targetSections(
         row([span(param, 'warn'), span(` ${action}`), aside(`  ${reason}`)]),
       ),
     },
+    {
+      label: 'default',
+      rows: reported.defaulted.map(({ param, value, reason }) =>
+        row([span(param, 'warn'), span(` ${value}`), aside(`  ${reason}`)]),
+      ),
+    },
     { label: 'refused', rows: reported.refused ? answerRows(reported.refused) : [] },
     { label: 'cache', rows: reported.cache ? cacheRows(reported.cache) : [] },
     {

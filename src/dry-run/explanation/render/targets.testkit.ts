@@ -86,6 +86,7 @@ export function createTarget(parts: Partial<TargetExplanation> = {}): TargetExpl
       ],
     },
     losses: [],
+    defaulted: [],
     cache: undefined,
     refused: undefined,
     metrics: [
@@ -166,6 +167,7 @@ export const gemini = (parts: Partial<TargetExplanation> = {}): TargetExplanatio
       ],
     },
     losses: [{ param: 'logit_bias', action: 'dropped', reason: 'Gemini has nothing like it' }],
+    defaulted: [],
     cache: {
       key: '3f2a9c',
       parts: { caller: 'search', target: 'config.targets[1]', authorization: '[secret]' },
