@@ -34,6 +34,10 @@ export type ChainItem =
 export type ChainList = ChainItem[];
 export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
 /**
+ * Fields beyond OpenAI's API that the server gets. `keep`: all. `drop`: none; each is a reported loss, `thinking` becomes `reasoning_effort` where the model is known to have it, and functions that ask for the provider's own tool by their name (`web_search`, `computer_use`) are treated as at OpenAI. A list: these fields alone. Fields that Gatehouse does not know are always sent. Default: `drop` at api.openai.com and Azure, `keep` elsewhere.
+ */
+export type ExtensionSetting = 'keep' | 'drop' | readonly string[];
+/**
  * Names of betas.
  */
 export type Betas = string[];
@@ -402,7 +406,7 @@ export interface Files {
   dir?: string;
   gcs?: FilesGcs;
   /**
-   * Address in front of a file's id, in references of the form `https://{url}/{id}`. Default: requests name files by their id only.
+   * Address in front of a file's id, in references of the form `{url}/{id}`. Default: requests name files by their id only.
    */
   url?: string;
   max_file_bytes?: Bytes;
@@ -662,6 +666,7 @@ export interface VertexEndpoint {
    * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
+  extensions?: ExtensionSetting;
 }
 /**
  * The division of embedding requests into calls of Vertex AI.
@@ -782,6 +787,7 @@ export interface OpenAiEntry {
    * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
+  extensions?: ExtensionSetting;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
@@ -851,6 +857,7 @@ export interface AzureOpenAiEntry {
    * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
+  extensions?: ExtensionSetting;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
@@ -987,7 +994,7 @@ export interface GatewayKey {
     [k: string]: string;
   };
   /**
-   * What becomes of a request whose own value for a key of `metadata` differs. lax: the value is dropped, and the record counts it. strict: the request is refused (400 `metadata_rejected`).
+   * Treatment of a request whose own value for a key of `metadata` differs. lax: the value is dropped, and the record counts it. strict: the request is refused (400 `metadata_rejected`).
    */
   bound?: 'lax' | 'strict';
   /**
@@ -1390,7 +1397,7 @@ export interface MetadataRules {
  */
 export interface PromptFile {
   /**
-   * What the prompt is for; part of GET /v1/prompts.
+   * Purpose of the prompt, part of the reply of GET /v1/prompts.
    */
   description?: string;
   labels?: PromptLabels;
@@ -2029,6 +2036,16 @@ export interface TestExpectation {
    * All parameters that the target could not express, in any order.
    */
   dropped?: string[];
+  /**
+   * All fields that the request omits and the gateway sets because the target demands them, with their values. {}: none.
+   */
+  defaulted?: {
+    [k: string]: number;
+  };
+  /**
+   * The calls for vectors of a semantic cache, as `outbound`. An object: the last call. A list: all calls, in order.
+   */
+  embeddings?: TestOutbound | TestOutbound[];
   /**
    * Counters that must have increased; others may have increased too.
    *

@@ -17,3 +17,8 @@ const root = findRoot();
 
 /** Absolute path of a file that ships with the package, such as `schemas/server.json`. */
 export const packageFile = (path: string): string => join(root, path);
+
+const RUNS_SOURCES = import.meta.url.endsWith('.ts');
+
+/** Absolute path of a module such as `src/plugin/index`: its source, or in the installed package the file built from it. */
+export const moduleFile = (path: string): string => packageFile(RUNS_SOURCES ? `${path}.ts` : `dist/${path}.js`);

@@ -8,6 +8,7 @@ import {
   type Turns,
 } from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import { LONG_TEXT_SHOWN } from '../../src/plugin/abridged-json.ts';
 import body from './index.ts';
 
 interface Upload {
@@ -119,14 +120,18 @@ describe('body', () => {
   ])('validates a body %s whole', async (_, turns) => {
     const { request, validated, failure } = await upload({ pieces: [large('"model":"m","stream":true,')], turns });
     expect(failure).toBeUndefined();
-    expect(validated).toEqual([{ model: 'm', stream: true, messages: ['x'.repeat(70_000)] }]);
+    expect(validated).toEqual([{ model: 'm', stream: true, messages: [LONG_TEXT_SHOWN] }]);
+    expect(request.body?.json()).toEqual({ model: 'm', stream: true, messages: ['x'.repeat(70_000)] });
     expect(request.bodyValidated).toBe(true);
   });
 
-  it('reads, parses and validates a body that needs turns in a turn each', async () => {
+  it.each([
+    ['reads, parses and validates a body of short texts that needs turns', `{"a":[${'"x",'.repeat(40)}0]}`, 3],
+    ['reads and validates a body of long texts that needs turns', large('"model":"m",'), 2],
+  ])('%s in a turn each', async (_, sent, count) => {
     const turns = heavyTurns();
-    const { validated } = await upload({ pieces: [large('"model":"m",')], turns: () => turns });
-    expect([turns.count, validated.length]).toEqual([3, 1]);
+    const { validated } = await upload({ pieces: [sent], turns: () => turns });
+    expect([turns.count, validated.length]).toEqual([count, 1]);
   });
 
   it.each([

@@ -36,30 +36,35 @@ export default definePlugin({
       }
       return known;
     };
-    return async function body(ctx, next) {
+    const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
+      const whole = RequestBody.read(bytes, limits.json);
+      namesFor(operation).check(whole);
+      for (const object of operation.fields?.lifted ?? []) if (whole.has(object)) whole.refuseRepeatsIn(object);
+      return withPath(exchange, operation, whole);
+    };
+    /** Parsing cannot be interrupted, so it has a turn of its own. */
+    const inTurns = async (exchange: Exchange, operation: Operation, bytes: Buffer): Promise<void> => {
+      const whole = (exchange.request.body = await turns.run(exchange, () => scan(exchange, operation, bytes)));
+      if (!whole.abridges) await turns.run(exchange, () => void whole.json());
+      await turns.run(exchange, () => check(operation, whole));
+    };
+    return function body(ctx, next) {
       const { exchange } = ctx;
       const { operation, request } = exchange;
       // Rejects a request that already has an error, when no plugin before this one has.
       if (exchange.error) throw exchange.error;
-      if (operation && bodyKind(operation) === 'json') {
-        checkMediaType(request.headers);
-        const bytes = await readBody(ctx, limits);
-        request.bodyBytes = bytes.length;
-        const read = (): RequestBody => {
-          const whole = RequestBody.read(bytes, limits.json);
-          namesFor(operation).check(whole);
-          for (const object of operation.fields?.lifted ?? []) if (whole.has(object)) whole.refuseRepeatsIn(object);
-          return withPath(exchange, operation, whole);
-        };
-        if (turns.isHeavy(bytes.length)) {
-          // Parsing cannot be interrupted, so it has a turn of its own.
-          const whole = (request.body = await turns.run(exchange, read));
-          await turns.run(exchange, () => void whole.json());
-          await turns.run(exchange, () => check(operation, whole));
-        } else check(operation, (request.body = read()));
+      if (!operation || bodyKind(operation) !== 'json') return next();
+      checkMediaType(request.headers);
+      const goOn = (): Promise<void> => {
         request.bodyValidated = operation.validateReceived === undefined;
-      }
-      await next();
+        return next();
+      };
+      return readBody(ctx, limits).then((bytes) => {
+        request.bodyBytes = bytes.length;
+        if (turns.isHeavy(bytes.length)) return inTurns(exchange, operation, bytes).then(goOn);
+        check(operation, (request.body = scan(exchange, operation, bytes)));
+        return goOn();
+      });
     };
   },
 });
@@ -88,13 +93,13 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
 }
 
 function checkWhole(operation: Operation, body: RequestBody): void {
-  refuse(operation.validate(body.json()));
+  refuse(operation.validate(body.abridged()));
   body.checked = true;
 }
 
 /** The plugin that writes the body validates the result. */
 const checkReceived = ({ validateReceived }: Operation, body: RequestBody): void =>
-  refuse(validateReceived?.(body.json()));
+  refuse(validateReceived?.(body.abridged()));
 
 function refuse(fault: BodyFault | undefined): void {
   if (!fault) return;

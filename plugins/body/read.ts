@@ -4,7 +4,7 @@ import { GatewayError, type Cancellation, type GatewayContext, type RequestLimit
 /**
  * Reads the bytes of a request's body, within the limits of one body and of all requests together. Throws GatewayError.
  */
-export async function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
+export function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
   // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
   let room = Number(req.headers['content-length'] ?? 0);
   if (room > limits.body) throw tooLarge(limits.body);
@@ -12,14 +12,13 @@ export async function readBody({ req, res, exchange }: GatewayContext, limits: R
   if (refused) throw refused;
   // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
   if (req.headers.expect !== undefined) res.writeContinue();
-  const bytes = await collect(req, exchange.cancellation, (size) => {
+  return collect(req, exchange.cancellation, (size) => {
     if (size > limits.body) return tooLarge(limits.body);
     if (size <= room) return undefined;
     const noRoom = limits.reserve(exchange, size - room);
     if (!noRoom) room = size;
     return noRoom;
   });
-  return withoutMark(bytes);
 }
 
 /** @param refusal returns the error for a body of this size, if it is not allowed */
@@ -32,26 +31,28 @@ function collect(
     const pieces: Buffer[] = [];
     let size = 0;
     let stopListening = (): void => {};
-    const settle = (outcome: () => void): void => {
-      req.off('data', onData).off('end', onEnd).off('error', onGone);
-      stopListening();
-      outcome();
-    };
     const onData = (piece: Buffer): void => {
       size += piece.length;
       const refused = refusal(size);
       if (!refused) return void pieces.push(piece);
-      settle(() => {
-        req.pause();
-        reject(refused);
-      });
+      req.pause();
+      fail(refused);
     };
-    const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+    // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
+    const onEnd = (): void => {
+      stopListening();
+      resolve(withoutMark(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+    };
+    const fail = (error: GatewayError): void => {
+      req.off('data', onData).off('end', onEnd).off('error', onGone);
+      stopListening();
+      reject(error);
+    };
     const onGone = (): void =>
-      settle(() => reject(new GatewayError('client_closed', 'The client disconnected while it sent its body.')));
+      fail(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
     req.on('data', onData).on('end', onEnd).on('error', onGone);
     // Calls back at once when the client has already disconnected.
-    stopListening = cancellation.onCancel((reason) => settle(() => reject(reason)));
+    stopListening = cancellation.onCancel(fail);
   });
 }
 
@@ -61,4 +62,5 @@ function tooLarge(limit: number): GatewayError {
 
 const MARK = Buffer.from('\ufeff');
 /** A byte order mark has no meaning in UTF-8; RFC 8259, section 8.1, lets a parser ignore it. */
-const withoutMark = (bytes: Buffer): Buffer => (MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes);
+const withoutMark = (bytes: Buffer): Buffer =>
+  bytes[0] === MARK[0] && MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes;

@@ -15,7 +15,7 @@ import { cacheKey } from './key.ts';
 import { readCacheOptions } from './client-options.ts';
 import { keepOnly, lookUpNear, type NearReply, type SemanticJob } from './near.ts';
 
-/** Answers identical requests from the cache, near ones where the config says so, and sends only one of several identical concurrent requests upstream. */
+/** Answers identical requests from the cache, and near ones if the config enables that. Sends only one of several identical concurrent requests upstream. */
 export default definePlugin({
   name: 'cache',
   level: 'attempt',
@@ -71,7 +71,7 @@ export default definePlugin({
       const kept = host.cache.find(key);
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
-      // The reply to an identical request in flight is sure, and needs no vector.
+      // An identical request in flight gives the exact reply without a call for vectors.
       const near =
         settings.semantic && !flights.find(flightKey(job)) ? await lookUpNear(job, settings.semantic) : undefined;
       if (near?.reply && answer(job, near.reply, 'semantic_hit')) return;

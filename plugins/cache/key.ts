@@ -34,7 +34,7 @@ export function cacheKey(question: CacheQuestion): string {
   return hash.digest('base64url');
 }
 
-/** What a question by meaning must have in common with a stored one: all of its exact key except the compared text. */
+/** The scope and group of a request's text: near requests have equal exact keys except for the compared text. */
 export function textPlace(question: CacheQuestion, { around }: ComparedText): TextPlace {
   const { attempt, exchange, settings } = question;
   const hash = createHash('sha256');

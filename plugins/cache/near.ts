@@ -14,15 +14,15 @@ import type {
 } from '../../src/plugin/index.ts';
 import { textPlace, type CacheQuestion } from './key.ts';
 
-/** Near texts whose words are compared with those of one question, nearest or not. */
+/** Maximum number of near texts whose word order is compared with that of one request. */
 const MAX_ORDERS = 32;
 
-/** Texts that get their vectors with one question. The texts of a group have none until a second text arrives in it. */
+/** Maximum number of stored texts in one call for vectors. The texts of a group have no vectors until a second text arrives. */
 const VECTORS_AT_ONCE = 8;
 
 export interface SemanticJob {
   readonly question: CacheQuestion;
-  /** Of the exact question. */
+  /** The exact cache key. */
   readonly key: string;
   readonly cache: ReplyCache;
   readonly semantic: SemanticCache;
@@ -116,7 +116,7 @@ async function compare(job: SemanticJob, { place, asked, settings }: Comparison)
   };
 }
 
-/** The stored texts that no fact tells from the question; a lookup that ends without any. */
+/** The stored texts with the same facts as the request. Without any, the result of the look-up. */
 function candidatesFor(
   { semantic, key, cache }: SemanticJob,
   place: TextPlace,

@@ -32,17 +32,19 @@ export default definePlugin({
   create({ host }) {
     const { configs, turns } = host;
     const names = new ConfigNames();
-    return async function config(ctx, next) {
+    const checkInTurn = async (chosen: GatewayConfig, exchange: Exchange): Promise<void> =>
+      await turns.run(exchange, () => names.check(chosen, exchange));
+    return function config(ctx, next) {
       const { exchange } = ctx;
       exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
       exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
       exchange.config = chooseConfig(exchange, configs);
       exchange.deadline = deadlineOf(exchange, exchange.config);
       const { config: chosen } = exchange;
-      if (turns.isHeavy(exchange.request.bodyBytes)) await turns.run(exchange, () => names.check(chosen, exchange));
-      else names.check(chosen, exchange);
-      await configs.run(chosen, ctx);
-      await next();
+      const goOn = (): Promise<void> => configs.run(chosen, ctx).then(next);
+      if (turns.isHeavy(exchange.request.bodyBytes)) return checkInTurn(chosen, exchange).then(goOn);
+      names.check(chosen, exchange);
+      return goOn();
     };
   },
 });
@@ -85,7 +87,10 @@ const isInline = (requested: string | undefined): boolean => requested?.trimStar
 function inline(json: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {
   const header = request.headerName('config');
   if (!caller?.inlineConfigs)
-    throw new GatewayError('config_not_allowed', `This key may not send its own gateway config in ${header}.`);
+    throw new GatewayError(
+      'config_not_allowed',
+      `This key may not send its own gateway config in ${header}: \`inline_configs\` in keys.yaml allows it.`,
+    );
   return configs.inline(json, header, { plugins: caller.inlinePlugins ?? false });
 }
 

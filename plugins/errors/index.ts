@@ -24,14 +24,9 @@ export default definePlugin({
     return { does: `answers ${error.code} (${error.clientStatus})${format ? ` in the format ${format.name}` : ''}` };
   },
   create({ host }) {
-    return async function errors(ctx, next) {
+    return function errors(ctx, next) {
       const { exchange } = ctx;
-      try {
-        // A path or method that the gateway does not serve has its error from the start: neither key nor body is
-        // needed.
-        if (exchange.error) throw exchange.error;
-        await next();
-      } catch (thrown) {
+      const render = (thrown: unknown): void => {
         const error = toGatewayError(thrown);
         // The chain has already logged faults of external plugins, under the plugin's name.
         if (error.code === 'internal_error' && error.plugin === undefined)
@@ -41,6 +36,14 @@ export default definePlugin({
         const reply = errorReply(error, format, exchange.id);
         Object.assign(reply.headers, retryHeaders(exchange, error), connectionHeader(ctx.req, error));
         exchange.reply = reply;
+      };
+      try {
+        // A path or method that the gateway does not serve has its error from the start: neither key nor body is
+        // needed.
+        if (exchange.error) throw exchange.error;
+        return next().catch(render);
+      } catch (thrown) {
+        return Promise.reject(thrown).catch(render);
       }
     };
   },
@@ -76,8 +79,11 @@ const isFinal = (error: GatewayError): boolean =>
 const DISCARDED_BYTES = 1024 * 1024;
 
 /** Closes the connection when reading the rest of a refused body would cost more than a new connection. */
-function connectionHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {
+function connectionHeader(req: IncomingMessage, { code }: GatewayError): Record<string, string> {
+  const { headers } = req;
   const unread =
+    // node:http discards the rest of a body only if nothing of it was read.
+    (req.readableDidRead && !req.complete) ||
     code === 'request_too_large' ||
     code === 'request_timeout' ||
     code === 'body_too_slow' ||

@@ -21,10 +21,10 @@ export default definePlugin({
     return { does: `answers from the files of key ${caller?.keyId}; nothing is sent to a model` };
   },
   create({ host: { files: service } }) {
-    return async function files(ctx, next) {
+    return function files(ctx, next) {
       const answer = ANSWERS.get(ctx.exchange.operation?.id ?? '');
       if (!answer) return next();
-      ctx.exchange.reply = await answer(service, ctx);
+      return answer(service, ctx).then((reply) => void (ctx.exchange.reply = reply));
     };
   },
 });
@@ -48,7 +48,10 @@ const shape = (file: StoredFile, exchange: Exchange): object =>
   isAnthropic(exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
 
 async function create(service: FileService, ctx: GatewayContext): Promise<Reply> {
-  return jsonReply(shape(await service.upload(ctx), ctx.exchange));
+  const { exchange } = ctx;
+  const file = await service.upload(ctx);
+  exchange.upload = { id: file.id, bytes: file.bytes };
+  return jsonReply(shape(file, exchange));
 }
 
 async function list(service: FileService, { exchange, querystring }: GatewayContext): Promise<Reply> {

@@ -16,11 +16,11 @@ export default definePlugin({
     return does === '' ? undefined : { does, details: { asked: tried, leftOut } };
   },
   create({ host }) {
-    return async function route(ctx, next) {
+    return function route(ctx, next) {
       const { config } = ctx.exchange;
       if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-      await new TargetSelector(ctx, config, ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host).run();
-      await next();
+      const tools = ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host;
+      return new TargetSelector(ctx, config, tools).run().then(next);
     };
   },
 });

@@ -18,9 +18,11 @@ export default definePlugin({
     return { does: `POST ${outbound.origin}${outbound.path}${calls > 1 ? `, ${calls} times` : ''}` };
   },
   create({ host }) {
-    return async function send(ctx, next) {
-      ctx.attempt.reply = await host.send.send(ctx.exchange, ctx.attempt);
-      await next();
+    return function send({ exchange, attempt }, next) {
+      return host.send.send(exchange, attempt).then((reply) => {
+        attempt.reply = reply;
+        return next();
+      });
     };
   },
 });

@@ -10,6 +10,7 @@ import {
   type ResolvedTarget,
   type Steps,
 } from '../../src/plugin/index.ts';
+import { describeStoredFiles } from './stored-files.ts';
 
 /** Resolves the target and encodes the request in the target's format. */
 export default definePlugin({
@@ -28,11 +29,11 @@ export default definePlugin({
       ...(calls > 1 ? [`${calls} calls`] : []),
       ...defaulted.map(({ param, value }) => `${param} ${value} by default`),
       ...(lost > 0 ? [`${lost} ${lost === 1 ? 'parameter' : 'parameters'} lost`] : []),
-      ...(storedFiles !== undefined ? [`stored files: ${storedFiles}`] : []),
+      ...(storedFiles ? [`stored files: ${describeStoredFiles(storedFiles, resolved)}`] : []),
     ];
     const { slug, model, format } = resolved;
     const details = { slug, model, format, calls, lost: losses.map(({ param }) => param) };
-    return { does: parts.join(', '), details: storedFiles === undefined ? details : { ...details, storedFiles } };
+    return { does: parts.join(', '), details: storedFiles ? { ...details, storedFiles } : details };
   },
   create({ host }) {
     const { targets, media, translate, turns } = host;
@@ -63,19 +64,19 @@ export default definePlugin({
       const inlined = await turns.run(exchange, () => media.inline(exchange, attempt, resolved), attempt);
       return all(translate.prepareInSteps(exchange, attempt, resolved), inlined ?? attempt.body);
     };
-    return async function transform(ctx, next) {
-      const { attempt, exchange } = ctx;
+    return function transform({ attempt, exchange }, next) {
       const isHeavy = turns.isHeavy(attempt.body.original.length);
+      const goOn = ({ outbound, losses, defaulted }: Prepared): Promise<void> => {
+        attempt.outbound = outbound;
+        // The attempt now waits for its upstream, perhaps for minutes.
+        if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
+        attempt.losses.push(...losses);
+        attempt.defaulted = defaulted;
+        refuseLosses(exchange, attempt);
+        return next();
+      };
       const written = isHeavy ? inTurns(exchange, attempt) : atOnce(exchange, attempt);
-      // Awaits only a promise, to save a microtask.
-      const { outbound, losses, defaulted } = 'outbound' in written ? written : await written;
-      attempt.outbound = outbound;
-      // The attempt now waits for its upstream, perhaps for minutes.
-      if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
-      attempt.losses.push(...losses);
-      attempt.defaulted = defaulted;
-      refuseLosses(exchange, attempt);
-      await next();
+      return 'outbound' in written ? goOn(written) : written.then(goOn);
     };
   },
 });

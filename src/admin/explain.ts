@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
-import { explanationText } from '../dry-run/explain/explanation-text.ts';
 import { BadQuestion, readQuestion } from '../dry-run/explain/question.ts';
 import type { ExplainOutcome, ExplainSource } from '../dry-run/explain/explain-service.ts';
 
@@ -55,7 +54,7 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
     return failure(413, 'request_too_large', message, { connection: 'close' });
   }
   try {
-    return answerOf(await source.explain(readQuestion(bytes, limits)), request);
+    return await answerOf(await source.explain(readQuestion(bytes, limits)), request);
   } catch (error) {
     if (error instanceof BadQuestion) return failure(400, 'invalid_question', error.message);
     throw error;
@@ -71,10 +70,12 @@ async function explained(request: IncomingMessage, source: ExplainSource, id: st
   );
 }
 
-function answerOf({ explanation, refused }: ExplainOutcome, { headers }: IncomingMessage): AdminAnswer {
+async function answerOf({ explanation, refused }: ExplainOutcome, { headers }: IncomingMessage): Promise<AdminAnswer> {
   if (refused)
     return failure(refused.status, refused.code, refused.message, refused.status === 503 ? LATER : undefined);
-  return { status: 200, body: wantsText(headers.accept) ? explanationText(explanation) : explanation };
+  if (!wantsText(headers.accept)) return { status: 200, body: explanation };
+  const { explanationText } = await import('../dry-run/explain/explanation-text.ts');
+  return { status: 200, body: explanationText(explanation) };
 }
 
 /** A client that accepts text/plain and not JSON gets text. */

@@ -28,7 +28,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly host: ResolvedTarget['host'];
   readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly modelInBody: ResolvedTarget['modelInBody'];
-  readonly ownApi: ResolvedTarget['ownApi'];
+  readonly extensions: ResolvedTarget['extensions'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
@@ -54,7 +54,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.host = location.host;
     this.streamUsage = location.streamUsage;
     this.modelInBody = location.modelInBody;
-    this.ownApi = location.ownApi;
+    this.extensions = location.extensions;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
     this.estimatesTokens = estimates;

@@ -33,7 +33,7 @@ describe('compileCatalog', () => {
     expect(compiled?.models?.matches('claude-x')).toBe(true);
   });
 
-  test('says where the slug of a second entry without one comes from', () => {
+  test('an error about two entries with one slug explains a slug that comes from the provider', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const simulator = { slug: 'simulator', provider: 'simulator' } as const;
     expect(compileCatalog({ providers: [simulator, simulator] }, setup).entries.map(({ name }) => name)).toEqual([

@@ -18,7 +18,7 @@ export interface CatalogEntry {
   /** Undefined: the server's limit. */
   readonly connections: number | undefined;
   readonly timeouts: TimeoutSettings;
-  /** What happens to a count of tokens that the upstream does not have. Undefined: it is refused. */
+  /** Treatment of a token count that the upstream does not have. Undefined: it is refused. */
   readonly count?: 'estimate' | 'refuse' | undefined;
   /** Undefined: the known models. */
   readonly inlineThinking?: InlineThinkers | undefined;

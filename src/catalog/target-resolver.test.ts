@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../schemas/types.generated.ts';
 import { Secret, type Caller, type Exchange } from '../plugin/index.ts';
+import { vertexCountTokens } from '../operations/vertex-count-tokens.ts';
 import { createCaller, createExchange, createTarget } from '../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
@@ -304,7 +305,12 @@ describe('a project and location in the path', () => {
     more: { params?: Record<string, string>; headers?: Record<string, string>; caller?: Partial<Caller> } = {},
   ) {
     const catalog = compileCatalog(FILE, testSetup(noTokenCalls).setup);
-    const exchange = createExchange({ params, ...more, caller: createCaller(more.caller) });
+    const exchange = createExchange({
+      params,
+      operation: vertexCountTokens,
+      ...more,
+      caller: createCaller(more.caller),
+    });
     const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
     return resolver.resolve(exchange, createTarget(), 'gemini-2.5-pro', false);
   }

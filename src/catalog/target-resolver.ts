@@ -137,8 +137,8 @@ export class CatalogResolver implements TargetResolver {
     }
     const wanted = configured ?? input.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
-      // A path of Vertex AI names the provider; its project and location are ignored.
-      if (input.exchange.request.params['project'] !== undefined) return this.#byProvider(input, 'vertex-ai');
+      const own = input.exchange.operation?.provider;
+      if (own !== undefined) return this.#byProvider(input, own);
       const header = input.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',

@@ -390,7 +390,7 @@ describe('a composed chain', () => {
     process.on('unhandledRejection', note);
     const failing = plugin('failing', async () => {
       await new Promise(setImmediate);
-      throw new Error('nobody hears this');
+      throw new Error('unheard');
     });
     const hasty = plugin('hasty', async (_, next) => void next());
     await expect(run([hasty, failing])).rejects.toThrow('plugin "hasty" did not await next()');

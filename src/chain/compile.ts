@@ -1,4 +1,13 @@
-import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Problem, Report } from '../plugin/index.ts';
+import type {
+  CapabilityName,
+  GatewayContext,
+  Host,
+  Middleware,
+  Plugin,
+  PluginLevel,
+  Problem,
+  Report,
+} from '../plugin/index.ts';
 import { messageOf } from '../plugin/blame.ts';
 import { started, type Chain, type Guard, type Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
@@ -250,4 +259,5 @@ export function compose(instances: readonly Instance[]): Chain {
 const plainLink =
   ({ middleware }: Instance, downstream: Chain): Chain =>
   (ctx) =>
-    middleware(ctx, () => downstream(ctx));
+    // See `AttemptScope`: a built-in plugin of an attempt reads no field that the scope lacks.
+    middleware(ctx as GatewayContext, () => downstream(ctx));

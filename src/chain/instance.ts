@@ -42,7 +42,26 @@ export interface PluginFailure {
   readonly error: unknown;
 }
 
-export type Chain = (ctx: GatewayContext) => Promise<void>;
+/** What a chain runs with: Koa's context, or an `AttemptScope`. */
+export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
+
+export type Chain = (ctx: ChainContext) => Promise<void>;
+
+/**
+ * What an attempt chain runs with. Built-in plugins of an attempt read these two fields alone. The Koa context with the
+ * attempt's own response is made when an external plugin needs it: making it costs as much as all built-in plugins of
+ * the chain (measured).
+ */
+export abstract class AttemptScope implements ChainContext {
+  abstract readonly exchange: Exchange;
+  abstract readonly attempt: Attempt;
+  abstract koa(): GatewayContext;
+}
+
+/** The context for Koa middleware. */
+export const koaContextOf = (ctx: ChainContext): GatewayContext =>
+  // Chains of the other levels run with Koa's own context.
+  ctx instanceof AttemptScope ? ctx.koa() : (ctx as GatewayContext);
 
 /** A plugin breaks the rules of a chain. This is a fault of its author, reported with the plugin's name. */
 export class ChainFault extends Error {
@@ -50,7 +69,7 @@ export class ChainFault extends Error {
 }
 
 /** Turns a synchronous throw into a rejection: the caller of `next()` expects a promise. */
-export function started(chain: Chain, ctx: GatewayContext): Promise<void> {
+export function started<C>(chain: (ctx: C) => Promise<void>, ctx: C): Promise<void> {
   try {
     return chain(ctx);
   } catch (error) {

@@ -10,6 +10,7 @@ import {
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import {
   ChainFault,
+  koaContextOf,
   started,
   noteStop,
   type Chain,
@@ -25,7 +26,7 @@ const GRACE_MS = 100;
 
 /** Watches an external plugin: the chain rules, its time, its errors and the reply it leaves. */
 export function watchedLink(instance: Instance, downstream: Chain): Chain {
-  return (ctx) => new PluginRun(instance, downstream, ctx).run();
+  return (ctx) => new PluginRun(instance, downstream, koaContextOf(ctx)).run();
 }
 
 /** One run of one plugin for one request. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../plugin/index.ts';
+import { writeCompiledCode } from '../process/compiled-code.ts';
 import { startGateway, startPrimary, type GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
 import { setServingGateway } from '../process/process-faults.ts';
@@ -45,6 +46,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));
   const signal = await options.stopped;
+  writeCompiledCode();
   // The delay is for load balancers; with Ctrl-C there is none.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
   if (cut === 0) return 0;

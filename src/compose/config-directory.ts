@@ -74,13 +74,13 @@ export async function compileConfigs(
     chains: (file, report) => lists.requested(file, report),
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
-  const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
+  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
     const chain = config.chain ?? standardChain;
     refuseUnanswered(ctx, chain.pluginNames, server);
     onConfig?.(config, ctx);
-    await chain.run(ctx);
+    return chain.run(ctx);
   };
   return {
     get: (id) => configs.get(id),

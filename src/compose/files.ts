@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { NO_FILES } from '../files/disabled-files.ts';
 import { StoredFiles } from '../files/file-service.ts';
+import type { FileServiceSetup } from '../files/setup.ts';
 import type { FilesState } from '../files/files-state.ts';
 import { GcsFileStore } from '../files/gcs/gcs-store.ts';
 import { LocalFileStore } from '../files/local/local-store.ts';
@@ -16,6 +17,7 @@ interface FilesTools {
   readonly upstream: Upstream;
   /** Undefined in a dry run, which stores nothing. */
   readonly state: FilesState | undefined;
+  readonly reserve: FileServiceSetup['reserve'];
 }
 
 export interface ComposedFiles {
@@ -26,19 +28,20 @@ export interface ComposedFiles {
   readonly store: FileStore | undefined;
 }
 
-/** The files of these settings: stored, disabled, or stood in for. */
+/** The files of these settings: stored, disabled, or replaced by fakes. */
 export function composeFiles({ files }: ServerSettings, tools: FilesTools): ComposedFiles {
   if (!files) return { service: NO_FILES, source: undefined, store: undefined };
   const { place } = files;
   if (!tools.state) {
     const uri = typeof place === 'string' ? undefined : `gs://${place.bucket}/${place.prefix}`;
-    const standIn = fakeFiles({ url: files.url, inlineBytes: files.inlineBytes, uri });
-    return { service: standIn, source: standIn, store: undefined };
+    const fakes = fakeFiles({ url: files.url, inlineBytes: files.inlineBytes, uri });
+    return { service: fakes, source: fakes, store: undefined };
   }
   const store =
     typeof place === 'string' ? new LocalFileStore(place, remainsMs(files)) : createBucketStore(place, tools);
-  const { uploads } = tools.state;
-  const stored = new StoredFiles({ store, settings: files, uploads, clock: tools.clock });
+  const { state, clock, reserve } = tools;
+  const changed: FilesState['changed'] = (...change) => state.changed(...change);
+  const stored = new StoredFiles({ store, settings: files, uploads: state.uploads, reserve, changed, clock });
   return { service: stored, source: stored, store };
 }
 

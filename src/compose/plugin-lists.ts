@@ -1,26 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { GatewayFile, Target as TargetFile } from '../../schemas/types.generated.ts';
-import { isValid, type ChainItem, type CheckedChain } from '../chain/compile.ts';
+import { isValid, type ChainItem } from '../chain/compile.ts';
 import { divideList, namesOf, type DividedList } from '../chain/plugin-list.ts';
 import { Secret, type Capabilities, type NamedChain, type Report } from '../plugin/index.ts';
 import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { outerEntry, serverChain, type ChainBuilder, type ChainPlace, type ListedPlugin } from './chain-builder.ts';
 import { ListedChain } from './listed-chain.ts';
-import { RequestedChain, RequestedChains } from './requested-chains.ts';
+import { RequestedChain, RequestedChains, type CheckedList } from './requested-chains.ts';
 
 interface PluginListTools {
   readonly server: ServerSettings;
   readonly granted: { readonly request: Partial<Capabilities>; readonly attempt: Partial<Capabilities> };
-}
-
-/** A part of a list, checked in its place. */
-interface CheckedPart {
-  readonly id: string;
-  readonly pluginNames: ReadonlySet<string>;
-  readonly file: string;
-  readonly granted: Partial<Capabilities>;
-  readonly chain: CheckedChain;
 }
 
 /** The chains that the `plugins` lists of configs and targets name. Equal lists share one chain. */
@@ -87,7 +78,7 @@ export class PluginLists {
     }
   }
 
-  #part(place: ChainPlace, granted: Partial<Capabilities>, report: Report): CheckedPart {
+  #part(place: ChainPlace, granted: Partial<Capabilities>, report: Report): CheckedList {
     return {
       id: idOf(place.level, place.items),
       pluginNames: namesOf(place.items),
@@ -110,7 +101,7 @@ export class PluginLists {
     this.#builder.check(place, ({ message }) => report({ path: ['plugins'], on: 'key', message }));
   }
 
-  async #make(part: CheckedPart | undefined): Promise<ListedChain | undefined> {
+  async #make(part: CheckedList | undefined): Promise<ListedChain | undefined> {
     if (!part) return undefined;
     const known = this.#builder.shares ? this.#compiled.get(part.id) : undefined;
     if (known && isValid(part.chain)) return known;
@@ -123,7 +114,7 @@ export class PluginLists {
     return listed;
   }
 
-  #later(part: CheckedPart | undefined): NamedChain | undefined {
+  #later(part: CheckedList | undefined): NamedChain | undefined {
     if (!part) return undefined;
     return this.#compiled.get(part.id) ?? this.#requested.chain(part);
   }
@@ -157,7 +148,7 @@ function* listsOf(file: GatewayFile | TargetFile, path: readonly (string | numbe
 
 const processKey = randomBytes(32);
 
-/** Options may hold secrets, and explain shows ids: without the key of this process an id says nothing about them. */
+/** Explain shows ids, and options may hold secrets: the digest is keyed, so that an id does not reveal them. */
 function idOf(level: string, items: readonly ChainItem[]): string {
   const text = JSON.stringify([level, items], function (this: Record<string, unknown>, key, value: unknown) {
     // `value` is what `toJSON` of a secret returns.

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
-import { extname, isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runAs, type PluginWork } from '../chain/plugin-work.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
+import { moduleFile } from '../package-root.ts';
 import { messageOf } from '../plugin/blame.ts';
 import type { Clock, Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
@@ -48,8 +49,7 @@ export async function loadPluginModules(
   return registry;
 }
 
-/** The path relative to this file, and the extension, are the same in the sources and in `dist/`. */
-const PLUGIN_API = new URL(`../plugin/index${extname(import.meta.url)}`, import.meta.url).href;
+const PLUGIN_API = pathToFileURL(moduleFile('src/plugin/index')).href;
 let offered = false;
 
 /**

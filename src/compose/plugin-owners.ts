@@ -23,8 +23,8 @@ const MAX_FILES = 20_000;
 /** Node keeps modules for the life of the process, so this map does too. */
 const owners = new Map<string, Owned>();
 
-/** The gateway's file that calls into plugins. In a stack, the frames below it are callers of the gateway. */
-const BOUNDARY = /\/chain\/watched-link\.[jt]s$/;
+/** The gateway's file that calls into plugins, a chunk with a hash in the bundle. In a stack, the frames below it are callers of the gateway. */
+const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
 
 /** Registers a plugin module at this URL, ignoring the query. */
 export function ownModule(url: string, name: string): PluginModule {

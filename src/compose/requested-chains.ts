@@ -8,8 +8,8 @@ import type { PluginResources } from './plugin-resources.ts';
 /** Distinct lists whose plugins are kept. A caller can send any number of lists, with different options in each. */
 const KEPT_LISTS = 64;
 
-/** A checked list of a config that came with a request. */
-interface RequestedList {
+/** The plugins of one level in a `plugins` list, checked in their place. */
+export interface CheckedList {
   readonly id: string;
   readonly pluginNames: ReadonlySet<string>;
   readonly file: string;
@@ -37,12 +37,12 @@ export class RequestedChains {
     this.#builder = builder;
   }
 
-  chain(list: RequestedList): NamedChain {
+  chain(list: CheckedList): NamedChain {
     return new RequestedChain(list, (ctx) => this.#use(list, ctx));
   }
 
   /** The chain, held until the exchange ends. */
-  async #use(list: RequestedList, { exchange }: GatewayContext): Promise<ListedChain> {
+  async #use(list: CheckedList, { exchange }: GatewayContext): Promise<ListedChain> {
     let live = this.#live.get(list.id);
     if (!live) this.#live.set(list.id, (live = this.#create(list)));
     const used = live;
@@ -61,14 +61,14 @@ export class RequestedChains {
     }
   }
 
-  #create(list: RequestedList): Live {
+  #create(list: CheckedList): Live {
     const resources = this.#builder.newResources();
     const made = this.#make(list, resources);
     made.catch(() => {});
     return { made, resources, users: 0, isDropped: false };
   }
 
-  async #make(list: RequestedList, resources: PluginResources): Promise<ListedChain> {
+  async #make(list: CheckedList, resources: PluginResources): Promise<ListedChain> {
     const { file, granted, chain } = list;
     const plugins: ListedPlugin[] = [];
     const mistakes: string[] = [];
@@ -100,7 +100,7 @@ export class RequestedChain implements NamedChain {
   readonly #use: (ctx: GatewayContext) => Promise<ListedChain>;
   #last: readonly ListedPlugin[] = [];
 
-  constructor({ id, pluginNames }: RequestedList, use: (ctx: GatewayContext) => Promise<ListedChain>) {
+  constructor({ id, pluginNames }: CheckedList, use: (ctx: GatewayContext) => Promise<ListedChain>) {
     this.id = id;
     this.pluginNames = pluginNames;
     this.#use = use;

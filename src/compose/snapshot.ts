@@ -116,7 +116,14 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;
-  const files = composeFiles(server, { catalog, clock, upstream, state: shared.files });
+  const files = composeFiles(server, {
+    catalog,
+    clock,
+    upstream,
+    state: shared.files,
+    // A file may take minutes: its uploads have a bound and a limit of time of their own.
+    reserve: (exchange, bytes) => shared.inFlight.reserve(exchange, bytes, { kept: true }),
+  });
   const compilation = {
     server,
     catalog,

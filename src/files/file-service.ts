@@ -44,8 +44,12 @@ export class StoredFiles implements FileService, FileSource {
     const limits: FileLimits = { ...settings.limits, ...exchange.caller?.files };
     const end = uploads.begin(owner, settings.uploads);
     try {
+      const refusal = this.#reserveUpload(ctx);
+      if (refusal) throw refusal;
       const present = await this.#live(owner);
-      return await receiveFile(ctx, { ...this.#setup, owner, limits, present });
+      const file = await receiveFile(ctx, { ...this.#setup, owner, limits, present });
+      this.#setup.changed(1, file.bytes);
+      return file;
     } catch (error) {
       throw storeFailure(error);
     } finally {
@@ -97,9 +101,18 @@ export class StoredFiles implements FileService, FileSource {
   }
 
   async remove(exchange: Exchange, id: string): Promise<void> {
-    await this.find(exchange, id);
+    const { bytes } = await this.find(exchange, id);
     const owner = ownerOf(keyOf(exchange));
     if (!(await guarded(() => this.#setup.store.remove(owner, id)))) throw notFound(id);
+    this.#setup.changed(-1, bytes);
+  }
+
+  /** A form that is smaller than a piece fills only a part of its memory. */
+  #reserveUpload({ exchange, req }: GatewayContext): GatewayError | undefined {
+    const { store, reserve } = this.#setup;
+    const announced = req.headers['content-length'];
+    const bytes = Math.min(store.uploadBytes, announced === undefined ? Infinity : Number(announced));
+    return bytes > 0 ? reserve(exchange, bytes) : undefined;
   }
 
   async #live(owner: string): Promise<readonly FileEntry[]> {
@@ -121,7 +134,10 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
 function keyOf(of: Exchange | string | undefined): string {
   const keyId = typeof of === 'object' ? of.caller?.keyId : of;
   if (keyId !== undefined) return keyId;
-  throw new GatewayError('missing_api_key', 'Files belong to a gateway key, and this request brought none.');
+  throw new GatewayError(
+    'missing_api_key',
+    'Files belong to a gateway key, and this request has none: send it in `x-gateway-api-key`.',
+  );
 }
 
 /** @param entries in the order of their ids */

@@ -121,6 +121,8 @@ class FormReader {
     form.on('file', (...[name, stream, filename, , declared]: Parameters<BusboyEvents['file']>) => {
       // Without a listener, a stream that is destroyed with an error would end the process.
       stream.on('error', () => {});
+      // The parser goes on to the end of the piece in which a field was refused. Nothing would end this stream.
+      if (this.#over) return void stream.resume();
       if (name !== FILE_FIELD)
         return fail(refused(`The file must be in the field \`file\`, not \`${name.slice(0, 100)}\`.`, name));
       this.#stream = stream;

@@ -1,4 +1,4 @@
-import type { Clock, FileLimits } from '../plugin/index.ts';
+import type { Clock, Exchange, FileLimits, GatewayError } from '../plugin/index.ts';
 import type { FileStore } from '../state/file-store.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -16,5 +16,9 @@ export interface FileServiceSetup {
   readonly store: FileStore;
   readonly settings: FileSettings;
   readonly uploads: Uploads;
+  /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */
+  readonly reserve: (exchange: Exchange, bytes: number) => GatewayError | undefined;
+  /** Called after an upload (1) and after a removal (-1). */
+  readonly changed: (files: 1 | -1, bytes: number) => void;
   readonly clock: Clock;
 }

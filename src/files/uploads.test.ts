@@ -18,7 +18,7 @@ describe('uploads', () => {
     expect(() => uploads.begin('f', 8)).toThrow('files.uploads');
   });
 
-  it('that are refused tell their client when to come back', () => {
+  it('that are refused have a `retry-after` in their error', () => {
     const uploads = new Uploads();
     uploads.begin('a', 1);
     expect(() => uploads.begin('b', 1)).toThrow(expect.objectContaining({ code: 'busy', retryAfterMs: 5000 }));

@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts';
 
-/** An upload ends by its client's pace, so the advice is only a guess. */
+/** The client's pace decides when an upload ends, so this time is a guess. */
 const RETRY_AFTER_MS = 5000;
 
 /**
@@ -22,9 +22,11 @@ export class Uploads {
     // While few are under way, one key may have more than its share.
     const isCrowded = this.#all >= Math.floor(limit / 2);
     if (this.#all >= limit || (isCrowded && own >= share))
-      throw new GatewayError('busy', `The gateway already receives ${this.#all} files (files.uploads: ${limit}).`, {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
+      throw new GatewayError(
+        'busy',
+        `The gateway already receives ${this.#all} files, ${own} of them with this key (files.uploads: ${limit}).`,
+        { retryAfterMs: RETRY_AFTER_MS },
+      );
     this.#all += 1;
     this.#byOwner.set(owner, own + 1);
     let ended = false;

@@ -1,3 +1,5 @@
+import type { Maker, Signed } from './maker.ts';
+
 /**
  * The neutral conversation: the meaning of a chat request, independent of its API.
  *
@@ -6,6 +8,7 @@
  *   system field hoists them when it encodes.
  * - Nothing is guessed: a field the caller did not send is `undefined` here, never a default.
  * - Data is carried, not interpreted: tool arguments stay the JSON text the caller sent, media stays base64 or a URL.
+ * - A signature is valid for its maker alone. `maker` is set where the kind of the part does not show it (maker.ts).
  * - A decoder shares the caller's objects (schemas, opaque values) and an encoder never changes them.
  */
 
@@ -20,18 +23,17 @@ export interface CacheMarker {
   readonly ttl?: string;
 }
 
-export interface TextPart {
+/** Gemini signs ordinary text too (measured: 177 of the recordings). The signature is replayed on the same part. */
+export interface TextPart extends Signed {
   readonly type: 'text';
   readonly text: string;
   /** Transcript of audio in the same answer: OpenAI returns it beside the audio and not as content. */
   readonly spoken?: boolean;
-  /** Gemini signs ordinary text too (measured: 177 of the recordings). The signature is replayed on the same part. */
-  readonly signature?: string;
   readonly cache?: CacheMarker;
 }
 
 /** Reasoning the model showed. `signature` proves it to the provider that made it and must travel back unchanged. */
-export interface ThinkingPart {
+export interface ThinkingPart extends Signed {
   readonly type: 'thinking';
   readonly text: string;
   /**
@@ -44,12 +46,12 @@ export interface ThinkingPart {
    * back is unknown.
    */
   readonly unnamed?: boolean;
-  readonly signature?: string;
 }
 
 export interface RedactedThinkingPart {
   readonly type: 'redacted_thinking';
   readonly data: string;
+  readonly maker?: Maker;
 }
 
 export type MediaSource =
@@ -64,7 +66,7 @@ export interface StoredMedia {
 }
 
 /** An image, audio, a video or a document. `mime` is undefined only when neither the caller nor the URL gives it. */
-export interface MediaPart {
+export interface MediaPart extends Signed {
   readonly type: 'media';
   readonly media: 'image' | 'audio' | 'video' | 'document';
   readonly mime?: string;
@@ -75,11 +77,10 @@ export interface MediaPart {
   readonly detail?: string;
   /** Generated audio: its id at the provider, and its expiry (Unix seconds). */
   readonly stored?: StoredMedia;
-  readonly signature?: string;
   readonly cache?: CacheMarker;
 }
 
-export interface ToolCallPart {
+export interface ToolCallPart extends Signed {
   readonly type: 'tool_call';
   readonly id: string;
   readonly name: string;
@@ -88,7 +89,6 @@ export interface ToolCallPart {
   readonly custom?: boolean;
   /** Written as OpenAI's deprecated `function_call`, which has no id: `id` is generated. */
   readonly legacy?: boolean;
-  readonly signature?: string;
   readonly cache?: CacheMarker;
 }
 
@@ -109,19 +109,17 @@ interface RefusalPart {
 }
 
 /** Code that the model ran at the provider, and its output. */
-export interface CodePart {
+export interface CodePart extends Signed {
   readonly type: 'code';
   readonly language: string;
   readonly code: string;
   readonly id?: string;
-  readonly signature?: string;
 }
-export interface CodeResultPart {
+export interface CodeResultPart extends Signed {
   readonly type: 'code_result';
   readonly outcome: string;
   readonly output: string;
   readonly id?: string;
-  readonly signature?: string;
 }
 
 /**

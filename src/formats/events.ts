@@ -7,6 +7,7 @@ import type {
   RedactedThinkingPart,
   StoredMedia,
 } from './conversation.ts';
+import type { Maker } from './maker.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's vocabulary (docs/protocols/replies.md#finish-reasons). */
@@ -104,7 +105,13 @@ export type GenerationEvent =
       readonly inline?: boolean;
     }
   /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
-  | { readonly type: 'signature'; readonly choice: number; readonly block: number; readonly signature: string }
+  | {
+      readonly type: 'signature';
+      readonly choice: number;
+      readonly block: number;
+      readonly signature: string;
+      readonly maker?: Maker;
+    }
   | (RedactedThinkingPart & BlockPlace)
   | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
   /** `call` counts the calls of this choice from 0. The decoding format creates an id where the provider sent none. */
@@ -118,6 +125,7 @@ export type GenerationEvent =
       readonly custom?: boolean;
       readonly legacy?: boolean;
       readonly signature?: string;
+      readonly maker?: Maker;
     }
   | { readonly type: 'tool_arguments'; readonly choice: number; readonly call: number; readonly text: string }
   | {
@@ -129,6 +137,7 @@ export type GenerationEvent =
       readonly data: string;
       readonly stored?: StoredMedia;
       readonly signature?: string;
+      readonly maker?: Maker;
     }
   | (CodePart & BlockPlace)
   | (CodeResultPart & BlockPlace)

@@ -49,8 +49,11 @@ export interface RequestTarget {
   readonly streamUsage?: boolean | undefined;
   /** True when the body must name the model even though this host takes it from elsewhere. */
   readonly modelInBody?: boolean | undefined;
-  /** True for the API of the format's own vendor, which refuses what it does not document. */
-  readonly ownApi?: boolean | undefined;
+  /**
+   * The fields beyond the API of the format's vendor that this target takes (openai-chat/extensions.ts). Default: all, which a
+   * server of another vendor may know. The vendor's own API has none.
+   */
+  readonly extensions?: ReadonlySet<string> | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
@@ -193,6 +196,8 @@ export interface Portable {
 /** A body that can also be searched as text, which costs a hundredth of parsing it. */
 export interface SearchableBody extends BodyView {
   contains(text: string): boolean;
+  /** True when the text may match: a search for names of ASCII letters. */
+  mayMatch(pattern: RegExp): boolean;
 }
 
 /** Edits that a body needs before it is passed through, and the losses they cause. */
@@ -296,6 +301,11 @@ export interface Format {
    * that all other bodies pass unchanged. Throws RequestFault.
    */
   clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
+  /**
+   * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
+   * one. Undefined when the body holds none.
+   */
+  withoutSignatures?(body: BodyView, target: Pick<RequestTarget, 'model'>): Cleaning | undefined;
   /**
    * Same format on both sides: bytes pass unchanged. With `stream` false the whole body is one JSON document.
    * @param reply given for an answer that may begin with its chain of thought: then it is read and written anew

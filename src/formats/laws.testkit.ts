@@ -9,6 +9,7 @@
  *     expectRechunkingKeepsEvents(() => format.decodeStream(replyContext()), bytes, seed);
  *   }));
  */
+import type { Maker } from './maker.ts';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { FinishReason, GenerationEvent, Usage } from './events.ts';
@@ -74,7 +75,7 @@ const toolName = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,15}$/);
 /** A content block of a generation, before it is cut into events. */
 export type Block =
   | { readonly type: 'text'; readonly text: string; readonly signature?: string }
-  | { readonly type: 'thinking'; readonly text: string; readonly signature?: string }
+  | { readonly type: 'thinking'; readonly text: string; readonly signature?: string; readonly maker?: Maker }
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | {
       readonly type: 'tool_call';
@@ -105,6 +106,8 @@ export interface Abilities {
   readonly redacted?: boolean;
   /** Signatures on thinking; `textSignatures` and `callSignatures` are Gemini's. */
   readonly signatures?: boolean;
+  /** The maker of the signatures on thinking, if it is not Claude. */
+  readonly thoughtsBy?: Maker;
   readonly textSignatures?: boolean;
   readonly callSignatures?: boolean;
   readonly media?: boolean;
@@ -129,11 +132,12 @@ function blockArbitrary(can: Abilities): fc.Arbitrary<Block> {
       ...(signature && { signature }),
     })),
   ];
+  const made = can.thoughtsBy ? { maker: can.thoughtsBy } : {};
   if (can.thinking) {
     kinds.push(
       fc
         .tuple(text, optional(can.signatures, base64))
-        .map(([text, signature]) => ({ type: 'thinking', text, ...(signature && { signature }) })),
+        .map(([text, signature]) => ({ type: 'thinking', text, ...(signature && { signature, ...made }) })),
     );
   }
   if (can.redacted) kinds.push(base64.map((data) => ({ type: 'redacted_thinking', data })));
@@ -195,7 +199,7 @@ export function joinNeighbours(blocks: readonly Block[]): Block[] {
       joined[joined.length - 1] = {
         ...last,
         text: last.text + block.text,
-        ...(block.signature && { signature: block.signature }),
+        ...(block.signature && { signature: block.signature, ...madeBy(block) }),
       };
     } else joined.push(block);
   }
@@ -252,6 +256,8 @@ interface Place {
   readonly call: number;
 }
 
+const madeBy = (block: Block): { maker?: Maker } => ('maker' in block && block.maker ? { maker: block.maker } : {});
+
 function blockEvents(
   block: Block,
   { choice, block: at, call }: Place,
@@ -268,7 +274,7 @@ function blockEvents(
         text,
       }));
       if (block.signature !== undefined)
-        events.push({ type: 'signature', choice, block: at, signature: block.signature });
+        events.push({ type: 'signature', choice, block: at, signature: block.signature, ...madeBy(block) });
       return events;
     }
     case 'redacted_thinking':

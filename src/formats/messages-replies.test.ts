@@ -70,8 +70,16 @@ const ordered = (can: Abilities): fc.Arbitrary<GeneratedReply> =>
     })),
   }));
 
+const GEMINI: Abilities = {
+  thinking: true,
+  signatures: true,
+  thoughtsBy: 'gemini',
+  callSignatures: true,
+  cacheUsage: true,
+};
+
 const UPSTREAMS: readonly (readonly [string, Format, fc.Arbitrary<GeneratedReply>])[] = [
-  ['Gemini', formats.gemini, generation({ thinking: true, signatures: true, callSignatures: true, cacheUsage: true })],
+  ['Gemini', formats.gemini, generation(GEMINI)],
   ['Gemini without signatures', formats.gemini, generation({ thinking: true })],
   ['Gemini with pictures', formats.gemini, generation({ media: true, signatures: true })],
   ['OpenAI chat', formats['openai-chat'], ordered({ cacheUsage: true, refusal: true })],

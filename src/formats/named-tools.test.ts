@@ -6,6 +6,7 @@ import { replyContext, requestTarget } from './laws.testkit.ts';
 import { translateRequest } from './translate.ts';
 import { finish } from './steps.ts';
 
+const NONE: ReadonlySet<string> = new Set();
 const messages = [{ role: 'user', content: 'hi' }];
 const search = { type: 'function', function: { name: 'web_search' } };
 const described = { type: 'function', function: { name: 'web_search', description: 'd' } };
@@ -14,7 +15,7 @@ const other = { type: 'function', function: { name: 'f' } };
 const browser = { type: 'function', function: { name: 'computer_use', parameters: { environment: 'BROWSER' } } };
 
 function translated(upstream: 'anthropic-messages' | 'openai-chat' | 'gemini', body: JsonObject, model: string) {
-  const target = requestTarget({ model, ownApi: true });
+  const target = requestTarget({ model, extensions: NONE });
   const client = formats['openai-chat'];
   const request = { model, messages, max_tokens: 100, ...body };
   return finish(translateRequest(request, { client, upstream: formats[upstream], target, reply: replyContext() }));
@@ -26,6 +27,7 @@ function cleaned(body: JsonObject, target: Partial<RequestTarget>) {
     has: (key) => key in body,
     value: (key) => body[key],
     contains: (part) => text.includes(part),
+    mayMatch: (pattern) => pattern.test(text),
   };
   const cleaning = formats['openai-chat'].clean?.(view, requestTarget(target));
   return (
@@ -80,7 +82,7 @@ describe('a function web_search without parameters', () => {
 
   it('is lost on OpenAI’s other models, with the choice of it', () => {
     const choice = { type: 'function', function: { name: 'web_search' } };
-    const target = { model: 'gpt-4o', ownApi: true };
+    const target = { model: 'gpt-4o', extensions: NONE };
     expect(cleaned({ tools: [search], tool_choice: choice, parallel_tool_calls: false }, target)).toEqual({
       edits: { tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined },
       losses: ['tools[0]', 'tool_choice', 'parallel_tool_calls'],
@@ -93,9 +95,9 @@ describe('a function web_search without parameters', () => {
 
   it.each<[string, JsonObject, Partial<RequestTarget>]>([
     ['at a compatible server', { tools: [search, browser] }, { model: 'gpt-4o' }],
-    ['with parameters', { tools: [own] }, { model: 'gpt-4o', ownApi: true }],
-    ['of a broken body', { tools: ['web_search', null, { type: 'function', function: 3 }] }, { ownApi: true }],
-    ['that is only mentioned', { messages: ['"web_search"'] }, { ownApi: true }],
+    ['with parameters', { tools: [own] }, { model: 'gpt-4o', extensions: NONE }],
+    ['of a broken body', { tools: ['web_search', null, { type: 'function', function: 3 }] }, { extensions: NONE }],
+    ['that is only mentioned', { messages: ['"web_search"'] }, { extensions: NONE }],
   ])('keeps the caller’s bytes %s', (_, body, target) => {
     expect(cleaned(body, target)).toBeUndefined();
   });
@@ -104,7 +106,7 @@ describe('a function web_search without parameters', () => {
 describe('a web search of the Messages API', () => {
   const write = (model: string) => {
     const body = { model, max_tokens: 9, messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] };
-    const target = requestTarget({ model, ownApi: true });
+    const target = requestTarget({ model, extensions: NONE });
     const [client, upstream] = [formats['anthropic-messages'], formats['openai-chat']];
     return finish(translateRequest(body, { client, upstream, target, reply: replyContext() }));
   };
@@ -125,7 +127,9 @@ describe('computer use', () => {
   });
 
   it('is refused by OpenAI itself with a hint', () => {
-    expect(() => cleaned({ tools: [other, browser] }, { ownApi: true })).toThrow(/`tools\[1\]`.*computer-use preview/);
+    expect(() => cleaned({ tools: [other, browser] }, { extensions: NONE })).toThrow(
+      /`tools\[1\]`.*computer-use preview/,
+    );
   });
 
   it('is a function of the caller with properties of its own', () => {
@@ -134,6 +138,6 @@ describe('computer use', () => {
     expect(translated('anthropic-messages', { tools: [tool] }, 'claude-sonnet-4-5').body.tools).toMatchObject([
       { name: 'computer_use', input_schema: parameters },
     ]);
-    expect(cleaned({ tools: [tool] }, { ownApi: true })).toBeUndefined();
+    expect(cleaned({ tools: [tool] }, { extensions: NONE })).toBeUndefined();
   });
 });

@@ -94,7 +94,7 @@ describe.each([
     'Gemini with thoughts',
     formats.gemini,
     'gemini-2.5-pro',
-    { thinking: true, signatures: true, callSignatures: true },
+    { thinking: true, signatures: true, thoughtsBy: 'gemini', callSignatures: true },
   ],
 ] as const)('a reply of %s that comes back from a lax client', (_name, upstream, model, can) => {
   const target = requestTarget({ model, strict: false });

@@ -1,4 +1,4 @@
-import { noReply, type Chain } from '../chain/instance.ts';
+import { AttemptScope, noReply, type Chain } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
@@ -38,7 +38,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   defaulted: readonly DefaultedParam[] | undefined;
   body: RequestBody;
   outbound: Outbound | undefined;
-  storedFiles: string | undefined;
+  storedFiles: Attempt['storedFiles'];
   cache: CacheStatus | undefined;
   semantic: Attempt['semantic'];
   wait: Attempt['wait'];
@@ -134,18 +134,17 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
         stopListening();
         attempt.cancellation.cancel(OVER);
       });
-      const captured = new ResponseCapture();
-      const view = attemptContext(ctx, attempt, captured);
+      const scope = new RunningAttempt(ctx, attempt);
       try {
-        await (target.chain ? target.chain.run(view) : chain(view));
-        if (!attempt.reply) answerByStatus(view.response);
+        await (target.chain ? target.chain.run(scope) : chain(scope));
+        if (!attempt.reply) scope.answerByStatus();
         if (!attempt.reply) throw noReply(attempt);
       } catch (thrown) {
         loseAttempt(attempt, thrown);
         stopListening();
         throw thrown;
       }
-      winAttempt(exchange, attempt, captured);
+      winAttempt(exchange, attempt, scope.headers);
     },
   };
 }
@@ -159,14 +158,46 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   attempt.cancellation.cancel(error);
 }
 
-function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture): void {
+/** @param captured the headers that external plugins set on the attempt's response */
+function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture | undefined): void {
   const reply = attempt.reply!;
-  for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
+  if (captured)
+    for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
   // The exchange owns the reply now: setting another reply on the attempt would cancel this one.
   attempt.seal();
   exchange.request.body = undefined;
   attempt.release();
+}
+
+class RunningAttempt extends AttemptScope {
+  readonly exchange: Exchange;
+  readonly attempt: TargetAttempt;
+  readonly #ctx: GatewayContext;
+  #koa: GatewayContext | undefined;
+  #captured: ResponseCapture | undefined;
+
+  constructor(ctx: GatewayContext, attempt: TargetAttempt) {
+    super();
+    this.exchange = ctx.exchange;
+    this.attempt = attempt;
+    this.#ctx = ctx;
+  }
+
+  /** The headers of the attempt's response; undefined when no external plugin ran. */
+  get headers(): ResponseCapture | undefined {
+    return this.#captured;
+  }
+
+  override koa(): GatewayContext {
+    this.#captured ??= new ResponseCapture();
+    return (this.#koa ??= attemptContext(this.#ctx, this.attempt, this.#captured));
+  }
+
+  /** Replies with the status that an external plugin has set, if one has. */
+  answerByStatus(): void {
+    if (this.#koa) answerByStatus(this.#koa.response);
+  }
 }
 
 /**

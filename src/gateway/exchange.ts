@@ -22,6 +22,7 @@ import { isGivenUp } from '../chain/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../record/traces/traceparent.ts';
 import { clientAddress } from './client-address.ts';
+import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
 import { traceId, uuidv7 } from '../plugin/ids.ts';
 import type { ExchangeSettings } from './path-settings.ts';
@@ -69,9 +70,12 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   metadata: Readonly<Record<string, string>> = {};
   labels: Readonly<Record<string, string>> = {};
   prompt: UsedPrompt | undefined;
+  upload: Exchange['upload'];
   boundLabels: ReadonlySet<string> | undefined;
   droppedMetadata: number | undefined;
   error: GatewayError | undefined;
+  /** Its entry among the requests in flight. */
+  inFlight: InFlightEntry | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
   #deadline = Infinity;

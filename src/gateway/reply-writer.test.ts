@@ -20,7 +20,9 @@ async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_
     res = response;
     const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json', ...more };
     const setup = { clock, requestId: 'r', deadline, format: openaiChat, error: undefined };
-    writeReply(response, { ...reply, headers, status: 200 }, { ...setup, onEnd: (end) => void ends.push(end) });
+    const whole = { ...reply, headers, status: 200 };
+    const writer = writeReply(response, whole, { ...setup, onEnd: (end) => void ends.push(end) });
+    response.on('close', () => writer.closed());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');

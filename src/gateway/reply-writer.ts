@@ -22,6 +22,7 @@ const LINGER_MS = 30_000;
  */
 const SLICE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
+const ignore = (): void => {};
 
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
@@ -49,7 +50,8 @@ export interface WriteSetup {
 
 /**
  * Writes a reply to the client. Nothing else writes to the response. It turns pushes into writes, one per push, applies
- * backpressure to the source and ends the response exactly once. The returned object can abort the reply.
+ * backpressure to the source and ends the response exactly once. The returned object can abort the reply; its `closed`
+ * must be called when the response emits `close`.
  */
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
@@ -102,10 +104,8 @@ class ReplyWriter implements Sink, LeavingReply {
 
   #start(): void {
     const { body } = this.#reply;
-    this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
-    this.#res.on('close', () => this.clientLeft());
     // Without a listener, a write after the client has disconnected would end the process.
-    this.#res.on('error', () => {});
+    this.#res.on('error', ignore);
     // The writer does the framing. A plugin may have replaced the body, so its old length must not be sent.
     delete this.#reply.headers['content-length'];
     this.#res.removeHeader('content-length');
@@ -170,6 +170,11 @@ class ReplyWriter implements Sink, LeavingReply {
     if (this.#closing) return;
     cancelReply(this.#reply, reason);
     this.fail(reason);
+  }
+
+  closed(): void {
+    if (this.#res.writableFinished) this.#settle(this.#error ? 'failed' : 'complete');
+    else this.clientLeft();
   }
 
   clientLeft(): void {
@@ -249,7 +254,9 @@ class ReplyWriter implements Sink, LeavingReply {
 
   /** Each slice that the client reads renews its time, until the deadline. */
   #linger(): void {
-    if (this.#res.writableFinished) return;
+    const { socket, writableFinished, writableLength } = this.#res;
+    // The kernel has taken everything, as it does with nearly every reply: `finish` follows without the client.
+    if (writableFinished || (socket && writableLength === 0)) return;
     const { clock, deadline } = this.#setup;
     const left = this.#rest.length;
     this.#stopLinger = clock.after(LINGER_MS, () => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { noReply } from '../chain/instance.ts';
@@ -17,7 +16,7 @@ import {
 } from '../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './header-names.ts';
-import type { InFlight } from './admission/in-flight.ts';
+import type { InFlight, LeavingReply } from './admission/in-flight.ts';
 import { answerByStatus } from './koa-reply.ts';
 import { lossHeader } from './loss-header.ts';
 import type { Lease, PathSettings } from './path-settings.ts';
@@ -41,9 +40,11 @@ export interface RequestPathSetup {
  * The whole path of a request, in order:
  *
  *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
- *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
+ *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry);
+ *                   with stored files, `files` after `models`
  *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
- *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
+ *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`);
+ *                     with prompts, `prompts` first
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries)
  *   out             writes the reply to its last byte (writeReply), then returns place and lease (settle)
  *
@@ -81,7 +82,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     const { res } = ctx;
     exchange.error = inFlight.enter({ exchange, res, refused: refusal !== undefined, settle }) ?? refusal;
     const context = withExchange(ctx, exchange);
-    watchClient(ctx.res, exchange);
+    let writer: LeavingReply | undefined;
+    // One listener for the whole request: each one costs as much as a plugin (measured).
+    res.on('close', () => {
+      // A client disconnect cancels the request everywhere at once. Otherwise upstream connection pools run dry.
+      if (!res.writableFinished) exchange.cancellation.cancel(clientLeft());
+      writer?.closed();
+    });
 
     let reply: Reply;
     try {
@@ -106,7 +113,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     const { id: requestId, deadline, error } = exchange;
-    inFlight.replies(exchange, writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle }));
+    writer = writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle });
+    inFlight.replies(exchange, writer);
   };
 }
 
@@ -116,12 +124,7 @@ function withExchange(ctx: Koa.Context, exchange: HttpExchange): GatewayContext 
   return Object.assign(ctx, { exchange, attempt: undefined });
 }
 
-/** A client disconnect cancels the request everywhere at once. Without this, upstream connection pools run dry. */
-function watchClient(res: ServerResponse, exchange: HttpExchange): void {
-  res.once('close', () => {
-    if (!res.writableFinished) exchange.cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
-  });
-}
+const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
 function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));

@@ -1,8 +1,11 @@
 import { globSync, readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../package-root.ts';
+import { LONG_TEXT_SHOWN } from '../plugin/abridged-json.ts';
+import { RequestBody } from '../plugin/request-body.ts';
 import { bodySchema } from './body-schema.ts';
 
 const validate = bodySchema('chat-completions');
@@ -17,6 +20,129 @@ describe('the schemas of the package', () => {
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
   });
 });
+
+describe('the schemas of bodies', () => {
+  const BODIES = [
+    'chat-completions',
+    'count-tokens',
+    'embeddings',
+    'images',
+    'messages',
+    'prompt-completions',
+    'vertex-count-tokens',
+  ];
+  /** Keywords whose verdict depends on a whole text. */
+  const READ_TEXTS = [
+    'pattern',
+    'patternProperties',
+    'minLength',
+    'maxLength',
+    'format',
+    'uniqueItems',
+    'contentMediaType',
+  ];
+  const KEYED = new Set(['properties', 'definitions', 'patternProperties', 'dependencies']);
+
+  function* keywords(schema: unknown, keyed = false): Generator<readonly [string, unknown]> {
+    if (typeof schema !== 'object' || schema === null) return;
+    for (const [key, value] of Object.entries(schema)) {
+      if (!keyed && !Array.isArray(schema)) yield [key, value];
+      if (key !== 'enum' && key !== 'const' && key !== 'examples') yield* keywords(value, !keyed && KEYED.has(key));
+    }
+  }
+
+  it.each(BODIES)('read no long text, so that an abridged body gets the verdict of the whole one: %s', (name) => {
+    const schema: unknown = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8'));
+    const found = [...keywords(schema)];
+    expect(found.length).toBeGreaterThan(5);
+    expect(found.filter(([key]) => READ_TEXTS.includes(key))).toEqual([]);
+    const texts = found.filter(([key]) => key === 'enum' || key === 'const').flatMap(([, value]) => [value].flat());
+    expect(texts.filter((text) => typeof text === 'object' && text !== null)).toEqual([]);
+    expect(texts.filter((text) => typeof text === 'string' && (text === LONG_TEXT_SHOWN || text.length > 100))).toEqual(
+      [],
+    );
+  });
+
+  it('are all known to this test', () => {
+    const used = globSync('src/operations/*.ts', { cwd: packageFile('.') })
+      .filter((file) => !file.endsWith('.test.ts'))
+      .flatMap((file) =>
+        [...readFileSync(packageFile(file), 'utf8').matchAll(/bodySchema\('([^']+)'\)/g)].map(([, name]) => name!),
+      );
+    expect([...new Set(used)].toSorted()).toEqual(BODIES);
+  });
+
+  it('give an abridged body the fault of the whole one, wherever a value is another', () => {
+    const long = 'long '.repeat(2000);
+    const whole = body({
+      messages: [
+        { role: 'system', content: long },
+        {
+          role: 'user',
+          name: 'n',
+          content: [
+            { type: 'text', text: long },
+            { type: 'image_url', image_url: { url: long } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: long,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: long } }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: long },
+      ],
+      tools: [{ type: 'function', function: { name: 'f', description: long, parameters: { type: 'object' } } }],
+      tool_choice: 'auto',
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
+      stop: ['a'],
+      temperature: 1,
+    });
+    const replaced = fc.constantFrom<unknown>(
+      long,
+      'x',
+      7,
+      -1,
+      1.5,
+      null,
+      true,
+      {},
+      [],
+      [long],
+      { type: long },
+      undefined,
+    );
+    const faults = new Set<unknown>();
+    fc.assert(
+      fc.property(fc.nat(), replaced, fc.nat(), replaced, (at, value, at2, value2) => {
+        const mutated: unknown = replacePlace(replacePlace(whole, at, value), at2, value2);
+        const sent = RequestBody.read(Buffer.from(JSON.stringify(mutated)), { depth: 64, keys: 100, items: 100 });
+        const fault = validate(sent.abridged());
+        faults.add(fault?.message);
+        expect(fault).toEqual(validate(JSON.parse(JSON.stringify(mutated))));
+      }),
+      { numRuns: 3000 },
+    );
+    // Both verdicts, and faults of many kinds, were among them.
+    expect([faults.has(undefined), faults.size > 20]).toEqual([true, true]);
+  });
+});
+
+/** A copy with the value at one of its places replaced; `at` counts the places. */
+function replacePlace(root: unknown, at: number, value: unknown): object {
+  const places: (readonly [object, string])[] = [];
+  const copy = structuredClone(root) as object;
+  const collect = (node: object): void => {
+    for (const [key, inner] of Object.entries(node)) {
+      places.push([node, key]);
+      if (typeof inner === 'object' && inner !== null) collect(inner as object);
+    }
+  };
+  collect(copy);
+  const place = places[at % places.length];
+  if (place) Object.assign(place[0], { [place[1]]: value });
+  return copy;
+}
 
 describe('the schema of chat requests', () => {
   it.each<[string, unknown, { message: string; param: string | null; missing?: boolean }]>([

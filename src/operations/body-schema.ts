@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { loadAjv } from '../on-demand.ts';
+import { compiledAhead } from '../compiled-ahead.ts';
 import type { BodyFault } from '../plugin/index.ts';
 import { packageFile } from '../package-root.ts';
 
@@ -21,18 +23,22 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
 }
 
 /**
- * Compiles all body schemas when a process starts to serve: that takes 100 ms, for which the first request would wait. A serving
- * process then no longer reads the package's files, which an upgrade may replace.
+ * Compiles all body schemas that are not compiled ahead, when a process starts to serve: that takes 100 ms, for which the first
+ * request would wait. A serving process then no longer reads the package's files, which an upgrade may replace.
  */
 export function compileBodySchemas(): void {
   for (const validator of all) validator();
 }
 
+/** A body schema is not validated against draft-07, which a test does: compiling that draft takes longer than compiling the schema. */
+export const BODY_CHECK = { strict: true, allowUnionTypes: true, validateSchema: false, meta: false } as const;
+
 function compile(name: string): ValidateFunction {
+  const ahead = compiledAhead.get(`https://gatehouse.dev/schemas/${name}.json`);
+  if (ahead) return ahead;
   const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as object;
-  // Not validated against draft-07, which a test does: compiling that draft takes longer than compiling the schema itself.
-  const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false, meta: false });
-  return ajv.compile(schema);
+  const { Ajv } = loadAjv();
+  return new Ajv(BODY_CHECK).compile(schema);
 }
 
 /** Where a union failed, reports the deepest fault, which the caller can act on. */

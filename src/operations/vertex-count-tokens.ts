@@ -14,6 +14,7 @@ export const vertexCountTokens: Operation = {
   method: 'POST',
   path: '/v1/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:countTokens',
   task: 'count_tokens',
+  provider: 'vertex-ai',
   semconvName: 'count_tokens',
   format: gemini,
   fields: geminiFields,

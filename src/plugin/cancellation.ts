@@ -6,7 +6,8 @@ import type { GatewayError } from './errors.ts';
  */
 export class Cancellation {
   #reason: GatewayError | undefined;
-  #listeners: Set<(reason: GatewayError) => void> | undefined;
+  /** Removed ones are undefined. A request adds about three listeners, for which a Set is too dear. */
+  #listeners: (Listener | undefined)[] | undefined;
   #controller: AbortController | undefined;
 
   get reason(): GatewayError | undefined {
@@ -17,14 +18,14 @@ export class Cancellation {
    * Calls `listener` on cancellation, immediately if it has already happened. Returns a function that removes the
    * listener.
    */
-  onCancel(listener: (reason: GatewayError) => void): () => void {
+  onCancel(listener: Listener): () => void {
     if (this.#reason) {
       listener(this.#reason);
       return () => {};
     }
-    const listeners = (this.#listeners ??= new Set());
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    const listeners = (this.#listeners ??= []);
+    listeners.push(listener);
+    return () => remove(listeners, listener);
   }
 
   /** Later calls are ignored; the first reason stays. */
@@ -34,7 +35,8 @@ export class Cancellation {
     const listeners = this.#listeners;
     this.#listeners = undefined;
     this.#controller?.abort(reason);
-    if (listeners) for (const listener of listeners) listener(reason);
+    // A listener may remove others, which then are not called.
+    if (listeners) for (let at = 0; at < listeners.length; at += 1) listeners[at]?.(reason);
   }
 
   get signal(): AbortSignal {
@@ -48,4 +50,14 @@ export class Cancellation {
   throwIfCancelled(): void {
     if (this.#reason) throw this.#reason;
   }
+}
+
+type Listener = (reason: GatewayError) => void;
+
+/** Leaves a hole, so that a running loop over the listeners skips none; holes at the end are dropped. */
+function remove(listeners: (Listener | undefined)[], listener: Listener): void {
+  const at = listeners.lastIndexOf(listener);
+  if (at < 0) return;
+  listeners[at] = undefined;
+  while (listeners.length > 0 && listeners.at(-1) === undefined) listeners.pop();
 }

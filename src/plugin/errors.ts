@@ -146,7 +146,7 @@ export const ERRORS = {
   prompt_not_allowed: denied(403, 'The key may not use this prompt, or the gateway config pins another version.'),
   metadata_rejected: invalid(
     400,
-    'The gateway config wants metadata that is missing, or does not allow a value; the message names the key.',
+    'The gateway config requires metadata that is missing, or does not allow a value; or a value differs from that of a gateway key with `bound: strict`. The message names the metadata key.',
   ),
   // What the upstream answered: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
@@ -173,7 +173,11 @@ export const ERRORS = {
   connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
   tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),
   egress_refused: {
-    ...failed(502, 'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.', false),
+    ...failed(
+      502,
+      'The egress guard refused the upstream’s address; see `egress` in server.yaml and `allow_insecure` in the catalog entry.',
+      false,
+    ),
     ofGateway: true,
   },
   credentials_failed: failed(502, 'No token for the catalog entry; the message names the entry and the reason.'),
@@ -334,4 +338,14 @@ export function toGatewayError(error: unknown): GatewayError {
     cause: error,
     plugin: blamedPlugin(error),
   });
+}
+
+/** The result of the work; undefined where it throws a GatewayError. */
+export function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { DefaultMaxTokens, Format } from '../formats/format.ts';
 import type { DefaultedParam, FormatName, Loss } from '../formats/conversation.ts';
-import type { Signals } from '../formats/events.ts';
+import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
 import type { InboundRequest } from './inbound-request.ts';
@@ -51,8 +51,10 @@ export interface Exchange {
   /** The gateway rejects a request with losses (400) instead of reporting them. */
   strictParams: boolean;
   metadata: Readonly<Record<string, string>>;
-  /** The prompt that the request names; the plugin `prompts` sets it. */
+  /** The prompt that the request names, even if its texts cannot be made; the plugin `prompts` sets it. */
   prompt?: UsedPrompt | undefined;
+  /** The file that this request has stored; the plugin `files` sets it. */
+  upload?: { readonly id: string; readonly bytes: number } | undefined;
   /** Requested cost labels, by label name. Each target's own label rules apply later. */
   labels: Readonly<Record<string, string>>;
   /** Names of `labels` that come from the key's own metadata: `labels` of the body do not replace them. */
@@ -77,12 +79,25 @@ export interface Exchange {
   onEnd(listener: (end: ReplyEnd) => void): void;
 }
 
-/** The version of a prompt that was written into a request. */
+/** The version of a prompt that a request uses. */
 export interface UsedPrompt {
   readonly id: string;
   readonly version: number;
   /** Parts that values of the caller became. Field rules apply to them as to the caller's own. */
   readonly media: readonly { readonly variable: string; readonly part: Readonly<Record<string, unknown>> }[];
+}
+
+/** A part of a request that names a stored file. */
+export interface SentFile {
+  readonly id: string;
+  readonly bytes: number;
+  readonly mime: string;
+  /** Place of the part: `messages[0].content[1]`. */
+  readonly param: string;
+  /** inline: the bytes are in the request. uri: the provider reads the file at its address. */
+  readonly way: 'inline' | 'uri';
+  /** Address in Cloud Storage; undefined for a file in a local folder. */
+  readonly uri: string | undefined;
 }
 
 /** The branch that a conditional chose. */
@@ -166,8 +181,8 @@ export interface Attempt {
   resolved: ResolvedTarget | undefined;
   /** The encoded request; `transform` sets it, `send` sends it. */
   outbound: Outbound | undefined;
-  /** How the stored files of the request reach the target, and why, for explain. Undefined when it names none. */
-  storedFiles?: string | undefined;
+  /** The parts of the request that name stored files, in order, as they reach the target. Undefined when there are none. */
+  storedFiles?: readonly SentFile[] | undefined;
   /** Parts of the request that the target cannot express. */
   losses: Loss[];
   /** Fields that the caller omitted and the target demands, with the values that the gateway chose. */
@@ -176,7 +191,7 @@ export interface Attempt {
   readonly tries: TryRecord[];
   /** The cache's part in this attempt; undefined when the target has no cache. */
   cache: CacheStatus | undefined;
-  /** The look-up by meaning; undefined when there was none. */
+  /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;
   /**
    * Set when the attempt waited for another request's reply instead of sending its own. Monotonic milliseconds; `to` is
@@ -210,8 +225,8 @@ export interface ResolvedTarget {
   readonly streamUsage?: boolean | undefined;
   /** True: the body names the model, although the format omits it at this host. */
   readonly modelInBody?: boolean | undefined;
-  /** True: the API of the vendor whose format it speaks. */
-  readonly ownApi?: boolean | undefined;
+  /** The fields beyond the API of the format's vendor that the target takes. Default: all. */
+  readonly extensions?: ReadonlySet<string> | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */
@@ -261,6 +276,14 @@ export interface Outbound {
   /** Creates the reader for the reply of one try. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
+  /**
+   * The same request without signatures of earlier thoughts, for an upstream that refused one. Undefined for any other
+   * failure, and for a body without signatures.
+   */
+  readonly withoutSignatures?: (
+    failure: UpstreamFailure,
+    body: Buffer | string,
+  ) => { readonly body: Buffer; readonly losses: readonly Loss[] } | undefined;
   /** Set when the gateway itself knows the answer: `send` sends nothing and replies with it. */
   readonly answer?: Buffer;
   /**

@@ -56,6 +56,7 @@ export type {
   Outbound,
   ReplyReaderLike,
   ResolvedTarget,
+  SentFile,
   SkippedTarget,
   TraceContext,
   TryRecord,

@@ -22,6 +22,15 @@ function parses(text: string): boolean {
   }
 }
 
+const throws = (work: () => unknown): boolean => {
+  try {
+    work();
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 describe('scanning the outline of a body', () => {
   it('finds each top-level value, whatever stands inside strings', () => {
     const text = ' { "model" : "a\\"b, \\"model\\": 1" , "n":-1.5e3,"x":{"model":"no"},"stream":true, "z": null } ';
@@ -156,6 +165,47 @@ describe('scanning the outline of a body', () => {
         for (const [key, { from, to }] of spans)
           expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(parsed[key]);
       }),
+    );
+  });
+
+  it('agrees with JSON.parse on every byte at every place of a short text, wherever the body lies in memory', () => {
+    const memory = Buffer.alloc(64);
+    for (let length = 1; length <= 12; length += 1) {
+      for (let place = 0; place < length; place += 1) {
+        for (let byte = 0; byte < 0x80; byte += 1) {
+          const text = `{"a":"${'x'.repeat(place)}${String.fromCharCode(byte)}${'y'.repeat(length - place - 1)}"}`;
+          const bytes = memory.subarray(place % 4, (place % 4) + memory.write(text, place % 4));
+          const scans = !throws(() => scanTopLevel(bytes, { depth: 2, keys: 2, items: 0 }));
+          if (scans !== parses(text)) expect.unreachable(`${JSON.stringify(text)}: ${scans}`);
+        }
+      }
+    }
+  });
+
+  it('agrees with JSON.parse on texts of escapes, control characters and characters of several bytes', () => {
+    const piece = fc.constantFrom(
+      '\\"',
+      '\\\\',
+      '\\n',
+      '\\u00e9',
+      '\\u12',
+      '\\x',
+      '"',
+      '\\',
+      '\n',
+      '\u007f',
+      'é',
+      '€',
+      '😀',
+      'word',
+      ' ',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = `{"a":"${pieces.join('')}"}`;
+        expect([text, !throws(() => scan(text))]).toEqual([text, parses(text)]);
+      }),
+      { numRuns: 2000 },
     );
   });
 

@@ -24,6 +24,8 @@ export interface Operation {
   readonly body?: 'json' | 'multipart' | 'none';
   /** The model's task; undefined for an operation that the gateway answers itself. */
   readonly task: ModelTask | undefined;
+  /** The provider whose own path this is: it serves requests that name no provider. */
+  readonly provider?: string;
   /** The operation's name in OpenTelemetry's semantic conventions: `chat`. */
   readonly semconvName: string;
   /** The client's format: bodies, streams, error replies. */

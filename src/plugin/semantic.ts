@@ -1,7 +1,7 @@
 // The semantic cache: a request gets the cached reply to another one when the two differ in the last user text alone,
 // and the texts are near.
 
-/** What a vector does not show reliably. Texts that differ in one of these facts never stand for each other. */
+/** Facts that a vector does not show reliably. A reply never serves two texts that differ in one of the first three. */
 export interface TextFacts {
   /** Numbers, number words, dates and units, in order. */
   readonly numbers: string;
@@ -51,7 +51,7 @@ export interface KeptText {
  */
 export type SemanticResult = 'hit' | 'unfit' | 'first' | 'differs' | 'below_threshold' | 'late' | 'failed';
 
-/** What became of a look-up by meaning. */
+/** The result of a look-up in the semantic cache. */
 export interface SemanticLookup {
   readonly result: SemanticResult;
   /** Of `unfit` why, of `differs` the fact, of `failed` the code of the error. */

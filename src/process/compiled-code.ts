@@ -1,4 +1,4 @@
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { packageFile } from '../package-root.ts';
 
 /**
@@ -10,3 +10,6 @@ import { packageFile } from '../package-root.ts';
 export function keepCompiledCode(): void {
   enableCompileCache(packageFile('.cache/compiled'));
 }
+
+/** Writes the cache now, which Node does at the exit: a service manager may kill the process before the drain is over. Takes 4 ms. */
+export const writeCompiledCode = (): void => flushCompileCache();

@@ -9,7 +9,8 @@ import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
-import { openLogOutput } from '../record/log/log-output.ts';
+import { EndedRequests } from '../record/ended-requests.ts';
+import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
@@ -62,9 +63,11 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   if (!settings) throw new SettingsRefused(loaded.diagnostics);
   const server = compileServerSettings(settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
-  const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
-  const destination = logTo ?? logOutput(role, metrics, () => log);
-  const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination });
+  const ended = new EndedRequests(clock);
+  const routes = [...new Set(operations.map(({ path }) => path))];
+  const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
+  const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
+  const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
@@ -78,7 +81,9 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     env,
     clock,
     log,
+    accessLines: { write: (line) => output.writeSoon(line), worker },
     metrics,
+    ended,
     models,
     upstream,
     tracing,
@@ -112,13 +117,19 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
 }
 
 /** Writes the log to standard output. Dropped lines are counted, and logged once output resumes. */
-function logOutput(role: ProcessRole, { families }: Metrics, log: () => Logger): DestinationStream {
+function logOutput(role: ProcessRole, { families }: Metrics, ended: EndedRequests, log: () => Logger): LogOutput {
   return openLogOutput({
+    onExit: ended.flush,
     shared: role.kind !== 'alone',
     onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),
     onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
   });
 }
+
+const directOutput = (destination: DestinationStream): LogOutput => ({
+  write: (line) => destination.write(line),
+  writeSoon: (line) => destination.write(line),
+});
 
 /** Pause before reading again: a file missing at the start may be part of a running deployment. */
 const START_PAUSE_MS = 100;

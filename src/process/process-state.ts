@@ -11,13 +11,14 @@ import { FilesState } from '../files/files-state.ts';
 import { MemoryReplyStores } from '../state/memory/reply-cache.ts';
 import { MemoryHealthStore } from '../state/memory/target-health.ts';
 import { MemoryTokenStore } from '../state/memory/tokens.ts';
-import { createAccessLog, type AccessLog } from '../record/log/access-log.ts';
+import { createAccessLog, type AccessLines, type AccessLog } from '../record/log/access-log.ts';
+import type { EndedRequests } from '../record/ended-requests.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { Tracing } from '../record/traces/tracing.ts';
+import type { Tracing } from '../record/traces/open-tracing.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
@@ -35,6 +36,8 @@ export interface ProcessParts {
   readonly env: Environment;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly accessLines: AccessLines;
+  readonly ended: EndedRequests;
   readonly random: (plugin: string) => number;
   readonly metrics: Metrics;
   readonly models: ModelNames;
@@ -71,12 +74,12 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
   });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, random, metrics, models, upstream, tracing, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
   const callers = new CallersAsLabels();
-  const records = new RecordStore(clock);
+  const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   const recorder = createRecorder({
@@ -85,9 +88,10 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     models,
     callers,
     log,
-    accessLog: (record, spanId) => accessLog(record, spanId),
-    tracer: tracing?.tracer,
+    accessLog: (record, wallMs) => accessLog(record, wallMs),
+    openSpan: tracing?.openSpan,
     records,
+    ended,
   });
   return {
     records,
@@ -110,19 +114,21 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       recorder,
       labels: models,
       inFlight,
-      files: new FilesState({ clock, log }),
+      files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
       pluginFault: pluginFaults(log, families),
     },
     apply({ server: { telemetry, limits, admin }, metadataLabels }) {
+      // Requests that have ended are recorded with the settings of their time.
+      ended.flush();
       callers.apply(metadataLabels);
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
       turns.apply(limits);
       log.level = telemetry.log.level;
-      accessLog = createAccessLog({ log, mode: telemetry.log.access });
+      accessLog = createAccessLog({ log, lines: accessLines, mode: telemetry.log.access });
     },
   };
 }

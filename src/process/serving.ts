@@ -90,7 +90,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, upstream, tracing }: ServeParts,
+  { processState, ended, upstream, tracing }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
 ): Promise<void> {
@@ -98,6 +98,7 @@ async function releaseAll(
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
+  ended.flush();
   await Promise.all([upstream.close(), tracing?.shutdown()]);
 }
 

@@ -73,7 +73,7 @@ function checkVersion(id: string, version: CompiledVersion, partials: Partials, 
   for (const key of ['model', 'messages', 'tools', 'response_format', 'variables', 'stream'])
     if (file.parameters && Object.hasOwn(file.parameters, key)) {
       const message =
-        key === 'stream' ? 'the request says whether to stream' : `\`${key}\` belongs beside \`parameters\``;
+        key === 'stream' ? 'remove it: `stream` of the request decides' : `\`${key}\` belongs beside \`parameters\``;
       report({ path: ['parameters', key], on: 'key', message });
     }
   const before = countingErrors(report);

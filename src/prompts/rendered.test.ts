@@ -85,7 +85,7 @@ describe('a rendered prompt', () => {
     expect(() => render(file, { l: [{}, { name: 5 }] })).toThrow('`variables.l[1].name` must be string.');
   });
 
-  it('takes no time for a pattern that other engines need ages for', () => {
+  it('matches a pattern in linear time for which other engines need exponential time', () => {
     const file: PromptVersion = {
       text: '{{a}}',
       variables: { a: { schema: { type: 'string', pattern: '^(a+)+$', maxLength: 10_000 } } },
@@ -128,7 +128,7 @@ describe('a media variable', () => {
     },
   );
 
-  it('is told apart from a default, which is no value of the caller', () => {
+  it('is listed as placed media, while the part of a default value is not', () => {
     const file: PromptVersion = {
       messages: [{ role: 'user', content: '{{m}}' }],
       variables: { m: { media: 'image', default: 'gs://own/a.png' } },

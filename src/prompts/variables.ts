@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { loadAjv, loadRe2 } from '../on-demand.ts';
 import type { PromptVariable } from '../../schemas/types.generated.ts';
 import { isObject } from '../plugin/index.ts';
 
@@ -29,7 +29,7 @@ export function valueMistake(variable: PromptVariable, value: unknown): string |
 
 /**
  * Checks the values of requests and fills in defaults. The schemas compile on first use: that takes milliseconds, and
- * most versions of a library are never asked for.
+ * requests use few of the versions of a library.
  */
 export class VariableCheck {
   readonly #declared: Declared;
@@ -68,14 +68,14 @@ export class VariableCheck {
 /** RE2 instead of V8's engine: callers choose the texts, and V8's time is not linear. */
 const regExp = Object.assign(
   (pattern: string) => {
-    const compiled = RE2JS.compile(pattern);
+    const compiled = loadRe2().RE2JS.compile(pattern);
     return { test: (text: string) => compiled.matcher(text).find() };
   },
   { code: 'RE2' },
 );
 
 function compile(schema: object): ValidateFunction {
-  const ajv = new Ajv({
+  const ajv = new (loadAjv().Ajv)({
     strict: true,
     allowUnionTypes: true,
     strictRequired: false,
@@ -90,7 +90,7 @@ function compile(schema: object): ValidateFunction {
 /** The mistake in a pattern; undefined for a valid one. */
 export function patternMistake(pattern: string): string | undefined {
   try {
-    RE2JS.compile(pattern);
+    loadRe2().RE2JS.compile(pattern);
     return undefined;
   } catch {
     return 'this is not a pattern of RE2, the dialect of `pattern`';

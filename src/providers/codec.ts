@@ -1,6 +1,6 @@
 import type { JsonObject, Loss } from '../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../formats/events.ts';
-import type { BodyEdit, BodyView, PassThrough } from '../formats/format.ts';
+import type { BodyEdit, BodyView, Cleaning, PassThrough } from '../formats/format.ts';
 
 /**
  * Encodes and decodes a task that is not a conversation (embeddings, images) for one API. Pure functions in the provider's
@@ -13,6 +13,8 @@ export interface PassThroughCodec {
   readonly mode: 'pass-through';
   /** @param model the upstream's model name */
   edits(body: BodyView, model: string): readonly BodyEdit[];
+  /** Takes out what the upstream does not have. Undefined when the body has none of it. */
+  clean?(body: BodyView, extensions: ReadonlySet<string>): Cleaning | undefined;
   /** Observes the reply, whose bytes pass through unchanged. */
   openReader(model: string, stream: boolean): PassThrough;
 }

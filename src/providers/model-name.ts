@@ -44,9 +44,13 @@ export function unusable(model: string, why: string): GatewayError {
 /** The error for a model that does not support the task. */
 export function unsupportedTask(model: string, task: ModelTask): GatewayError {
   if (task === 'count_tokens')
-    return new GatewayError('not_supported', `The upstream of the model ${quote(model)} counts no tokens.`, {
-      param: 'model',
-    });
+    return new GatewayError(
+      'not_supported',
+      `The upstream of the model ${quote(model)} counts no tokens. With \`count: estimate\` in its catalog entry the gateway estimates them.`,
+      {
+        param: 'model',
+      },
+    );
   return new GatewayError('unsupported_task', `The model ${quote(model)} cannot produce ${TASKS[task].result}.`, {
     param: 'model',
   });

@@ -34,8 +34,8 @@ export interface Location {
    * True: the host expects the model in the body, contrary to the format's rule for this host (docs/protocols/vertex-ai.md#claude-token-count).
    */
   readonly modelInBody?: boolean;
-  /** True: the API of the vendor whose format it speaks, which refuses what it does not document. */
-  readonly ownApi?: boolean;
+  /** The fields beyond the API of the format's vendor that the server takes (see `RequestTarget`). */
+  readonly extensions?: ReadonlySet<string>;
   /** The codec, for embeddings and images. */
   readonly codec?: Codec;
   readonly quirks?: Quirks;

@@ -7,7 +7,7 @@ import { boundRecord, MAX_RECORD_BYTES } from './bounded-record.ts';
 import { MAX_TEXT } from './cut.ts';
 import { attemptOf, endOf, exchangeOf, signalsOf, streamedExchange, tryOf, vertex, WALL } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
-import { recordJson, recordLineJson } from './json.ts';
+import { recordJson, recordLineJson, storedRecord } from './json.ts';
 import type { RequestRecord } from './record.ts';
 
 const record = (exchange: Exchange): RequestRecord => recordOf(exchange, endOf(), { endedAt: 5000, receivedAt: WALL });
@@ -22,13 +22,21 @@ const manyTimes = fc.constantFrom(0, 1, 3, 30, 300);
 const loss = hostile.map((param): Loss => ({ param, action: 'dropped', reason: '' }));
 
 const attempt: fc.Arbitrary<Attempt> = fc
-  .record({ text: hostile, tries: manyTimes, losses: manyTimes, one: loss, fails: fc.boolean() })
-  .map(({ text, tries, losses, one, fails }) =>
+  .record({ text: hostile, tries: manyTimes, losses: manyTimes, files: manyTimes, one: loss, fails: fc.boolean() })
+  .map(({ text, tries, losses, files, one, fails }) =>
     attemptOf({
       target: createTarget({ path: `config.targets[0]${text}` }),
       resolved: { ...vertex, model: text, path: `/${text}?key=canary` },
       tries: Array.from({ length: tries }, (_, index) => tryOf(index, index + 1, { status: 503 })),
       losses: Array.from({ length: losses }, () => one),
+      storedFiles: Array.from({ length: files }, (_, index) => ({
+        id: `file-gh${String(index).padStart(32, '0')}`,
+        bytes: Number.MAX_SAFE_INTEGER,
+        mime: text,
+        param: text,
+        way: 'uri',
+        uri: text,
+      })),
       signals: signalsOf({ model: text, usage: { input: 1, output: 1, total: 2 } }),
       ...(fails && {
         error: new UpstreamError('overloaded', text, {
@@ -65,10 +73,12 @@ describe('a bounded record', () => {
     fc.assert(
       fc.property(exchange, (one) => {
         const bounded = boundRecord(record(one));
-        for (const value of [bounded, recordJson(bounded), recordLineJson(bounded)])
+        const stored = storedRecord(bounded);
+        expect(Buffer.byteLength(stored)).toBeLessThanOrEqual(MAX_RECORD_BYTES);
+        for (const value of [bounded, recordJson(stored), recordLineJson(stored)])
           expect(bytesOf(value)).toBeLessThanOrEqual(MAX_RECORD_BYTES);
-        expect(JSON.stringify(recordJson(bounded))).not.toContain('canary');
-        expect(JSON.parse(JSON.stringify(recordJson(bounded)))).toEqual(recordJson(bounded));
+        expect(JSON.stringify(recordJson(stored))).not.toContain('canary');
+        expect(JSON.parse(JSON.stringify(recordJson(stored)))).toEqual(recordJson(stored));
       }),
       { numRuns: 60 },
     );
@@ -102,7 +112,23 @@ describe('a bounded record', () => {
     ]);
     const statuses = bounded.attempts.at(-1)!.tries.map(({ status }) => status);
     expect([statuses.length, statuses[9], statuses[10]]).toEqual([20, 509, 515]);
-    expect(bounded.leftOut).toEqual({ attempts: 11, tries: 5, losses: 0, skipped: 0 });
+    expect(bounded.leftOut).toEqual({ attempts: 11, tries: 5, losses: 0, files: 0, skipped: 0 });
+  });
+
+  it('lists at most twenty stored files, each once', () => {
+    const one = exchangeOf();
+    const storedFiles = Array.from({ length: 50 }, (_, at) => ({
+      id: `file-gh${at % 25}`,
+      bytes: at,
+      mime: 'image/png',
+      param: `messages[0].content[${at}]`,
+      way: 'inline' as const,
+      uri: undefined,
+    }));
+    one.attempts.push(attemptOf({ storedFiles }));
+    const bounded = boundRecord(record(one));
+    expect(bounded.attempts[0]!.files.length).toBe(20);
+    expect(bounded.leftOut).toMatchObject({ files: 5 });
   });
 
   it('counts unnamed losses among the omitted ones', () => {

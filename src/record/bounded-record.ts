@@ -12,6 +12,7 @@ export interface LeftOut {
   readonly attempts: number;
   readonly tries: number;
   readonly losses: number;
+  readonly files: number;
   readonly skipped: number;
 }
 
@@ -34,12 +35,13 @@ export function boundRecord(record: RequestRecord): BoundedRecord {
 function isSmall({ attempts, skipped, metadata }: RequestRecord): boolean {
   if (attempts.length > 2 || skipped.length > 4) return false;
   if (metadata && attempts.length + skipped.length > 1) return false;
-  let [tries, losses] = [0, 0];
+  let [tries, losses, files] = [0, 0, 0];
   for (const attempt of attempts) {
     tries += attempt.tries.length;
     losses += attempt.losses.length;
+    files += attempt.files.length;
   }
-  return tries <= 8 && losses <= 8;
+  return tries <= 8 && losses <= 8 && files <= 8;
 }
 
 function withAtMost(record: RequestRecord, items: number): BoundedRecord {
@@ -50,6 +52,7 @@ function withAtMost(record: RequestRecord, items: number): BoundedRecord {
     attempts: record.attempts.length - attempts.length,
     tries: sum(kept, attempts, 'tries'),
     losses: sum(kept, attempts, 'losses'),
+    files: sum(kept, attempts, 'files'),
     skipped: record.skipped.length - skipped.length,
   };
   const isWhole = Object.values(leftOut).every((count) => count === 0);
@@ -57,12 +60,17 @@ function withAtMost(record: RequestRecord, items: number): BoundedRecord {
 }
 
 function boundAttempt(attempt: RecordedAttempt, items: number): RecordedAttempt {
-  return { ...attempt, tries: ends(attempt.tries, items), losses: attempt.losses.slice(0, items) };
+  const { tries, losses, files } = attempt;
+  return { ...attempt, tries: ends(tries, items), losses: losses.slice(0, items), files: files.slice(0, items) };
 }
 
-function sum(before: readonly RecordedAttempt[], after: readonly RecordedAttempt[], list: 'tries' | 'losses'): number {
+function sum(
+  before: readonly RecordedAttempt[],
+  after: readonly RecordedAttempt[],
+  list: 'tries' | 'losses' | 'files',
+): number {
   const count = (attempt: RecordedAttempt): number =>
-    list === 'losses' ? countLosses(attempt.losses) : attempt.tries.length;
+    list === 'losses' ? countLosses(attempt.losses) : attempt[list].length;
   return before.reduce((left, attempt, index) => left + count(attempt) - count(after[index]!), 0);
 }
 

@@ -15,11 +15,11 @@ import {
   WALL,
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
-import { recordJson, recordLineJson } from './json.ts';
+import { recordJson, recordLineJson, storedRecord } from './json.ts';
 import type { RecordEnd } from './record.ts';
 
 function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
-  return recordJson(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL })));
+  return recordJson(storedRecord(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL }))));
 }
 
 /** Vertex is rate-limited, retried after its wait, and refuses again; another target is skipped; Claude answers. */
@@ -198,7 +198,8 @@ describe('a record as JSON', () => {
   });
 
   it('has a short form for lists', () => {
-    expect(recordLineJson(recordOf(fallenBack(), endOf(), { endedAt: 1000, receivedAt: WALL }))).toEqual({
+    const record = recordOf(fallenBack(), endOf(), { endedAt: 1000, receivedAt: WALL });
+    expect(recordLineJson(storedRecord(record))).toEqual({
       request_id: 'req-1',
       time: '2026-01-01T00:00:00.000Z',
       ended: '2026-01-01T00:00:01.000Z',

@@ -1,5 +1,4 @@
 import {
-  lossesOf,
   retriesOf,
   UpstreamError,
   type Attempt,
@@ -9,12 +8,13 @@ import {
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
-import type { Loss } from '../formats/conversation.ts';
-import { cut, detached } from './cut.ts';
+import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
+import { recordRequest } from './recorded-request.ts';
 import type {
   RequestOutcome,
   RecordedPlace,
@@ -42,63 +42,76 @@ const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
 
 const NONE: readonly never[] = [];
 
+/** Texts as they are recorded. It copies them, because a path would keep its query in memory. */
+const TEXTS = new RecurringTexts(cut);
+
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
-export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, receivedAt }: RecordTimes): RequestRecord {
-  const { request, operation, config } = exchange;
+export function recordOf(
+  exchange: Exchange,
+  end: RecordEnd,
+  { endedAt, receivedAt }: RecordTimes,
+  spanId?: string,
+): RequestRecord {
+  const { request, operation, config, prompt, startedAt } = exchange;
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
-  const durationMs = endedAt - exchange.startedAt;
-  const firstContentAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
-  const { status, outcomeStatus, outcome, errorCode, errorType, plugin, disconnectStage, rejection } = resultOf(
-    exchange,
-    end,
-  );
+  const last = attempts.at(-1);
+  const firstContentAt = last?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
+  const durationMs = endedAt - startedAt;
+  const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
+  const result = resultOf(exchange, end);
   return {
     id: exchange.id,
     explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
+    spanId,
     receivedAt,
     state: end.state,
-    method: cut(request.method),
-    path: cut(detached(request.path)),
+    method: TEXTS.of(request.method),
+    path: TEXTS.of(request.path),
     route: operation?.path,
     operation: operation?.id,
     semconvName: operation?.semconvName,
     clientAddress: request.remoteAddress,
-    userAgent: cutIfAny(request.headers['user-agent']),
+    userAgent: recorded(request.headers['user-agent']),
     keyId: exchange.caller?.keyId,
-    ...metadataOf(exchange),
+    metadata,
+    metadataDropped,
+    metadataLeftOut,
     configId: config?.id,
     configHash: config?.hash,
-    prompt: exchange.prompt && { id: exchange.prompt.id, version: exchange.prompt.version },
+    prompt: prompt && { id: prompt.id, version: prompt.version },
+    upload: exchange.upload,
     settingsHash: exchange.settingsHash,
-    deadlineMs: exchange.deadline - exchange.startedAt,
+    deadlineMs: exchange.deadline - startedAt,
     durationMs,
     overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
-    firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - exchange.startedAt,
-    status,
-    outcomeStatus,
-    outcome,
-    errorCode,
-    errorType,
-    plugin,
-    disconnectStage,
-    rejection,
+    firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - startedAt,
+    status: result.status,
+    outcomeStatus: result.outcomeStatus,
+    outcome: result.outcome,
+    errorCode: result.errorCode,
+    errorType: result.errorType,
+    plugin: result.plugin,
+    disconnectStage: result.disconnectStage,
+    rejection: result.rejection,
     stream: isStream(exchange),
     bytesIn: request.bodyBytes,
     bytesOut: end.bytes,
-    cache: attempts.at(-1)?.cache,
+    cache: last?.cache,
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
-    ...ignoredPlaceOf(request.params),
+    ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
 }
 
-function ignoredPlaceOf({ project, location }: Exchange['request']['params']): Partial<RequestRecord> {
-  if (project === undefined || location === undefined) return {};
-  return { ignoredPlace: { project: cut(detached(project)), location: cut(detached(location)) } };
+const recorded = (text: string | undefined): string | undefined => (text === undefined ? undefined : TEXTS.of(text));
+
+function ignoredPlaceOf({ project, location }: Exchange['request']['params']): RequestRecord['ignoredPlace'] {
+  if (project === undefined || location === undefined) return undefined;
+  return { project: TEXTS.of(project), location: TEXTS.of(location) };
 }
 
 type Result = Pick<
@@ -117,15 +130,15 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
-    plugin: aborted ? undefined : cutIfAny(error?.plugin),
+    plugin: aborted ? undefined : recorded(error?.plugin),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
   };
 }
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
-  target: cut(target.path),
-  ...(target.provider !== undefined && { provider: cut(target.provider.replace(/^@/, '')) }),
+  target: TEXTS.of(target.path),
+  ...(target.provider !== undefined && { provider: TEXTS.of(target.provider.replace(/^@/, '')) }),
   reason,
   after,
 });
@@ -135,11 +148,10 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
   const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
   const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
   const { target, startedAt, tries, signals } = attempt;
-  const losses = lossesOf(attempt);
   const last = tries.at(-1);
   return {
     number: attempt.number,
-    target: cut(target.path),
+    target: TEXTS.of(target.path),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
@@ -158,22 +170,12 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
-    responseModel: cutIfAny(signals?.model),
+    responseModel: recorded(signals?.model),
     finish: signals?.finish,
     usage: signals?.usage,
-    losses: losses.length === 0 ? NONE : losses.map(recordLoss),
-    defaulted: recordDefaulted(attempt),
+    ...recordRequest(attempt),
   };
 }
-
-const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
-  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
-
-const recordLoss = ({ param, action, count }: Loss): RecordedAttempt['losses'][number] => ({
-  param: cut(param),
-  action,
-  ...(count !== undefined && { count }),
-});
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
 
@@ -188,9 +190,9 @@ function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   return {
     provider: slug,
     semconvName,
-    model: cut(model),
+    model: TEXTS.of(model),
     modelLabel,
-    url: cut(origin + (query < 0 ? path : path.slice(0, query))),
+    url: TEXTS.of(origin + (query < 0 ? path : path.slice(0, query))),
   };
 }
 
@@ -265,16 +267,16 @@ function waitBefore(tries: readonly TryRecord[], index: number): number {
   return 0;
 }
 
-function errorTypeOfStatus(status: number): ErrorTypeLabel {
-  const known: Readonly<Record<number, ErrorTypeLabel>> = {
-    401: 'auth',
-    403: 'permission',
-    404: 'not_found',
-    429: 'rate_limited',
-    503: 'overloaded',
-  };
-  return known[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
-}
+const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
+  401: 'auth',
+  403: 'permission',
+  404: 'not_found',
+  429: 'rate_limited',
+  503: 'overloaded',
+};
+
+const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
+  ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
 
 function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
   return code ? ERROR_LABELS[code].errorType : '';
@@ -332,5 +334,3 @@ function triedMs(tries: readonly TryRecord[], endedAt: number): number {
   const [first] = tries;
   return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
 }
-
-const cutIfAny = (text: string | undefined): string | undefined => (text === undefined ? undefined : cut(text));

@@ -5,6 +5,12 @@ import type { RecordedAttempt, RecordedSemantic } from './record.ts';
 export const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] =>
   cache?.semantic ? 'semantic' : 'exact';
 
+/** Four digits: vectors are not more exact. */
+export function roundSimilarity<T extends number | undefined>(similarity: T): T;
+export function roundSimilarity(similarity: number | undefined): number | undefined {
+  return similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000;
+}
+
 export function recordSemantic(lookup: SemanticLookup | undefined): RecordedSemantic | undefined {
   if (!lookup) return undefined;
   const { result, reason, similarity, embedding } = lookup;

@@ -8,6 +8,7 @@ import type {
   EmbeddingCall,
   ReplyEnd,
   SemanticLookup,
+  SentFile,
   SkippedTarget,
 } from '../plugin/index.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
@@ -85,7 +86,7 @@ export interface RecordedAttempt {
   /** Undefined without a cache. */
   readonly cache: CacheStatus | undefined;
   readonly cacheMode: 'exact' | 'semantic';
-  /** Undefined when no near text was looked for. */
+  /** Undefined without a look-up in a semantic cache. */
   readonly semantic: RecordedSemantic | undefined;
   readonly tries: readonly RecordedTry[];
   readonly retries: number;
@@ -95,11 +96,18 @@ export interface RecordedAttempt {
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
+  /** The gateway estimated the count of tokens; nothing was sent. */
+  readonly estimated: boolean;
   /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
+  /** Stored files that the request names, each once. */
+  readonly files: readonly RecordedFile[];
   /** Fields that the caller omitted and the target demands. */
   readonly defaulted: readonly Pick<DefaultedParam, 'param' | 'value'>[];
 }
+
+/** A stored file of a request: its bytes were in the request (inline), or the provider read it at its address (uri). */
+export type RecordedFile = Pick<SentFile, 'id' | 'bytes' | 'way'>;
 
 /** A look-up in the semantic cache. It has no text. */
 export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reason' | 'similarity'> {
@@ -137,6 +145,8 @@ export interface RequestRecord {
   /** Unique id by which the request can be explained. */
   readonly explainId: string | undefined;
   readonly traceId: string;
+  /** Of the server span; undefined without tracing. */
+  readonly spanId: string | undefined;
   /** Wall clock, milliseconds since 1970. */
   readonly receivedAt: number;
   readonly state: ReplyEnd['state'] | 'running';
@@ -161,8 +171,10 @@ export interface RequestRecord {
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
-  /** The prompt that was written into the request. */
+  /** The version of a prompt that the request used, even if its texts could not be made. */
   readonly prompt: { readonly id: string; readonly version: number } | undefined;
+  /** The file that the request stored. */
+  readonly upload: { readonly id: string; readonly bytes: number } | undefined;
   readonly settingsHash: string;
   /** Milliseconds after the arrival. */
   readonly deadlineMs: number;
@@ -195,7 +207,7 @@ export interface RequestRecord {
   readonly attempts: readonly RecordedAttempt[];
   readonly skipped: readonly RecordedSkip[];
   /** Project and location in the path of a Vertex AI client, which the gateway ignores. */
-  readonly ignoredPlace?: { readonly project: string; readonly location: string };
+  readonly ignoredPlace: { readonly project: string; readonly location: string } | undefined;
   readonly conditions: readonly ChosenBranch[];
 }
 

@@ -16,23 +16,31 @@ const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0,
  * itself, and texts in the format of one.
  */
 export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0 }: Exchange): RecordedMetadata {
-  const entries = Object.entries(all);
   const bound = caller?.metadata;
-  if (entries.length === 0 && !bound) return NO_METADATA;
+  if (!bound && isEmpty(all)) return NO_METADATA;
+  const entries = Object.entries(all);
   const others = bound ? entries.filter(([key]) => !Object.hasOwn(bound, key)) : entries;
-  const secrets = credentialsIn(request.headers);
+  const pairs = [...Object.entries(bound ?? {}), ...others];
+  const text = pairs.flat().join('\n');
+  // Few or none occur, while a request may have thousands of cookies.
+  const secrets = credentialsIn(request.headers).filter((one) => text.includes(one));
   const shown = (text: string): string =>
     cut(scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), text)));
   const kept: [string, string][] = [];
   let length = 0;
-  for (const [key, value] of [...Object.entries(bound ?? {}), ...others]) {
+  for (const [key, value] of pairs) {
     const pair: [string, string] = [shown(key), shown(value)];
     length += pair[0].length + pair[1].length;
     if (length > MAX_METADATA) break;
     kept.push(pair);
   }
-  const left = (bound ? Object.keys(bound).length : 0) + others.length - kept.length;
-  return { metadata: Object.fromEntries(kept), metadataDropped: droppedMetadata, metadataLeftOut: left };
+  const metadataLeftOut = pairs.length - kept.length;
+  return { metadata: Object.fromEntries(kept), metadataDropped: droppedMetadata, metadataLeftOut };
+}
+
+function isEmpty(metadata: object): boolean {
+  for (const _ in metadata) return false;
+  return true;
 }
 
 const CREDENTIAL_HEADER = /^(?:(?:proxy-)?authorization|cookie|(?:x-)?(?:[a-z]+-)*(?:api-)?key)$/;

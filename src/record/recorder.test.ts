@@ -14,12 +14,14 @@ import {
   tryOf,
   vertex,
 } from './exchange.testkit.ts';
+import { EndedRequests } from './ended-requests.ts';
 import { MAX_LABEL_SETS } from './metrics/families.ts';
 import { createLogger } from './log/logger.ts';
 import { recordOf } from './make-record.ts';
 import { CallersAsLabels } from './metrics/caller-labels.ts';
-import { countersOf } from './metrics/record-metrics.ts';
+import { countersOf } from './metrics/request-metrics.ts';
 import { createRecorder } from './recorder.ts';
+import { RecordStore } from './store.ts';
 import { createMetrics, type Metrics } from './metrics/registry.ts';
 
 interface Bench {
@@ -34,11 +36,9 @@ interface Bench {
 function createBench(access: Partial<AccessLogOptions> = {}): Bench {
   const clock = createStillClock();
   const lines: Record<string, unknown>[] = [];
-  const log = createLogger({
-    level: 'info',
-    clock,
-    destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
-  });
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const log = createLogger({ level: 'info', clock, destination });
+  const ended = new EndedRequests(clock);
   const metrics = createMetrics({
     clock,
     build: { version: '0.1.0', revision: '' },
@@ -50,7 +50,8 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
     metrics,
     models: { answered: (model) => model },
     log,
-    accessLog: createAccessLog({ log, mode: 'all', ...access }),
+    ended,
+    accessLog: createAccessLog({ log, lines: destination, mode: 'all', ...access }),
   });
   return {
     metrics,
@@ -59,6 +60,7 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
       const recording = recorder.open(exchange);
       clock.set(endedAt);
       recording.close(end);
+      ended.flush();
     },
     async series() {
       const { text } = await metrics.scrape(undefined);
@@ -226,6 +228,44 @@ describe('the metrics of a request', () => {
     ]);
   });
 
+  it('record the version of a prompt, and how the stored files of a request reached its target', async () => {
+    const { record, series, lines } = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false), prompt: { id: 'summary', version: 3, media: [] } });
+    const file = { id: 'file-gh1', bytes: 9, mime: 'image/png', way: 'uri' as const, uri: 'gs://files/1' };
+    exchange.attempts.push(
+      attemptOf({
+        tries: [tryOf(1, 2)],
+        reply: replyOf(false),
+        storedFiles: [
+          { ...file, param: 'messages[0].content[0]' },
+          { ...file, param: 'messages[0].content[1]' },
+        ],
+      }),
+    );
+    record(exchange, endOf(), 5);
+    expect(await series()).toContain(
+      'gatehouse_prompt_requests_total{prompt="summary",version="3",outcome="success"} 1',
+    );
+    expect(lines[0]).toMatchObject({ prompt: 'summary@3', files: [{ id: 'file-gh1', bytes: 9, way: 'uri' }] });
+  });
+
+  it('record uploads by their outcome, with their bytes', async () => {
+    const { record, series, lines } = createBench();
+    for (const upload of [{ id: 'file-gh1', bytes: 100 }, undefined]) {
+      const base = exchangeOf({ upload });
+      const operation = { ...base.operation!, id: 'files.create', path: '/v1/files' };
+      const exchange = { ...base, operation, request: { ...base.request, bodyBytes: 150 } };
+      record(exchange, upload ? endOf() : endOf({ state: 'aborted', bytes: 0 }), 5);
+    }
+    expect((await series()).filter((line) => line.startsWith('gatehouse_file_'))).toEqual([
+      'gatehouse_file_uploads_total{outcome="success"} 1',
+      'gatehouse_file_uploads_total{outcome="aborted"} 1',
+      'gatehouse_file_upload_bytes_total{outcome="success"} 150',
+      'gatehouse_file_upload_bytes_total{outcome="aborted"} 150',
+    ]);
+    expect(lines.map(({ upload }) => upload)).toEqual([{ id: 'file-gh1', bytes: 100 }, undefined]);
+  });
+
   it('record a rejection by its reason', async () => {
     const bench = createBench();
     const error = new GatewayError('invalid_api_key', 'no');
@@ -264,6 +304,7 @@ describe('the metrics of a request', () => {
       metrics,
       models: { answered: (model) => model },
       log,
+      ended: new EndedRequests(clock),
       accessLog: () => {},
     });
     const recording = recorder.open(exchangeOf());
@@ -530,5 +571,81 @@ describe('the access line', () => {
     );
     bench.record(exchange, endOf({ state: 'failed', status: 200, error: failed }), 1305);
     expect(JSON.stringify(bench.lines) + (await bench.metrics.scrape(undefined)).text).not.toContain('canary');
+  });
+});
+
+/** A recorder with all outputs, each of which may fail. Nothing is flushed but by what reads. */
+function createQueueBench({ failing = '' } = {}) {
+  const clock = createStillClock();
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const log = createLogger({ level: 'info', clock, destination });
+  const ended = new EndedRequests(clock);
+  const build = { version: '', revision: '' };
+  const metrics = createMetrics({ clock, build, routes: [], process: false, flush: ended.flush });
+  const records = new RecordStore(clock, ended.flush);
+  records.resize(10);
+  const accessLog = createAccessLog({ log, lines: destination, mode: 'all' });
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    models: { answered: (model) => model },
+    log,
+    ended,
+    records,
+    accessLog(record, wallMs) {
+      if (record.id === failing) throw new Error('no line');
+      accessLog(record, wallMs);
+    },
+  });
+  const counted = async (): Promise<string[]> =>
+    (await metrics.scrape(undefined)).text.match(/^gatehouse_requests_total\{.*[1-9]$/gm) ?? [];
+  return { recorder, ended, lines, metrics, records, counted };
+}
+
+describe('an ended request', () => {
+  it('is counted by the next scrape and by the next snapshot', async () => {
+    const { recorder, metrics, counted } = createQueueBench();
+    recorder.open(exchangeOf()).close(endOf());
+    expect(await counted()).toEqual([expect.stringMatching(/status_class="2xx".* 1$/)]);
+    recorder.open(exchangeOf()).close(endOf());
+    const families = await metrics.snapshot('cumulative');
+    const requests = families.find(({ name }) => name === 'gatehouse_requests_total');
+    expect(requests?.values.filter(({ value }) => value > 0)).toMatchObject([{ value: 2 }]);
+  });
+
+  it('is found by the next look-up, by id, by explain id and in the list', () => {
+    const { recorder, records } = createQueueBench();
+    const end = (id: string): void => recorder.open(exchangeOf({ id, explainId: `explains-${id}` })).close(endOf());
+    end('a');
+    expect(records.find('a')).toMatchObject({ request_id: 'a', state: 'complete' });
+    end('b');
+    expect(records.explained('explains-b')).toMatchObject({ request_id: 'b' });
+    end('c');
+    expect(records.list({ limit: 9 })).toMatchObject([{ request_id: 'c' }, { request_id: 'b' }, { request_id: 'a' }]);
+  });
+
+  it('is recorded as it was at its end', () => {
+    const { recorder, ended, lines } = createQueueBench();
+    const exchange = streamedExchange();
+    recorder.open(exchange).close(endOf());
+    exchange.attempts.length = 0;
+    exchange.request.headers['user-agent'] = 'changed';
+    ended.flush();
+    expect(lines).toMatchObject([{ provider: 'vertex-eu', tokens: { input: 1000 } }]);
+    expect(lines[0]).not.toHaveProperty('user_agent');
+  });
+
+  it('has its other outputs, and those of other requests, if one fails', async () => {
+    const { recorder, ended, lines, records, counted } = createQueueBench({ failing: 'b' });
+    for (const id of ['a', 'b', 'c']) recorder.open(exchangeOf({ id })).close(endOf());
+    ended.flush();
+    expect(lines.map(({ level, request_id: id, msg }) => [level, id, msg])).toEqual([
+      ['info', 'a', 'request completed'],
+      ['error', 'b', 'telemetry could not record a request'],
+      ['info', 'c', 'request completed'],
+    ]);
+    expect(records.list({ limit: 9 })).toHaveLength(3);
+    expect(await counted()).toEqual([expect.stringMatching(/ 3$/)]);
   });
 });

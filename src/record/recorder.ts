@@ -1,15 +1,16 @@
-import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import type { Clock, Exchange, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
+import type { Clock, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
+import type { EndedRequest, EndedRequests } from './ended-requests.ts';
 import { CallersAsLabels } from './metrics/caller-labels.ts';
-import { recordRequest, type LabelledCallers, type LabelledModels } from './metrics/record-metrics.ts';
+import { RequestMetrics, type LabelledCallers, type LabelledModels } from './metrics/request-metrics.ts';
 import type { OpenRequest, RecordStore } from './store.ts';
 import { recordOf } from './make-record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
+import type { GaugeSeries } from './metrics/series.ts';
 import type { Metrics } from './metrics/registry.ts';
-import { openServerSpan, type ServerSpan } from './traces/spans.ts';
+import type { OpenSpan, ServerSpan } from './traces/spans.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;
@@ -21,9 +22,11 @@ export interface RecorderOptions {
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
   /** Undefined: no spans. */
-  readonly tracer?: Tracer | undefined;
+  readonly openSpan?: OpenSpan | undefined;
   /** Undefined: no records are stored. */
   readonly records?: RecordStore | undefined;
+  /** Holds ended requests until they are written. */
+  readonly ended: EndedRequests;
 }
 
 /**
@@ -31,16 +34,23 @@ export interface RecorderOptions {
  * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { clock, metrics, tracer, records, callers = new CallersAsLabels() } = options;
-  const settled = { ...options, callers };
+  const { clock, metrics, openSpan, records, log, ended } = options;
+  ended.writeWith(createWriter(options));
+  const inFlightOf = inFlightByRoute(metrics);
   return {
     open(exchange) {
-      const route = { route: exchange.operation?.path ?? UNMATCHED_ROUTE };
-      metrics.families.requestsInFlight.add(route, 1);
+      const inFlight = inFlightOf(exchange.operation?.path ?? UNMATCHED_ROUTE);
+      inFlight?.add(1);
       // Records and spans use wall time, the exchange monotonic time. One conversion per request keeps all intervals
       // exact.
-      const request = { exchange, receivedAt: clock.wall() - clock.now() + exchange.startedAt };
-      const span = tracer && openServerSpan(tracer, exchange, request.receivedAt);
+      const request: OpenRequest = {
+        exchange,
+        receivedAt: clock.wall() - clock.now() + exchange.startedAt,
+        list: undefined,
+        older: undefined,
+        newer: undefined,
+      };
+      const span = openSpan?.(exchange, request.receivedAt);
       if (span) exchange.trace = { traceId: span.traceId };
       records?.begin(request);
       let open = true;
@@ -48,39 +58,67 @@ export function createRecorder(options: RecorderOptions): Recorder {
         close(end) {
           if (!open) return;
           open = false;
-          metrics.families.requestsInFlight.add(route, -1);
-          settle(settled, request, end, span);
+          inFlight?.add(-1);
+          records?.end(request);
+          try {
+            ended.add(endedRequest(request, end, span, clock));
+          } catch (err) {
+            reportFailure(log, exchange.id, err);
+          }
         },
       } satisfies RequestRecording;
     },
   };
 }
 
-/** Each sink is guarded separately, so that a failing one affects neither the others nor the request. */
-function settle(
-  options: RecorderOptions & Required<Pick<RecorderOptions, 'callers'>>,
-  request: OpenRequest,
-  end: ReplyEnd,
-  span: ServerSpan | undefined,
-): void {
-  const { clock, metrics, accessLog, records, models, callers } = options;
-  const { exchange, receivedAt } = request;
-  const guarded = <T>(task: () => T): T | undefined => guard(options.log, exchange, task);
-  const record = guarded(() => recordOf(exchange, end, { endedAt: clock.now(), receivedAt }));
-  // Metrics count the whole record; stored and logged records are bounded.
-  const bounded = record && guarded(() => boundRecord(record));
-  records?.end(request, bounded);
-  if (!record) return;
-  guarded(() => recordRequest(metrics.families, record, { models, callers }));
-  if (bounded) guarded(() => accessLog(bounded, span?.spanId));
-  guarded(() => span?.close(record));
+/** Finds the series of a route once. Routes are those of the operations. */
+function inFlightByRoute({ families }: Metrics): (route: string) => GaugeSeries | undefined {
+  const found = new Map<string, GaugeSeries>();
+  return (route) => {
+    const known = found.get(route);
+    if (known) return known;
+    families.requestsInFlight.add({ route }, 0);
+    const series = families.requestsInFlight.held({ route });
+    if (series) found.set(route, series);
+    return series;
+  };
 }
 
-function guard<T>(log: Logger, { id }: Exchange, task: () => T): T | undefined {
-  try {
-    return task();
-  } catch (err) {
-    log.error({ err, request_id: id }, 'telemetry could not record a request');
-    return undefined;
-  }
+/** The record is made at once, because the exchange may still change and must be freed. */
+function endedRequest(
+  { exchange, receivedAt }: OpenRequest,
+  end: ReplyEnd,
+  span: ServerSpan | undefined,
+  clock: Clock,
+): EndedRequest {
+  const record = recordOf(exchange, end, { endedAt: clock.now(), receivedAt }, span?.spanId);
+  return { record, bounded: boundRecord(record), span, wallMs: clock.wall() };
+}
+
+/**
+ * Writes one output of all requests before the next one. Each output of each request is guarded separately, so that a
+ * failure affects no other. Metrics and spans have the whole record; stored and logged records are bounded.
+ */
+function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) => void {
+  const { metrics, models, callers = new CallersAsLabels(), accessLog, records, log } = options;
+  const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
+  const outputs: readonly ((ended: EndedRequest) => void)[] = [
+    ({ record }) => requestMetrics.count(record),
+    ({ bounded, wallMs }) => accessLog(bounded, wallMs),
+    ({ bounded }) => records?.keep(bounded),
+    ({ record, span }) => span?.close(record),
+  ];
+  return (all) => {
+    for (const output of outputs)
+      for (const ended of all)
+        try {
+          output(ended);
+        } catch (err) {
+          reportFailure(log, ended.record.id, err);
+        }
+  };
+}
+
+function reportFailure(log: Logger, requestId: string, err: unknown): void {
+  log.error({ err, request_id: requestId }, 'telemetry could not record a request');
 }

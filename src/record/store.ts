@@ -1,6 +1,7 @@
 import type { Clock, Exchange } from '../plugin/index.ts';
+import { LiveList, type Listed } from '../plugin/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
-import { recordJson, recordLineJson } from './json.ts';
+import { recordJson, recordLineJson, storedRecord } from './json.ts';
 import { recordOf } from './make-record.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -15,26 +16,38 @@ export interface RecordQuery {
 }
 
 /** A request whose reply has not ended. */
-export interface OpenRequest {
+export interface OpenRequest extends Listed<OpenRequest> {
   readonly exchange: Exchange;
   /** Wall clock. */
   readonly receivedAt: number;
 }
 
+/** What records are looked up by. */
+type LookedUp = Pick<RequestRecord, 'id' | 'explainId' | 'state' | 'keyId' | 'configId'>;
+
+/** The record of an ended request. */
+interface KeptRecord extends LookedUp {
+  readonly text: string;
+}
+
 /**
- * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. There is no
- * index: scanning all of them takes a millisecond per admin query, while an index would cost time in every request.
+ * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
+ * one is stored as text. There is no index: scanning all of them takes a millisecond per admin query, while an index
+ * would cost time in every request.
  */
 export class RecordStore {
   readonly #clock: Clock;
-  readonly #open = new Set<OpenRequest>();
+  readonly #flush: () => void;
+  readonly #open = new LiveList<OpenRequest>();
   /** A ring buffer once it is full; then `#next` is the oldest entry. */
-  #kept: BoundedRecord[] = [];
+  #kept: KeptRecord[] = [];
   #next = 0;
   #capacity = 0;
 
-  constructor(clock: Clock) {
+  /** @param flush stores ended requests that still wait; called before records are read */
+  constructor(clock: Clock, flush: () => void = () => {}) {
     this.#clock = clock;
+    this.#flush = flush;
   }
 
   /** 0 stores nothing. */
@@ -49,58 +62,63 @@ export class RecordStore {
     this.#open.add(request);
   }
 
-  /** Ends a request, with its record or without one if recording failed. */
-  end(request: OpenRequest, record: BoundedRecord | undefined): void {
+  end(request: OpenRequest): void {
     this.#open.delete(request);
-    if (!record || this.#capacity === 0) return;
+  }
+
+  /** Stores the record of an ended request. */
+  keep(record: BoundedRecord): void {
+    if (this.#capacity === 0) return;
+    const { id, explainId, state, keyId, configId } = record;
+    const kept = { id, explainId, state, keyId, configId, text: storedRecord(record) };
     if (this.#kept.length < this.#capacity) {
-      this.#kept.push(record);
+      this.#kept.push(kept);
       return;
     }
-    this.#kept[this.#next] = record;
+    this.#kept[this.#next] = kept;
     this.#next = (this.#next + 1) % this.#capacity;
   }
 
   /** The latest request with this id, as plain JSON. Callers may choose ids, so several requests can share one. */
   find(id: string): object | undefined {
-    if (this.#capacity === 0) return undefined;
-    const same = [...this.#all((record) => record.id === id)];
+    const same = [...this.#stored((record) => record.id === id)];
     const [latest] = same;
-    if (!latest) return undefined;
+    if (latest === undefined) return undefined;
     return { ...recordJson(latest), ...(same.length > 1 && { same_id: same.length }) };
   }
 
   /** The request with this explain id, as plain JSON. */
   explained(explainId: string): object | undefined {
-    if (this.#capacity === 0) return undefined;
-    const [record] = this.#all((one) => one.explainId === explainId);
-    return record && recordJson(record);
+    const [latest] = this.#stored((record) => record.explainId === explainId);
+    return latest === undefined ? undefined : recordJson(latest);
   }
 
   /** One line per request, as plain JSON: running requests, then ended ones, latest first. */
   list({ limit, state, key, config }: RecordQuery): object[] {
-    if (this.#capacity === 0) return [];
-    const matches = (record: RequestRecord): boolean =>
+    const matches = (record: LookedUp): boolean =>
       (state === undefined || record.state === state) &&
       (key === undefined || record.keyId === key) &&
       (config === undefined || record.configId === config);
     const lines: object[] = [];
-    for (const record of this.#all(matches)) {
+    for (const stored of this.#stored(matches)) {
       if (lines.length === limit) break;
-      lines.push(recordLineJson(record));
+      lines.push(recordLineJson(stored));
     }
     return lines;
   }
 
-  *#all(matches: (record: BoundedRecord) => boolean): Generator<BoundedRecord> {
-    for (const request of [...this.#open].toReversed()) {
+  /** The texts of records, of running requests first, latest first. */
+  *#stored(matches: (record: LookedUp) => boolean): Generator<string> {
+    this.#flush();
+    if (this.#capacity === 0) return;
+    for (const request of this.#open.all().toReversed()) {
       const record = this.#recordOf(request);
-      if (matches(record)) yield record;
+      if (matches(record)) yield storedRecord(record);
     }
-    for (const record of this.#latestFirst()) if (matches(record)) yield record;
+    for (const record of this.#latestFirst()) if (matches(record)) yield record.text;
   }
 
-  #latestFirst(): BoundedRecord[] {
+  #latestFirst(): KeptRecord[] {
     return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)].toReversed();
   }
 

@@ -48,7 +48,10 @@ interface CallReply {
   readonly record: TryRecord;
 }
 
-/** Sends a call, again with a fresh token if the first is refused. Throws UpstreamError for a refusal. */
+/**
+ * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Throws
+ * UpstreamError for a refusal.
+ */
 export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<CallReply> {
   const { setup, outbound, entry } = job;
   let outcome = await tryOnce(job, call, undefined);
@@ -59,10 +62,31 @@ export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<
     // Some issuers return the same token until it nearly expires (Google's metadata server does).
     if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
   }
+  const lighter = withoutSignatures(job, call, outcome.result);
+  if (lighter) outcome = await tryOnce(job, lighter, outcome.credentials);
   const { result, errors, record } = outcome;
   if (result.ok) return { reply: result, record };
   record.error = refusal(result, outbound, errors, setup.clock);
   throw record.error;
+}
+
+/**
+ * The call without signatures, if the upstream refused one (docs/protocols/replies.md#refused-signatures). The attempt
+ * keeps the new body: a retry sends it from the start, so each attempt loses its signatures once. A caller who wants
+ * strict parameters gets the refusal.
+ */
+function withoutSignatures(
+  { exchange, attempt, outbound }: SendJob,
+  call: UpstreamCall,
+  result: CommittedReply | RefusedReply,
+): UpstreamCall | undefined {
+  if (result.ok || call.body === undefined || !outbound.withoutSignatures || exchange.strictParams) return undefined;
+  const lighter = outbound.withoutSignatures(outbound.decodeError(result.status, result.text), call.body);
+  if (!lighter) return undefined;
+  const { withoutSignatures: _, ...others } = outbound;
+  attempt.outbound = { ...others, body: lighter.body };
+  attempt.losses.push(...lighter.losses);
+  return { ...call, body: lighter.body };
 }
 
 export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
@@ -72,14 +96,22 @@ type Headers = Readonly<Record<string, string>>;
 const isSame = (one: Headers, other: Headers): boolean =>
   Object.entries(one).every(([name, value]) => other[name] === value);
 
-async function authorize(job: SendJob, { cancellation }: UpstreamCall): Promise<Headers> {
-  const { exchange, entry, attempt, setup } = job;
+/** The credential headers. Most are cached and need no wait. */
+function authorize(job: SendJob, call: UpstreamCall): Headers | Promise<Headers> {
+  const { exchange, entry } = job;
   try {
     const headers = entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
-    // Most credentials are cached and need no wait.
-    if (!(headers instanceof Promise)) return headers;
+    return headers instanceof Promise ? awaitToken(headers, job, call) : headers;
+  } catch (thrown) {
+    throw atTarget(thrown, entry.provider.slug);
+  }
+}
+
+async function awaitToken(token: Promise<Headers>, job: SendJob, { cancellation }: UpstreamCall): Promise<Headers> {
+  const { entry, attempt, setup } = job;
+  try {
     const outOfTime = (): GatewayError => noTokenInTime(job);
-    return await waitForShared(headers, { clock: setup.clock, cancellation, deadline: attempt.deadline, outOfTime });
+    return await waitForShared(token, { clock: setup.clock, cancellation, deadline: attempt.deadline, outOfTime });
   } catch (thrown) {
     throw atTarget(thrown, entry.provider.slug);
   }
@@ -116,7 +148,8 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
   const record = newTry(call.number, clock.now());
   attempt.tries.push(record);
   try {
-    const credentials = fresh ?? (await authorize(job, call));
+    const known = fresh ?? authorize(job, call);
+    const credentials = known instanceof Promise ? await known : known;
     const errors: UpstreamErrorContext = {
       provider: entry.provider.slug,
       credentials: entry.provider.usesCallersToken ? 'caller' : 'entry',
@@ -142,7 +175,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
       deadlineOf: deadlineOf(exchange, attempt),
       requestMs: exchange.deadline - exchange.startedAt,
       commit: attempt.target.commit,
-      hold: holdOf(attempt, limits),
+      hold: holdOf(attempt, stream, limits),
       onBlocked: () => blockedError(attempt, errors),
       maxReplyBytes: limits.reply,
       onHold: (bytes) => setup.hold(exchange, bytes),
@@ -164,8 +197,8 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
 const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
 
 /** If the config would fall through, a stream without content is held until `timeouts.first_content`. */
-function holdOf({ target, choice }: Attempt, limits: SenderSetup['limits']): Hold {
-  const outlastsSilence = choice.fallsThrough(NO_CONTENT);
+function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetup['limits']): Hold {
+  const outlastsSilence = stream && choice.fallsThrough(NO_CONTENT);
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }

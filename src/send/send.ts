@@ -7,19 +7,19 @@ import { sendUntilReply, type SenderSetup, type SendJob, type UpstreamCall } fro
 /** Sends an attempt's request: authorises, connects, waits for the commit gate, and turns refusals into errors. */
 export function createSender(setup: SenderSetup): Sender {
   return {
-    async send(exchange, attempt) {
+    send(exchange, attempt) {
       const { outbound } = attempt;
       if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
       if (outbound.answer) {
         const type = outbound.contentType ?? 'application/json';
-        return { status: 200, headers: { 'content-type': type }, body: outbound.answer, stream: false };
+        const headers = { 'content-type': type };
+        return Promise.resolve({ status: 200, headers, body: outbound.answer, stream: false });
       }
       const entry = attempt.resolved && entryOf(attempt.resolved);
       if (!entry) throw new GatewayError('internal_error', 'The send plugin got a target without a catalog entry.');
       const job: SendJob = { setup, exchange, attempt, outbound, entry };
-      if (outbound.batch) return toReply(await sendBatch(job, outbound.batch), outbound);
-      const { reply } = await sendUntilReply(job, wholeRequest(job));
-      return toReply(reply, outbound);
+      if (outbound.batch) return sendBatch(job, outbound.batch).then((reply) => toReply(reply, outbound));
+      return sendUntilReply(job, wholeRequest(job)).then(({ reply }) => toReply(reply, outbound));
     },
   };
 }
@@ -44,7 +44,7 @@ const FORWARDED =
 
 function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, outbound: Outbound): Reply {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(result.headers)) if (FORWARDED.test(name)) headers[name] = value;
+  for (const name in result.headers) if (FORWARDED.test(name)) headers[name] = result.headers[name]!;
   headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
   if (outbound.stream) headers['cache-control'] = 'no-cache';
   return { status: result.status, headers, body: result.body, stream: outbound.stream };

@@ -1,6 +1,6 @@
 import type { FilePurpose, StoredFile } from '../plugin/index.ts';
 
-// What the room `files` stores files in. A store knows owners and their files, and no limits.
+// The stores that the room `files` implements. A store knows owners and their files, and no limits.
 
 /** A file as a listing of its owner's files shows it. */
 export type FileEntry = Pick<StoredFile, 'id' | 'bytes' | 'purpose' | 'expiresAt'>;
@@ -30,6 +30,8 @@ export interface FileUpload {
 
 /** Files by owner. Processes that share the settings share the files and their totals. */
 export interface FileStore {
+  /** Bytes of an upload that are in memory, at most. 0: it holds only what its connection does. */
+  readonly uploadBytes: number;
   /** The owner's files, in the order of their ids. May hold expired files. */
   entries(owner: string): Promise<readonly FileEntry[]>;
   /** Undefined when the file has been removed since. */
@@ -41,20 +43,27 @@ export interface FileStore {
   remove(owner: string, id: string): Promise<boolean>;
   /** @param name the file's name as far as it is known, for its extension */
   begin(owner: string, id: string, name: string): Promise<FileUpload>;
-  /** Removes expired files and the remains of uploads that no process continues. */
-  sweep(now: number): Promise<number>;
+  /** Removes expired files and the remains of uploads that no process continues, and counts the files that stay. */
+  sweep(now: number): Promise<SweptStore>;
+}
+
+export interface SweptStore {
+  readonly removed: number;
+  readonly files: number;
+  /** Of all files together. */
+  readonly bytes: number;
 }
 
 /** The stored files that a request refers to, for targets. */
 export interface FileSource {
-  /** Address of a file in the form `https://{files_url}/{id}`, without the id; undefined: only ids are recognised. */
+  /** Address of a file in the form `{files.url}/{id}`, without the id; undefined: only ids are recognised. */
   readonly url: string | undefined;
-  /** Most bytes of files that one request may carry inline. */
+  /** Maximum bytes of files that one request may carry inline. */
   readonly inlineBytes: number;
   isFileId(text: string): boolean;
   /**
    * Throws GatewayError `file_not_found`.
-   * @param media what the part that names it holds, for files that stand in for real ones
+   * @param media the kind of media that the part holds, for fakes of files
    */
   find(keyId: string | undefined, id: string, media: 'image' | 'audio' | 'video' | 'document'): Promise<StoredFile>;
   /** Throws GatewayError. */

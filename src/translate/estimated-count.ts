@@ -3,7 +3,7 @@ import { placeOf, type Job } from './translation-job.ts';
 import { createSignals } from '../formats/events.ts';
 import { GatewayError } from '../plugin/index.ts';
 
-/** Bytes of a request per token, as a rough average over languages and JSON (docs/protocols/requests.md#token-counts). */
+/** Bytes of a request per token, the usual ratio of English text (docs/protocols/requests.md#token-counts). */
 const BYTES_PER_TOKEN = 4;
 
 /** A count that the gateway estimates because the target has none: nothing is sent. */

@@ -8,6 +8,7 @@ import {
   type Exchange,
   type RequestBody,
   type ResolvedTarget,
+  type SentFile,
   type StoredFile,
 } from '../plugin/index.ts';
 import type { FileSource } from '../state/file-store.ts';
@@ -62,7 +63,7 @@ interface Placing {
 interface Placed {
   readonly part: FileReference;
   readonly file: StoredFile;
-  readonly way: 'inline' | 'uri';
+  readonly way: SentFile['way'];
 }
 
 async function place(found: readonly FileReference[], placing: Placing): Promise<RequestBody> {
@@ -79,9 +80,18 @@ async function place(found: readonly FileReference[], placing: Placing): Promise
     const [key, ...path] = part.path;
     edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
   }
-  attempt.storedFiles = describe(placed, resolved);
+  attempt.storedFiles = placed.map(toSentFile);
   return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
 }
+
+const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: Placed): SentFile => ({
+  id,
+  bytes,
+  mime,
+  param: part.param,
+  way,
+  uri,
+});
 
 async function findFiles(found: readonly FileReference[], placing: Placing): Promise<readonly Placed[]> {
   const { exchange, resolved, setup } = placing;
@@ -156,23 +166,6 @@ const isText = (mime: string): boolean => mime.startsWith('text/') || /^applicat
 
 const notInlinable = ({ param }: FileReference, why: string): GatewayError =>
   new GatewayError('file_not_inlinable', `\`${param}\` ${why}.`, { param });
-
-/** Files named in the description, which explain shows; the rest are counted. */
-const DESCRIBED = 5;
-
-function describe(placed: readonly Placed[], { format }: ResolvedTarget): string {
-  const ways = placed.slice(0, DESCRIBED).map(({ part, file, way }) => {
-    const how = way === 'uri' ? `by its address ${file.uri}` : `inline, ${file.bytes} bytes of ${file.mime}`;
-    return `${part.param} ${how}`;
-  });
-  const more = placed.length > DESCRIBED ? [`and ${placed.length - DESCRIBED} more`] : [];
-  const why = placed.some(({ way }) => way === 'uri')
-    ? 'Vertex AI reads Cloud Storage itself'
-    : placed.some(({ file }) => file.uri !== undefined)
-      ? `${format} here reads no Cloud Storage`
-      : 'files of a local folder have no address that a provider could read';
-  return `${[...ways, ...more].join('; ')}: ${why}`;
-}
 
 /** Parses without rounding, as the caller's numbers are written. */
 function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import { translatingReader, type Translation } from '../formats/streams/readers.
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
+import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
 import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
@@ -11,8 +12,8 @@ export function* prepareGeneration(job: Job): Steps<Prepared> {
   return job.upstream === job.operation.format ? passThrough(job) : yield* translate(job);
 }
 
-/** Same format on both sides: sends the caller's bytes with the target's edits spliced in. */
-function passThrough(job: Job): Prepared {
+/** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
+export function passThrough(job: Job): Prepared {
   const { attempt, resolved, upstream } = job;
   const stream = isStream(attempt.body);
   // The gateway removes usage only if it requested the usage itself.
@@ -36,6 +37,7 @@ function passThrough(job: Job): Prepared {
         return upstream.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
       },
       decodeError: upstream.decodeError,
+      withoutSignatures: signatureRemoval(upstream, target),
     },
   };
 }
@@ -56,20 +58,28 @@ function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
   return { model, newCallId: callId, ...(inlineThinking && { inlineThinking }) };
 }
 
-/** `contains` searches the caller's bytes only: values from an override are the operator's and stay. */
+const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'functions']);
+
+/**
+ * `contains` searches the caller's bytes only: values from an override are the operator's and stay. Messages that a prompt or a
+ * file wrote have to be read.
+ */
 const searchable = (body: RequestBody): SearchableBody => ({
   has: (key) => body.has(key),
   value: (key) => body.value(key),
   contains: (text) => body.original.includes(text),
+  mayMatch: (pattern) =>
+    body.edits.some(({ path }) => NESTED.has(path[0])) || pattern.test(body.original.toString('latin1')),
 });
 
 function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;
   const reply = replyContext(resolved);
+  const target = encodingTarget(job);
   const encoded = yield* translateRequest(yield* wholeBody(job), {
     client: operation.format,
     upstream,
-    target: encodingTarget(job),
+    target,
     reply,
   });
   yield;
@@ -85,6 +95,7 @@ function* translate(job: Job): Steps<Prepared> {
       contentType: stream ? operation.format.contentType.stream : operation.format.contentType.body,
       openReader: ({ headers }) => translatingReader(translation, stream, headers['content-type'] ?? ''),
       decodeError: withHint(upstream.decodeError, encoded.hint),
+      withoutSignatures: signatureRemoval(upstream, target),
     },
   };
 }

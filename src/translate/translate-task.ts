@@ -29,11 +29,12 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains. Images can
   // (docs/protocols/images.md#openai-stream).
   const stream = job.operation.task === 'images' && isStream(attempt.body);
+  const cleaning = resolved.extensions && codec.clean?.(attempt.body, resolved.extensions);
   return {
-    losses: [],
+    losses: cleaning?.losses ?? [],
     outbound: {
       ...placeOf(job, undefined),
-      body: attempt.body.edit(codec.edits(attempt.body, resolved.model)).encode(),
+      body: attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]).encode(),
       stream,
       contentType: undefined,
       openReader: () => codec.openReader(resolved.model, stream),

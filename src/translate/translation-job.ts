@@ -33,7 +33,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   boundLabels: exchange.boundLabels,
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
-  ownApi: resolved.ownApi,
+  extensions: resolved.extensions,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 
@@ -81,11 +81,23 @@ export function* withFaults<T>(work: Steps<T>): Steps<T> {
   try {
     return yield* work;
   } catch (error) {
-    if (error instanceof RequestFault)
-      throw new GatewayError(error.code, error.message, { param: error.param, cause: error });
-    throw error;
+    throw withCode(error);
   }
 }
+
+/** Runs the work. A RequestFault becomes a GatewayError. */
+export function orFault<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw withCode(error);
+  }
+}
+
+const withCode = (error: unknown): unknown =>
+  error instanceof RequestFault
+    ? new GatewayError(error.code, error.message, { param: error.param, cause: error })
+    : error;
 
 /** The client's options for its reply, read as its API defines them. */
 export function clientContext(

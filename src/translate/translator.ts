@@ -2,7 +2,9 @@ import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import {
   GatewayError,
+  type Attempt,
   type Clock,
+  type Exchange,
   type Operation,
   type Prepared,
   type ResolvedTarget,
@@ -12,9 +14,9 @@ import {
 import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './outbound-headers.ts';
-import { clientContext, checkMessagesRoute, wholeBody, withFaults, type Job } from './translation-job.ts';
+import { clientContext, checkMessagesRoute, orFault, wholeBody, withFaults, type Job } from './translation-job.ts';
 import { estimatedCount } from './estimated-count.ts';
-import { prepareGeneration } from './translate-chat.ts';
+import { passThrough, prepareGeneration } from './translate-chat.ts';
 import { applyQuirks } from './quirks.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
 
@@ -28,27 +30,55 @@ export function createTranslator(clock: Clock): Translator {
       const { operation } = exchange;
       if (operation && readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
     },
-    prepare: (exchange, attempt, resolved) => finish(translator.prepareInSteps(exchange, attempt, resolved)),
+    prepare(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      // The caller's bytes need no steps, and generators would cost more than the rest.
+      if (operation && passesThrough(operation, resolved)) {
+        const job = jobOf(exchange, attempt, { operation, resolved, clock });
+        return completed(
+          job,
+          orFault(() => passThrough(job)),
+        );
+      }
+      return finish(translator.prepareInSteps(exchange, attempt, resolved));
+    },
     *prepareInSteps(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
-      checkMessagesRoute(operation, attempt.target, resolved);
-      const job: Job = {
-        exchange,
-        attempt,
-        resolved,
-        operation,
-        upstream: formats[resolved.format],
-        client: clientContext(exchange, attempt, { operation, resolved, clock }),
-      };
-      const written = yield* withFaults(prepare(job));
-      const losses = joinLosses(written.losses, lostFeatures(exchange, attempt.target, resolved));
-      const prepared = { ...written, losses };
-      return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
+      const job = jobOf(exchange, attempt, { operation, resolved, clock });
+      return completed(job, yield* withFaults(prepare(job)));
     },
   };
   return translator;
 }
+
+function jobOf(
+  exchange: Exchange,
+  attempt: Attempt,
+  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
+): Job {
+  checkMessagesRoute(operation, attempt.target, resolved);
+  return {
+    exchange,
+    attempt,
+    resolved,
+    operation,
+    upstream: formats[resolved.format],
+    client: clientContext(exchange, attempt, { operation, resolved, clock }),
+  };
+}
+
+/** Adds the losses of headers and the quirks of the target's host. */
+function completed({ exchange, attempt, resolved, operation, upstream }: Job, written: Prepared): Prepared {
+  const lost = lostFeatures(exchange, attempt.target, resolved);
+  const prepared =
+    lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
+  return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
+}
+
+/** True for a generation request whose bytes are in its target's format. */
+const passesThrough = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
+  task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;
 
 function* estimate(job: Job): Steps<Prepared> {
   yield;

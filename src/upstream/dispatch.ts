@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { UpstreamError, type GatewayError } from '../plugin/index.ts';
+import type { Listed } from '../plugin/live-list.ts';
 import type { Connection } from './connection.ts';
 import { isConnectionClosed, toTransportError } from './faults.ts';
 import type { OriginPool } from './pool.ts';
@@ -14,10 +15,13 @@ let parsing = false;
  * One request in a pool, as undici's handler. All state is in fields: undici calls a handler in the async context of the request
  * that opened the socket, so async context cannot be used here.
  */
-export abstract class Dispatch implements Dispatcher.DispatchHandler {
+export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dispatch> {
   readonly options: Dispatcher.DispatchOptions;
   /** The caller, by which the waiting line takes turns. */
   readonly caller: string;
+  list: object | undefined;
+  older: Dispatch | undefined;
+  newer: Dispatch | undefined;
   protected readonly pool: OriginPool;
   /** Sent a second time because the connection had died unnoticed. */
   protected resent = false;

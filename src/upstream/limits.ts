@@ -64,28 +64,31 @@ export interface LimitSettings {
  * A plain reply has no pings, so every byte is progress, and its first byte is its first content.
  */
 export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
-  let nearest: DueLimit = { name: deadlineOf, at: deadline };
-  const consider = (name: LimitName, at: number): void => {
-    if (at < nearest.at) nearest = { name, at };
-  };
+  const nearest = { name: deadlineOf as LimitName, at: deadline };
   const { phase, startedAt, progressAt, stream, content } = progress;
   if (progress.paused) return nearest;
   if (phase === 'waiting') {
-    consider('line', startedAt + timeouts.connect);
+    consider(nearest, 'line', startedAt + timeouts.connect);
     return nearest;
   }
   const inReply = phase === 'held' || phase === 'refused' || phase === 'flowing';
-  if (phase === 'connecting') consider('connect', startedAt + timeouts.connect);
-  if (!inReply) consider('first_byte', startedAt + timeouts.firstByte);
+  if (phase === 'connecting') consider(nearest, 'connect', startedAt + timeouts.connect);
+  if (!inReply) consider(nearest, 'first_byte', startedAt + timeouts.firstByte);
   if (stream && phase !== 'refused' && !content) {
-    consider('first_content', startedAt + progress.pausedFor + timeouts.firstContent);
+    consider(nearest, 'first_content', startedAt + progress.pausedFor + timeouts.firstContent);
   } else if (inReply) {
-    consider('idle', progressAt + timeouts.idle);
+    consider(nearest, 'idle', progressAt + timeouts.idle);
   }
-  if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
+  if (phase === 'refused') consider(nearest, 'refusal', progress.headersAt + REFUSAL_MS);
   const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
-  if (held) consider('hold', progress.headersAt + hold.ms);
+  if (held) consider(nearest, 'hold', progress.headersAt + hold.ms);
   return nearest;
+}
+
+function consider(nearest: { name: LimitName; at: number }, name: LimitName, at: number): void {
+  if (at >= nearest.at) return;
+  nearest.name = name;
+  nearest.at = at;
 }
 
 /** `250 ms`, `5 s`. */

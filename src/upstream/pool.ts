@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
+import { LiveList, type Listed } from '../plugin/live-list.ts';
 import { createClient, type DialContext, type Wire } from './connection.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import { WaitingLine } from './line.ts';
@@ -21,7 +22,7 @@ interface PoolContext {
 }
 
 /** A request in the pool: it waits in line, and undici drives it once it has a connection. */
-interface PooledRequest extends Dispatcher.DispatchHandler {
+interface PooledRequest extends Dispatcher.DispatchHandler, Listed<PooledRequest> {
   readonly options: Dispatcher.DispatchOptions;
   /** The caller, by which the waiting line takes turns. */
   readonly caller: string;
@@ -68,7 +69,7 @@ export class OriginPool {
   readonly host: string;
   readonly #pool: Pool;
   readonly #connections: number;
-  readonly #running = new Set<PooledRequest>();
+  readonly #running = new LiveList<PooledRequest>();
   readonly #waiting = new WaitingLine<PooledRequest>();
   readonly #onWaiting: (change: number) => void;
   /** Monotonic time of the last request for the pool. */
@@ -116,7 +117,7 @@ export class OriginPool {
   }
 
   leave(dispatch: PooledRequest): void {
-    if (this.#waiting.leave(dispatch.caller, dispatch)) return this.#onWaiting(-1);
+    if (this.#waiting.size > 0 && this.#waiting.leave(dispatch.caller, dispatch)) return this.#onWaiting(-1);
     if (!this.#running.delete(dispatch)) return;
     if (this.#waiting.size === 0 || this.#startScheduled) return;
     this.#startScheduled = true;
@@ -134,7 +135,7 @@ export class OriginPool {
   }
 
   async close(reason: GatewayError): Promise<void> {
-    for (const dispatch of [...this.#waiting, ...this.#running]) dispatch.onFault(reason);
+    for (const dispatch of [...this.#waiting, ...this.#running.all()]) dispatch.onFault(reason);
     await this.#pool.destroy();
   }
 

@@ -203,6 +203,11 @@ describe('a failure of the provider', () => {
     expect(JSON.stringify(error.upstreamReport)).not.toContain(key);
   });
 
+  it('keeps a message as it is where the credential that was sent is empty', () => {
+    const error = toUpstreamError({ status: 400, message: 'Bad request.' }, { secrets: ['', 'Bad'] });
+    expect(error.message).toBe('[secret] request.');
+  });
+
   it('reports the upstream in its own words, except for a refused credential, whose message may quote a part of it', () => {
     const said = { message: 'Not so.', code: 'DeploymentNotFound', param: 'model' };
     expect(toUpstreamError({ status: 404, ...said }).upstreamReport).toEqual(said);

@@ -1,56 +1,90 @@
-import { Pool, type Dispatcher } from 'undici';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { packageFile } from '../../src/package-root.ts';
+import { parseWrk } from './figures.ts';
+import { assertRunning, LOAD_CORE, startPinned, type Pinned } from './processes.ts';
 
-export interface LoadResult {
-  readonly requests: number;
-  readonly failures: number;
-  /** Milliseconds, sorted. */
-  readonly latencies: readonly number[];
+const PORT = 8800;
+const PATH = '/v1/chat/completions';
+const MOST_START_MS = 60_000;
+
+export interface Load {
+  readonly headers: Readonly<Record<string, string>>;
+  /** File of the request body. */
+  readonly body: string;
+  readonly connections: number;
+  readonly seconds: number;
 }
 
-class Call implements Dispatcher.DispatchHandler {
-  readonly #done: (ok: boolean) => void;
-  #status = 0;
-  constructor(done: (ok: boolean) => void) {
-    this.#done = done;
-  }
-  onRequestStart(): void {}
-  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
-    this.#status = status;
-  }
-  onResponseData(): void {}
-  onResponseEnd(): void {
-    this.#done(this.#status === 200);
-  }
-  onResponseError(): void {
-    this.#done(false);
+/** A closed loop of wrk. Returns the number of replies; throws if one of them failed. */
+export async function runWrk({ headers, body, connections, seconds }: Load): Promise<number> {
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '20s', '-s'];
+  const wrk = startPinned(['wrk', ...options, packageFile('test/bench/post.lua'), `http://127.0.0.1:${PORT}${PATH}`], {
+    core: LOAD_CORE,
+    stdout: 'pipe',
+    env: {
+      BODY: body,
+      HEADERS: Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('|'),
+      TARGET_PATH: PATH,
+    },
+  });
+  await once(wrk.child, 'close');
+  const { requests, failed } = parseWrk(wrk.text());
+  if (failed > 0) throw new Error(`${failed} of ${requests} requests failed`);
+  return requests;
+}
+
+function statusOf(headers: Readonly<Record<string, string>>, body: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const all = { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(
+      { host: '127.0.0.1', port: PORT, path: PATH, method: 'POST', headers: all, agent: false },
+      (res) => {
+        res.resume();
+        res.on('end', () => resolve(res.statusCode));
+        res.on('error', () => resolve(undefined));
+      },
+    );
+    sent.on('error', () => resolve(undefined));
+    sent.end(body);
+  });
+}
+
+/** Waits for the first reply with status 200. */
+export async function firstReply(gateway: Pinned, headers: Load['headers'], body: string): Promise<void> {
+  const from = performance.now();
+  for (;;) {
+    const status = await statusOf(headers, body);
+    assertRunning(gateway, 'the gateway');
+    if (status === 200) return;
+    if (performance.now() - from > MOST_START_MS)
+      throw new Error(`no reply with status 200 within ${MOST_START_MS} ms, the last was ${status}: ${gateway.text()}`);
+    await sleep(2);
   }
 }
 
-/** A closed loop: `concurrency` callers, each sending its next request when the last is answered, `total` requests in all. */
-export async function load(
-  target: { url: string; path: string; headers: Record<string, string>; body: string },
-  concurrency: number,
-  total: number,
-): Promise<LoadResult> {
-  const pool = new Pool(target.url, { connections: concurrency, pipelining: 1 });
-  const latencies: number[] = [];
-  let sent = 0;
-  let failures = 0;
-  const caller = async (): Promise<void> => {
-    while (sent < total) {
-      sent += 1;
-      const from = performance.now();
-      const ok = await new Promise<boolean>((resolve) => {
-        pool.dispatch(
-          { path: target.path, method: 'POST', headers: target.headers, body: target.body },
-          new Call(resolve),
-        );
-      });
-      latencies.push(performance.now() - from);
-      if (!ok) failures += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, caller));
-  await pool.close();
-  return { requests: latencies.length, failures, latencies: latencies.sort((a, b) => a - b) };
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('close', () => socket.destroy());
+    socket.unref();
+  });
+
+/** The ports are fixed: a reply from another program must not be measured. */
+export async function assertPortsFree(): Promise<void> {
+  for (const port of [8800, 8801, 8802, 9001, 9002, 9003])
+    if (await listens(port)) throw new Error(`port ${port} is in use`);
+}
+
+export async function untilListening(port: number, server: Pinned): Promise<void> {
+  while (!(await listens(port))) {
+    assertRunning(server, `the mock on port ${port}`);
+    await sleep(20);
+  }
 }

@@ -1,45 +1,101 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-const root = join(import.meta.dirname, '../..');
+/** Gateways have a core of their own; wrk and the mocks share the other. */
+export const GATEWAY_CORE = 0;
+export const LOAD_CORE = 1;
 
-/** Every process started here and not ended yet, in the order of the starts. */
-export const children: ChildProcess[] = [];
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
-export interface Started {
+export interface Pinned {
   readonly child: ChildProcess;
   readonly pid: number;
-  readonly port: number;
-  /** All that it has printed. */
+  /** All that it has written to stderr, or to stdout if that was asked for. */
   readonly text: () => string;
 }
 
-/** Starts a script on these cores (`0`, `0,1`) and waits until it has printed its port. */
-export function start(cores: number | string, file: string, ...args: string[]): Promise<Started> {
-  const command = cpus().length > 1 ? ['taskset', '-c', String(cores), process.execPath] : [process.execPath];
-  const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  children.push(child);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}: ${text}`)));
-    child.stdout.on('data', (piece: Buffer) => {
-      text += piece.toString();
-      const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
-      if (port) resolve({ child, pid: child.pid!, port: Number(port[1]), text: () => text });
-    });
-  });
+interface PinOptions {
+  readonly core: number;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdout?: 'pipe';
 }
 
-/** CPU time of all threads of a process, in milliseconds: exact, where utime and stime count in ticks. */
-export function cpuMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce(
-    (sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+/** Starts a command on one core. `nice` raises its priority where it may, and runs it without where it may not. */
+export function startPinned(command: readonly string[], { core, cwd, env, stdout }: PinOptions): Pinned {
+  const child = spawn('nice', ['-n', '-5', 'taskset', '-c', String(core), ...command], {
+    cwd,
+    // nginx is in /usr/sbin, which is not in every PATH.
+    env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin`, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', stdout ?? 'ignore', 'pipe'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let text = '';
+  const keep = (piece: Buffer): void => void (text += piece.toString());
+  child.stdout?.on('data', keep);
+  child.stderr!.on('data', keep);
+  return { child, pid: child.pid!, text: () => text };
+}
+
+const ended = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+export async function stopPinned({ child }: Pinned): Promise<void> {
+  if (ended(child)) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  await Promise.race([exit, sleep(1500)]);
+  if (!ended(child)) child.kill('SIGKILL');
+  await exit;
+}
+
+export function assertRunning({ child, text }: Pinned, name: string): void {
+  if (ended(child)) throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}: ${text()}`);
+}
+
+/** A process and all its descendants: nginx works in a child. */
+function treeOf(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.flatMap((child) => treeOf(Number(child)))];
+}
+
+/** CPU time of all threads of a process and its descendants, in nanoseconds: exact, where utime and stime count in ticks. */
+export function cpuNs(pid: number): number {
+  const threads = treeOf(pid).flatMap((one) =>
+    readdirSync(`/proc/${one}/task`).map((thread) => `${one}/task/${thread}`),
+  );
+  return threads.reduce(
+    (sum, thread) => sum + Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[0]),
     0,
   );
+}
+
+export function rssMb(pid: number): number {
+  return treeOf(pid).reduce(
+    (sum, one) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))![1]) / 1024,
+    0,
+  );
+}
+
+const NS_PER_TICK = 1e7;
+
+export interface CoreTime {
+  readonly busyNs: number;
+  readonly totalNs: number;
+}
+
+/** Time of the gateways' core since the machine started, all programs together. */
+export function coreTime(): CoreTime {
+  const line = new RegExp(`^cpu${GATEWAY_CORE} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'))![1]!;
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softIrq = 0, steal = 0] = line
+    .split(' ')
+    .map(Number);
+  const busy = user + nice + system + irq + softIrq;
+  return { busyNs: busy * NS_PER_TICK, totalNs: (busy + idle + wait + steal) * NS_PER_TICK };
 }

@@ -10,8 +10,8 @@ interface Cost {
   readonly milliseconds: number;
 }
 
-/** Hostile shapes of 1 MB in one process: reading, checking and translating, against parsing and writing the same bytes. */
-export function hostileShapes(): string {
+/** `npm run bench:shapes`. Hostile shapes of 1 MB in one process: reading, checking and translating, against parsing and writing the same bytes. */
+function hostileShapes(): string {
   const requests = table({
     title: 'Hostile requests of 1 MB',
     names: ['operation', 'shape', 'target'],
@@ -50,3 +50,5 @@ function table<T extends Cost>({ title, names, costs, cells }: Table<T>): string
     '',
   ].join('\n');
 }
+
+if (import.meta.main) console.log(hostileShapes());

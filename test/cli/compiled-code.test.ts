@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, globSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
+import { writeSettings } from '../support/gateway.ts';
 
 /** A package of its own: only this test's processes cache in it. */
 let root: string;
@@ -12,7 +14,7 @@ let cache: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'gatehouse-compiled-'));
   cache = join(root, '.cache');
-  for (const part of ['package.json', 'src', 'schemas'])
+  for (const part of ['package.json', 'src', 'plugins', 'schemas'])
     cpSync(packageFile(part), join(root, part), { recursive: true });
   symlinkSync(packageFile('node_modules'), join(root, 'node_modules'));
 });
@@ -53,6 +55,22 @@ describe('the command line', () => {
     // No folder can be made in it, not even by root.
     writeFileSync(cache, '');
     expect(schemaOfKeys()).toEqual(WELL);
+  });
+
+  it('keeps the code of a gateway when it is stopped, before its drain is over', async () => {
+    const settings = writeSettings({ server: { drain: { delay: '60s' } } });
+    const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...env } = process.env;
+    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'serve', '--configs', settings], { env });
+    try {
+      await once(child.stdout, 'data');
+      expect(kept()).toEqual([]);
+      child.kill('SIGTERM');
+      await vi.waitFor(() => expect(kept().length).toBeGreaterThan(100), 20_000);
+      expect(child.exitCode).toBe(null);
+    } finally {
+      child.kill('SIGKILL');
+      rmSync(settings, { recursive: true, force: true });
+    }
   });
 
   it('leaves it to Node where to keep it, and whether', () => {

@@ -234,6 +234,7 @@ describe('SIGTERM', () => {
     await stream.done;
     expect(stream.text).toContain('[DONE]');
     expect(await serving.exited).toBe(0);
+    expect(serving.lines).toMatchObject([{ status: 200, msg: 'request completed' }]);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('and %s after it end at once with 1', async (second) => {

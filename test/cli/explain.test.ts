@@ -69,6 +69,24 @@ const REQUEST = {
     { role: 'user', content: 'Hello' },
   ],
 };
+/** Settings that change what becomes of a request without a trace in its body. */
+const DECLARED = {
+  'server.yaml': '{}\n',
+  'keys.yaml': 'keys: []\n',
+  'catalog.yaml': `providers:
+  - slug: local
+    provider: openai
+    api_key: \${env:LOCAL_KEY}
+    base_url: https://models.example/v1
+    inline_thinking: ["my-reasoner-*"]
+    count: estimate
+  - slug: claude
+    provider: anthropic
+    api_key: \${env:ANTHROPIC_API_KEY}
+    default_max_tokens: 2000
+`,
+  'gateway/declared.yaml': 'remote_media: { pass: true }\n',
+};
 const SECRETS = {
   OPENAI_API_KEY: 'canary-openai-0123',
   ANTHROPIC_API_KEY: 'canary-claude-0123',
@@ -133,6 +151,56 @@ describe('what is explained, exit code 0', () => {
     // Of the folder's name only what is the same everywhere: lines break by it.
     const reported = await explained(options);
     await expect(renderExplanation(reported, { width: 110, colour: false })).toMatchFileSnapshot(golden(name));
+  });
+
+  it('fields beyond OpenAI’s API are losses there, as in goldens/served-extensions.txt', async () => {
+    const body = { ...REQUEST, model: '@gpt/gpt-5', top_k: 40, thinking: { type: 'enabled', budget_tokens: 2000 } };
+    const input = () => Promise.resolve(Buffer.from(JSON.stringify(body)));
+    const reported = await explained({ request: '-', input, headers: ['x-request-id: try-3'] });
+    await expect(renderExplanation(reported, { width: 110, colour: false })).toMatchFileSnapshot(
+      golden('served-extensions'),
+    );
+  });
+
+  it.each<readonly [string, string, object]>([
+    [
+      'inline-thinking',
+      '/v1/chat/completions',
+      { model: '@local/my-reasoner-7b', messages: [{ role: 'user', content: 'Hello' }] },
+    ],
+    [
+      'estimated-count',
+      '/v1/messages/count_tokens',
+      { model: '@local/my-model', messages: [{ role: 'user', content: 'Hello' }] },
+    ],
+    [
+      'passed-media',
+      '/v1/chat/completions',
+      {
+        model: '@claude/claude-sonnet-4-5',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'What is this?' },
+              { type: 'image_url', image_url: { url: 'https://images.example/cat.png' } },
+            ],
+          },
+        ],
+      },
+    ],
+  ])('a setting of the target is as in goldens/%s.txt', async (name, path, body) => {
+    const configs = write('declared', DECLARED);
+    const options = {
+      configs,
+      path,
+      headers: ['x-request-id: try-3', 'x-gateway-config: declared'],
+      request: '-',
+      input: () => Promise.resolve(Buffer.from(JSON.stringify(body))),
+    };
+    await expect(renderExplanation(await explained(options), { width: 110, colour: false })).toMatchFileSnapshot(
+      golden(name),
+    );
   });
 
   it('in JSON it is one document and nothing else', async () => {

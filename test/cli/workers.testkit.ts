@@ -43,6 +43,8 @@ export interface FleetSettings {
   readonly upstream: string;
   readonly server?: object;
   readonly gateway?: Readonly<Record<string, object>>;
+  /** Prompts by id. */
+  readonly prompts?: Readonly<Record<string, object>>;
   /** `none`: one process serves. Default: 2. */
   readonly workers?: string;
   /** In place of the `gatehouse` command. */
@@ -60,13 +62,14 @@ export class Fleet {
 
   constructor(settings: FleetSettings) {
     const loopback = { host: '127.0.0.1', port: 0 };
-    const { upstream, server, gateway = {}, files = {}, workers = '2', main = 'src/cli/main.ts' } = settings;
+    const { upstream, server, gateway = {}, prompts, files = {}, workers = '2', main = 'src/cli/main.ts' } = settings;
     this.dir = writeSettings({
       server: { listen: loopback, status: loopback, admin: { port: 0 }, drain: { delay: '0s' }, ...server },
       catalog: {
         providers: [{ slug: 'own', provider: 'openai', base_url: `${upstream}/v1`, allow_insecure: true }],
       },
       gateway,
+      ...(prompts && { prompts }),
     });
     for (const [name, text] of Object.entries(files)) this.write(name, text);
     const args = [packageFile(main), 'serve', '--configs', this.dir];

@@ -16,7 +16,7 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
   { name: 'Gemini 2.5', model: '@vertex/gemini-2.5-flash', wire: 'gemini' },
   { name: 'Claude', model: '@claude/claude-sonnet-4-5-20250929', wire: 'anthropic' },
   { name: 'Claude on Vertex AI', model: '@vertex/anthropic.claude-sonnet-4-5@20250929', wire: 'anthropic' },
-  { name: 'Llama', model: '@vertex/meta.llama-4-scout-17b-16e-instruct-maas', wire: 'openai' },
+  { name: 'gpt-oss on Vertex AI', model: '@vertex/openai/gpt-oss-120b-maas', wire: 'openai' },
   { name: 'an OpenAI-compatible server', model: '@own/own-model', wire: 'openai' },
 ];
 

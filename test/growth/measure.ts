@@ -1,15 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The lowest of this many measurements counts: what else runs on the machine only ever adds. */
+/** Number of measurements. The lowest counts, because other work on the machine only adds time. */
 const REPETITIONS = 5;
 
-/** Microseconds: the CPU time of a thread that runs is up to a tick of the kernel old, 4 ms here. */
+/** Microseconds. The kernel updates the CPU time of a running thread once per tick, every 4 ms here. */
 const TICK = 4000;
-/** Microseconds: shorter work is done so often that a tick is little of it. */
+/** Microseconds. Shorter work is repeated for this long, so that the error of one tick is small. */
 const LEAST_BATCH = 20_000;
 
-/** CPU microseconds of this thread for so many synchronous runs: no more than the clock says, no more than a tick off. */
+/** CPU microseconds of this thread for `times` synchronous runs, at most the elapsed time. The error is at most one tick. */
 function cpuOnce(task: () => void, times = 1): number {
   const started = performance.now();
   const from = process.threadCpuUsage();
@@ -19,8 +19,8 @@ function cpuOnce(task: () => void, times = 1): number {
 }
 
 /**
- * CPU microseconds of one run, at best. The first one compiles the code, and says how many make a batch.
- * @param enough nothing below it makes a difference
+ * The lowest CPU time of one run, in microseconds. The first run compiles the code and determines the size of a batch.
+ * @param enough measuring stops below this time
  */
 export function cpuOf(task: () => void, { repetitions = REPETITIONS, enough = 0 } = {}): number {
   const times = Math.max(1, Math.ceil(LEAST_BATCH / Math.max(1, cpuOnce(task))));
@@ -36,22 +36,25 @@ export interface Growth {
   readonly factor: number;
 }
 
-/** Eight times the bytes may cost fourteen times the time: linear work with caches that no longer hold all of it, and nothing worse. */
+/**
+ * Largest allowed factor of the time for eight times the bytes. Linear work takes eight times as long, and longer when the large input
+ * does not fit into the processor's caches. Quadratic work takes sixty-four times as long.
+ */
 export const MOST_GROWTH = 14;
 export const SMALL_BYTES = 128 * 1024;
 export const LARGE_BYTES = 1024 * 1024;
 
-/** Microseconds: less counts as this much, since the noise of a collector or of cold memory would be most of it. */
+/** Microseconds. A shorter time counts as this, because most of it would be garbage collection or cold memory. */
 const LEAST = 1000;
 
 /**
- * A busy machine makes the first, quick look at the small input too long rather than too short. What looks like too much growth is
- * measured closely, with the garbage of others gone and the code compiled.
- * @param work prepares an input of so many bytes and gives the run over it
+ * Measures how the time grows with the input. Most inputs pass a quick measurement. An input that fails it is measured again, more often,
+ * after a garbage collection and with compiled code.
+ * @param work prepares an input of the given size and returns the function to measure
  */
 export function growthOf(work: (bytes: number) => () => void): Growth {
   const [small, large] = [work(SMALL_BYTES), work(LARGE_BYTES)];
-  // The large input first: it compiles the code, so a small one that follows is not too slow, and what is wrong makes the factor too high.
+  // The large input runs first, because the first run also compiles the code: its error makes the factor too high, never too low.
   const first = cpuOnce(large);
   if (first < LEAST * MOST_GROWTH) return { small: LEAST, large: first, factor: first / LEAST };
   const look = Math.max(LEAST, Math.min(cpuOnce(small), cpuOnce(small)));
@@ -77,17 +80,19 @@ function growth(smallCost: number, task: () => void): Growth {
   const small = Math.max(LEAST, smallCost);
   const allowed = small * MOST_GROWTH;
   let large = cpuOnce(task);
-  // Once it is low enough further runs could only lower it, and what is far above is no noise.
+  // Further runs can only lower the time: they are needless when it is allowed, and useless when it is far too high.
   for (let run = 1; run < REPETITIONS && large >= allowed && large < allowed * HOPELESS; run += 1)
     large = Math.min(large, cpuOnce(task));
   return { small, large, factor: large / small };
 }
 
+/** Number of close measurements. */
 const TRIES = 3;
+/** A factor this many times the allowed one is not noise. */
 const HOPELESS = 3;
 const isDoubtful = ({ factor }: Growth): boolean => factor >= MOST_GROWTH && factor < MOST_GROWTH * HOPELESS;
 
-/** The collector's own word for it is hidden unless a flag shows it, which a running process can still set. */
+/** Node exposes the collector only with a flag, which a running process can still set. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

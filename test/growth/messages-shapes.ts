@@ -1,3 +1,4 @@
+import { writeEnvelope } from '../../src/formats/envelope.ts';
 import { members, nest, repeat, text, type Json } from './repeat.ts';
 import { SCHEMAS } from './schema-shapes.ts';
 
@@ -10,6 +11,8 @@ const result = (id: string, content: unknown = 'r') => ({ type: 'tool_result', t
 const says = (blocks: readonly unknown[]) => ({ role: 'assistant', content: blocks });
 const replies = (blocks: readonly unknown[]) => ({ role: 'user', content: blocks });
 const SIGNATURE = 'A'.repeat(400);
+const googles = (at: number): string =>
+  writeEnvelope({ kind: 'signature', maker: 'gemini', of: 'text', signature: `${at}` });
 const CACHED = { cache_control: { type: 'ephemeral' } };
 
 /** Bodies of POST /v1/messages, and of the count of their tokens. */
@@ -103,10 +106,7 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
   'unsigned thoughts': (bytes) =>
     talk([ASK, says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: '' })))]),
   'thoughts of others': (bytes) =>
-    talk([
-      ASK,
-      says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: `foreign.text.${at}` }))),
-    ]),
+    talk([ASK, says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: googles(at) })))]),
   'hidden thoughts': (bytes) =>
     talk([ASK, says(repeat(bytes, (at) => ({ type: 'redacted_thinking', data: `d${at}` })))]),
   'texts with citations': (bytes) =>

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
 import { ask, call, upload } from '../support/files.ts';
 import { startGcs, type ScriptedGcs } from '../support/gcs.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import { openaiReply, geminiReply, json, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
 const MIB = 1024 * 1024;
@@ -28,6 +28,7 @@ beforeEach(async () => {
   gateway = await startTestGateway(
     {
       server: {
+        limits: { body: '10MiB', in_flight_bytes: '12MiB' },
         egress: { token_uris: [`${gcs.url}/token`] },
         files: {
           gcs: { provider: '@vertex', bucket: 'team-files', prefix: 'gh/', base_url: gcs.url, allow_insecure: true },
@@ -50,6 +51,25 @@ afterEach(async () => {
   await upstream.close();
 });
 
+/** An upload of unknown length, which ends when `finish` is called. */
+function openUpload(): { readonly reply: Promise<Response>; readonly finish: () => void } {
+  const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+  let finish = (): void => {};
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from(`${head}hello`));
+      finish = () => {
+        controller.enqueue(Buffer.from('\r\n--b--\r\n'));
+        controller.close();
+      };
+    },
+  });
+  const headers = { 'x-gateway-api-key': KEY, 'content-type': 'multipart/form-data; boundary=b' };
+  // `duplex` is missing in the types of fetch.
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body, duplex: 'half' };
+  return { reply: fetch(`${gateway.url}/v1/files`, init), finish };
+}
+
 describe('files in Cloud Storage', () => {
   it('arrive in pieces and are read, listed and deleted there, with the entry’s own token', async () => {
     const bytes = Buffer.concat([Buffer.from('%PDF-1.7'), randomBytes(20 * MIB)]);
@@ -69,7 +89,7 @@ describe('files in Cloud Storage', () => {
     });
     expect(object!.bytes.equals(bytes)).toBe(true);
     const content = await fetch(`${gateway.url}/v1/files/${body.id}/content`, {
-      headers: { 'x-gateway-api-key': 'gatehouse-test-key-0123456789' },
+      headers: { 'x-gateway-api-key': KEY },
     });
     expect(Buffer.from(await content.arrayBuffer()).equals(bytes)).toBe(true);
     expect((await call(gateway, '')).body.data).toHaveLength(1);
@@ -93,6 +113,24 @@ describe('files in Cloud Storage', () => {
   it('leave neither object nor session when they are refused', async () => {
     const { status } = await upload(gateway, { filename: 'a.png', file: 'no image' });
     expect([status, gcs.objects.size, gcs.sessions.size]).toEqual([400, 0, 0]);
+  });
+
+  it('count the piece that is in memory among the bytes in flight while they arrive', async () => {
+    const first = openUpload();
+    await until(() => gcs.sessions.size === 1, 'the first upload has begun');
+    // An upload of unknown length may fill its whole piece of 8 MiB, and all requests together may hold 12 MiB.
+    const second = openUpload();
+    second.finish();
+    expect([(await second.reply).status, await (await second.reply).text()]).toEqual([
+      503,
+      expect.stringContaining('limits.in_flight_bytes') as string,
+    ]);
+    expect((await upload(gateway, {})).status).toBe(200);
+    first.finish();
+    expect((await first.reply).status).toBe(200);
+    const third = openUpload();
+    third.finish();
+    expect((await third.reply).status).toBe(200);
   });
 
   it('are a 502 that names the store when it keeps failing', async () => {

@@ -277,6 +277,48 @@ describe('stored files', () => {
   });
 });
 
+describe('the metrics of stored files', () => {
+  const metric = async (name: string): Promise<string | undefined> => {
+    const text = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    return text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1);
+  };
+
+  it('count uploads by their outcome, and the bytes that are in the store', async () => {
+    await start();
+    const { body } = await upload(gateway, { file: 'x'.repeat(1000), filename: 'a.txt' });
+    await upload(gateway, { file: 'x', filename: 'b.txt' });
+    await upload(gateway, { file: 'no image', filename: 'a.png' });
+    const uploads = (outcome: string) => metric(`gatehouse_file_uploads_total{outcome="${outcome}"}`);
+    // A request counts once its reply has been sent.
+    await expect.poll(() => uploads('error')).toBe('1');
+    expect([await uploads('success'), await uploads('aborted')]).toEqual(['2', '0']);
+    expect(Number(await metric('gatehouse_file_upload_bytes_total{outcome="success"}'))).toBeGreaterThan(1001);
+    expect([await metric('gatehouse_stored_files'), await metric('gatehouse_stored_file_bytes')]).toEqual([
+      '2',
+      '1001',
+    ]);
+    await call(gateway, `/${body.id}`, { method: 'DELETE' });
+    expect([await metric('gatehouse_stored_files'), await metric('gatehouse_stored_file_bytes')]).toEqual(['1', '1']);
+    await gateway.close();
+    await start();
+    await expect.poll(() => metric('gatehouse_stored_file_bytes')).toBe('1');
+  });
+
+  it('are beside the id, the bytes and the way of each file in the access line of a request', async () => {
+    await start();
+    const { body } = await upload(gateway, {});
+    await ask(gateway, '@open/gpt', { type: 'file', file: { file_id: body.id } });
+    await until(() => gateway.logs.some(({ files }) => files !== undefined), 'the request is logged');
+    expect(gateway.logs.find(({ files }) => files !== undefined)?.['files']).toEqual([
+      { id: body.id, bytes: 9, way: 'inline' },
+    ]);
+    expect(gateway.logs.find(({ upload: one }) => one !== undefined)?.['upload']).toEqual({ id: body.id, bytes: 9 });
+  });
+});
+
 describe('a request that names a stored file', () => {
   it('reaches an OpenAI upstream with the bytes, by id and by address', async () => {
     await start();
@@ -339,4 +381,43 @@ it('a gateway without `files` answers with files_disabled', async () => {
     await call(gateway, '/x', { method: 'DELETE' }),
   ])
     expect([status, body.error?.code]).toEqual([404, 'files_disabled']);
+});
+
+describe('a form that is refused before its file has ended', () => {
+  /** A form with a field twice, then the beginning of a file, on a connection of its own. */
+  async function sendBroken(): Promise<{ readonly reply: string; readonly closed: boolean }> {
+    const url = new URL(gateway.url);
+    const socket = connect(Number(url.port), url.hostname);
+    const field = '--BB\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n';
+    const file = '--BB\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n' + 'x'.repeat(2000);
+    const head = [
+      'POST /v1/files HTTP/1.1',
+      'Host: x',
+      `x-gateway-api-key: ${KEY}`,
+      'Content-Type: multipart/form-data; boundary=BB',
+      'Content-Length: 100000',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${field}${field}${file}`);
+    let reply = '';
+    socket.on('data', (piece) => void (reply += piece.toString()));
+    socket.on('error', () => {});
+    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    await until(() => reply.includes('\r\n\r\n'), 'the reply has come');
+    socket.end();
+    await ended;
+    return { reply, closed: socket.destroyed };
+  }
+
+  it('gets a 400 on a connection that closes, and frees its place and its file', async () => {
+    await start();
+    for (let sent = 0; sent < 20; sent += 1) {
+      const { reply } = await sendBroken();
+      expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+      expect(reply).toMatch(/\r\nconnection: close\r\n/i);
+      expect(reply).toContain('invalid_multipart');
+    }
+    // The limit of one key is 16 uploads at once.
+    expect((await upload(gateway, { fields: { purpose: 'user_data' } })).status).toBe(200);
+    expect(stored().filter((name) => name.includes('.partial'))).toEqual([]);
+  });
 });

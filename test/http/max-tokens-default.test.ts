@@ -42,7 +42,7 @@ async function line(headers: Headers): Promise<unknown> {
 }
 
 describe('a chat request without an answer limit', () => {
-  it('gets the limit of the Claude model, is told so and loses nothing', async () => {
+  it('gets the limit of the Claude model and a header that names it, and loses nothing', async () => {
     house.answers(anthropicReply('hi'));
     const { status, headers } = await house.chat(body, { 'x-gateway-strict-params': 'true' });
     expect(status).toBe(200);

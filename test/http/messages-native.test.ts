@@ -99,7 +99,7 @@ describe('a body for Claude', () => {
         role: 'assistant',
         content: [
           { type: 'thinking', thinking: 'hm', signature: '' },
-          { type: 'thinking', thinking: '', signature: 'foreign.text.abcd' },
+          { type: 'thinking', thinking: '', signature: 'gh1.gemini.s.eyJmb3IiOiJ0ZXh0Iiwic2lnbmF0dXJlIjoicyJ9' },
           { type: 'tool_use', id: 'call_1__thought__abcd', name: 'f', input: {} },
         ],
       },

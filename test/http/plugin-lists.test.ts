@@ -115,7 +115,7 @@ describe('`plugins` of a config', () => {
   });
 
   it('apply to its targets, and those of a target in their place', async () => {
-    // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+    // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
     const condition = (then: string) => ({ query: { 'params.user': then }, then });
     const mark = (text: string) => ['override', 'transform', { plugin: 'mark', options: { text } }, 'send'];
     const target = (status: number, more: object = {}) => ({

@@ -106,6 +106,24 @@ describe('a prompt completion', () => {
     expect(await record.json()).toMatchObject({ prompt: { id: 'summary', version: 1 } });
   });
 
+  it('counts each version by the outcome of its requests, renderings and values that do not fit among them', async () => {
+    const counts = async (): Promise<string[]> =>
+      (await (await fetch(`${gateway.statusUrl}/metrics`)).text())
+        .split('\n')
+        .filter((line) => line.startsWith('gatehouse_prompt_requests_total{prompt="summary",version="2"'));
+    const sent = { variables: { ticket: 'x', picture: 'https://x.example/a.png' } };
+    expect((await post('summary@2/render', sent)).status).toBe(200);
+    expect((await post('summary@2/render', {})).status).toBe(400);
+    expect((await post('unknown/render', {})).status).toBe(404);
+    // A request counts once its reply has been sent.
+    await expect
+      .poll(counts)
+      .toEqual([
+        'gatehouse_prompt_requests_total{prompt="summary",version="2",outcome="success"} 1',
+        'gatehouse_prompt_requests_total{prompt="summary",version="2",outcome="error"} 1',
+      ]);
+  });
+
   it('takes the fields of overrides, then of the request, the prompt and the defaults', async () => {
     const body = { variables: { ticket: 'It broke' }, max_completion_tokens: 7, top_p: 0.9 };
     await post('summary@1/completions', body, { 'x-gateway-config': 'overrides' });

@@ -82,7 +82,11 @@ async function start(settings: TestSettings, folder?: string, options: Partial<G
     gateway,
     dir,
     write,
-    logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    logs() {
+      // A look-up of records has the access lines of all ended requests written first.
+      gateway.records({ limit: 0 });
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
     chat: (body = {}, headers = {}, signal) =>
       fetch(`${gateway.data.url}/v1/chat/completions`, {
         method: 'POST',

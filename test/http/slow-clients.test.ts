@@ -129,7 +129,8 @@ describe('a client that does not read its reply', () => {
     const server = createServer((_, res) => {
       const reply = { status: 200, headers: {}, body: source, stream: true };
       const setup = { clock, requestId: 'r', deadline: 60_000, format: openaiChat, error: undefined };
-      writeReply(res, reply, { ...setup, onEnd: (end) => void ends.push(end) });
+      const writer = writeReply(res, reply, { ...setup, onEnd: (end) => void ends.push(end) });
+      res.on('close', () => writer.closed());
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();

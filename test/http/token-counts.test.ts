@@ -1,7 +1,7 @@
 import Anthropic, { APIError, BadRequestError } from '@anthropic-ai/sdk';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import { entriesFor, json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
 /** Tokens counted at each upstream that counts, by Anthropic's own client and by clients of Vertex AI. */
@@ -273,6 +273,10 @@ describe('POST /v1/chat/completions/count_tokens', () => {
     const estimate = Math.ceil(Buffer.byteLength(JSON.stringify(request)) / 4);
     expect(reply.json).toEqual({ object: 'chat.completion.input_tokens', input_tokens: estimate });
     expect(reply.headers.get('x-gateway-token-count')).toBe('estimate');
+    const id = reply.headers.get('x-gateway-request-id');
+    const line = () => gateway.logs.find((one) => one['request_id'] === id);
+    await until(() => line() !== undefined, 'the request is logged');
+    expect(line()).toMatchObject({ token_count: 'estimate', attempts: [{ tries: 0 }] });
     const claudes = await client().messages.countTokens({ model: '@estimated/gpt-x', messages }).withResponse();
     expect(claudes.data.input_tokens).toBeGreaterThan(10);
     expect(claudes.response.headers.get('x-gateway-token-count')).toBe('estimate');

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/operations/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { ASKING, observeCells, README, tableOf, withTable, type Cell } from './table.ts';
 import { PROBES } from './probes.ts';
 import { UPSTREAMS } from './upstreams.ts';
+
+it('operations have paths of version 1 of the API', () => {
+  expect(operations.map(({ path }) => path).filter((path) => !path.startsWith('/v1/'))).toEqual([]);
+});
 
 describe('the table of operations and upstreams in README', () => {
   let cells: readonly Cell[];

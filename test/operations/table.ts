@@ -58,7 +58,8 @@ interface Question {
 const REFUSALS = /unsupported_task|not_supported|unsupported_parameter|invalid_model|UNIMPLEMENTED/;
 
 async function ask(url: string, operation: Operation, { kind, feature, probe }: Question): Promise<Outcome> {
-  const usual = kind.models[operation.task!] ?? kind.models.generate;
+  const thinker = feature === 'thinking' && operation.task === 'generate' ? kind.thinking : undefined;
+  const usual = thinker ?? kind.models[operation.task!] ?? kind.models.generate;
   const made = kind.models[operation.task!] && probe.models?.[kind.slug];
   const model = probe.models ? made : usual;
   if (model === undefined) return 'none';

@@ -7,6 +7,8 @@ export interface UpstreamKind {
   readonly provider: ProviderName;
   readonly slug: string;
   readonly models: Readonly<Partial<Record<ModelTask, string>>> & { readonly generate: string };
+  /** A model that thinks, where the usual one does not. */
+  readonly thinking?: string;
 }
 
 export const UPSTREAMS: readonly UpstreamKind[] = [
@@ -27,12 +29,13 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
     provider: 'vertex-ai',
     slug: 'vertex',
     models: { generate: 'meta.llama-4-maverick-17b-128e-instruct-maas' },
+    thinking: 'openai/gpt-oss-120b-maas',
   },
   {
     title: 'Mistral on Vertex AI',
     provider: 'vertex-ai',
     slug: 'vertex',
-    models: { generate: 'mistralai.mistral-small-2503' },
+    models: { generate: 'mistralai.mistral-small-2603' },
   },
   {
     title: 'Self-deployed on Vertex AI (`endpoints.`)',

@@ -93,6 +93,42 @@ async function withoutSchemas<T>(work: () => Promise<T>): Promise<T> {
   return work().finally(() => renameSync(`${schemas}.gone`, schemas));
 }
 
+/** Serves the settings of `configs/`, and resolves with the curl line that the gateway prints. */
+async function serve(args: readonly string[]): Promise<{ readonly started: ChildProcess; readonly line: string }> {
+  const started = spawn(process.execPath, [bin, 'serve', ...args], { cwd: folder });
+  child = started;
+  let text = '';
+  const line = await new Promise<string>((resolve, reject) => {
+    started.once('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
+    started.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
+    started.stdout.on('data', (piece: Buffer) => {
+      text += piece.toString();
+      const curl = /^ +(curl .*)$/m.exec(text);
+      if (curl) resolve(curl[1]!);
+    });
+  });
+  return { started, line };
+}
+
+async function stop(started: ChildProcess): Promise<unknown> {
+  const ended = new Promise((resolve) => started.once('exit', resolve));
+  started.kill('SIGTERM');
+  return ended;
+}
+
+/** Options with a default, a class of the plugin API, and an error that only the gateway's own class of it makes a 400. */
+const OUTSIDE_PLUGIN = `import { definePlugin, GatewayError } from 'gatehouse/plugin';
+export default definePlugin({
+  name: 'guard',
+  level: 'request',
+  options: { type: 'object', additionalProperties: false, properties: { word: { type: 'string', default: 'forbidden' } } },
+  create: ({ options }) => async (ctx, next) => {
+    if (ctx.get('x-word') === options.word) throw new GatewayError('invalid_value', 'This word is refused.');
+    await next();
+  },
+});
+`;
+
 async function askEmbeddings(port: number): Promise<number> {
   const headers = { 'content-type': 'application/json', 'x-gateway-api-key': 'gatehouse-demo-key' };
   const body = JSON.stringify({ model: '@simulator/demo', input: 'Hello' });
@@ -111,6 +147,7 @@ describe('the packed tarball', () => {
         'schemas/server.json',
         'configs/server.yaml',
         'dist/src/cli/main.js',
+        'dist/third-party-licenses.txt',
         'dist/src/plugin/index.d.ts',
         'plugins/README.md',
         'plugins/route/README.md',
@@ -145,18 +182,7 @@ describe('the packed tarball', () => {
       join(folder, 'configs/server.yaml'),
       `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\nadmin: { port: 0 }\ndrain: { delay: 0s }\n`,
     );
-    const started = spawn(process.execPath, [bin, 'serve'], { cwd: folder });
-    child = started;
-    let text = '';
-    const line = await new Promise<string>((resolve, reject) => {
-      started.once('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
-      started.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
-      started.stdout.on('data', (piece: Buffer) => {
-        text += piece.toString();
-        const curl = /^ +(curl .*)$/m.exec(text);
-        if (curl) resolve(curl[1]!);
-      });
-    });
+    const { started, line } = await serve([]);
     const { stdout } = await run('bash', ['-c', `${line.replace('curl', 'curl -sS')}`]);
     expect(JSON.parse(stdout)).toMatchObject({
       object: 'chat.completion',
@@ -164,10 +190,66 @@ describe('the packed tarball', () => {
     });
     expect(await (await fetch(`http://127.0.0.1:${status}/readyz`)).text()).toContain('ok');
     expect(await withoutSchemas(() => askEmbeddings(port))).toBe(200);
-    const ended = new Promise((resolve) => started.once('exit', resolve));
-    started.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    expect(await stop(started)).toBe(0);
   });
+
+  it('loads on demand: workers, an outside plugin with its options, patterns, variables of prompts, explanations', async () => {
+    const settings = join(folder, 'more');
+    mkdirSync(join(settings, 'gateway'), { recursive: true });
+    mkdirSync(join(settings, 'prompts'));
+    const [port, status, admin] = [await freePort(), await freePort(), await freePort()];
+    const files = {
+      'guard.mjs': OUTSIDE_PLUGIN,
+      'catalog.yaml': 'providers:\n  - { slug: simulator, provider: simulator }\n',
+      'keys.yaml':
+        'keys:\n  - { id: demo, key: "${env:TEST_KEY:-gatehouse-test-key-0123456789}", default_config: choose }\n',
+      'server.yaml': `listen: { host: 127.0.0.1, port: ${port} }
+status: { host: 127.0.0.1, port: ${status} }
+admin: { host: 127.0.0.1, port: ${admin} }
+drain: { delay: 0s }
+plugins: [./guard.mjs]
+chains: { request: [guard, prompts, metadata, route] }
+`,
+      'gateway/choose.yaml': `strategy:
+  mode: conditional
+  conditions: [{ query: { metadata.team: { $regex: "^red" } }, then: red }]
+  default: other
+targets:
+  - { name: red, provider: "@simulator", override_params: { model: sim-error-429 } }
+  - { name: other, provider: "@simulator", override_params: { model: demo } }
+`,
+      'prompts/hello.yaml': `versions:
+  1:
+    model: "@simulator/demo"
+    variables: { name: { schema: { type: string, pattern: "^[a-z]+$", maxLength: 20 } } }
+    messages: [{ role: user, content: "Hello {{name}}" }]
+`,
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(settings, name), text);
+    const { started } = await serve(['--configs', settings, '--workers', '2']);
+    const post = async (url: string, body: object, headers: Record<string, string> = {}) => {
+      const own = { 'content-type': 'application/json', 'x-gateway-api-key': 'gatehouse-test-key-0123456789' };
+      const reply = await fetch(url, { method: 'POST', headers: { ...own, ...headers }, body: JSON.stringify(body) });
+      return [reply.status, await reply.json()] as const;
+    };
+    const chat = `http://127.0.0.1:${port}/v1/chat/completions`;
+    const body = { model: 'any', messages: [{ role: 'user', content: 'Hello' }] };
+    expect(await post(chat, body)).toMatchObject([200, { object: 'chat.completion' }]);
+    expect(await post(chat, body, { 'x-word': 'forbidden' })).toMatchObject([
+      400,
+      { error: { code: 'invalid_value' } },
+    ]);
+    expect(await post(chat, body, { 'x-gateway-metadata': '{"team":"red-1"}' })).toMatchObject([429, {}]);
+    const prompt = (name: string) =>
+      post(`http://127.0.0.1:${port}/v1/prompts/hello/completions`, { variables: { name } });
+    expect(await prompt('ada')).toMatchObject([200, { object: 'chat.completion' }]);
+    expect(await prompt('ADA')).toMatchObject([400, { error: { param: 'variables.name' } }]);
+    expect(await post(`http://127.0.0.1:${admin}/admin/v1/explain`, { key: 'demo', body })).toMatchObject([
+      200,
+      { config: { id: 'choose' } },
+    ]);
+    expect(await stop(started)).toBe(0);
+  }, 60_000);
 
   it('has the READMEs for plugin authors, and what they link to', () => {
     const inside = join(folder, 'node_modules/gatehouse');
@@ -196,6 +278,39 @@ describe('the packed tarball', () => {
     writeFileSync(join(author, 'wrong.ts'), PLUGIN_IN_TYPESCRIPT.replace('options.header]', 'options.haeder]'));
     await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', author], { cwd: author })).rejects.toThrow();
   }, 180_000);
+
+  it('lists in package.json what is loaded on demand and what types need; the other packages are in the bundle, with their licences', () => {
+    const installed = readdirSync(join(folder, 'node_modules'));
+    expect(installed).toEqual(expect.arrayContaining(['ajv', 'ajv-formats', 're2js', 'typebox']));
+    const bundled = ['koa', '@koa', 'undici', 'prom-client', 'p-retry', 'yaml', 'lru-cache'];
+    expect(bundled.filter((name) => installed.includes(name))).toEqual([]);
+    const texts = readFileSync(join(folder, 'node_modules/gatehouse/dist/third-party-licenses.txt'), 'utf8');
+    for (const name of [...bundled, '@koa/router', 'pino'])
+      if (name !== '@koa')
+        expect(texts).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\((MIT|ISC|Apache-2.0|BlueOak-1.0.0)\\)$`, 'm'));
+  });
+
+  it('reports mistakes in the settings as the sources do', async () => {
+    const settings = join(folder, 'broken');
+    cpSync(join(folder, 'node_modules/gatehouse/configs'), settings, { recursive: true });
+    writeFileSync(
+      join(settings, 'server.yaml'),
+      'listen: { port: many }\nlimts: { body: 1MiB }\ntimeouts: { connect: soon }\n' +
+        'chains:\n  entry: [telemetry, errors, { plugin: auth, options: { max: 1 } }, models, { plugin: body, options: 3 }, config]\n',
+    );
+    writeFileSync(join(settings, 'keys.yaml'), 'keys:\n  - { id: 1, keys: [] }\n  - { id: two, expires: never }\n');
+    writeFileSync(
+      join(settings, 'gateway/odd.yaml'),
+      'strategy: { mode: fallbck }\ntargets: [{ provder: "@x", weight: -1 }]\n',
+    );
+    const told = (main: string) => {
+      const args = [main, 'validate', '--format', 'json', '--configs', settings];
+      const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      return { status, stdout };
+    };
+    expect(told(bin)).toEqual(told(join(root, 'src/cli/main.ts')));
+    expect(told(bin).stdout.match(/"message"/g)?.length).toBeGreaterThan(8);
+  });
 
   it('gives plugin authors the public API by name', async () => {
     writeFileSync(

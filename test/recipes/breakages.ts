@@ -4,7 +4,7 @@ export interface Breakage {
   /** Text that stands in the file once, and what stands there then. */
   readonly edit: readonly [from: string, to: string];
   /** Default: the recipe's own file. */
-  readonly file?: 'keys.yaml' | 'catalog.yaml' | 'prompts/ticket-summary.yaml';
+  readonly file?: 'keys.yaml' | 'catalog.yaml' | 'server.yaml' | 'prompts/ticket-summary.yaml';
 }
 
 const without = (text: string): Breakage['edit'] => [text, ''];
@@ -125,6 +125,23 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
         'provider: "@openai"\n    override_params: { model: gpt-4.1 }',
         'provider: "@anthropic"\n    override_params: { model: claude-sonnet-4-5 }',
       ],
+    },
+  ],
+  'files-from-cloud-storage': [
+    drawn,
+    {
+      what: 'files are in a folder of the gateway',
+      file: 'server.yaml',
+      edit: ['gcs: { provider: "@vertex", bucket: my-project-gatehouse-files, prefix: prod/ }', 'dir: /tmp/files'],
+    },
+    { what: 'files are in another bucket', file: 'server.yaml', edit: ['gatehouse-files', 'files'] },
+    { what: 'files have no prefix', file: 'server.yaml', edit: [', prefix: prod/', ''] },
+    { what: 'no file is sent inline', file: 'server.yaml', edit: ['inline_bytes: 8MiB', 'inline_bytes: 1B'] },
+    { what: 'Gemini gets no second try', edit: ['attempts: 1', 'attempts: 0'] },
+    { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_max_tokens: refuse'] },
+    {
+      what: 'the model that reads no bucket comes first',
+      edit: ['provider: "@vertex", override_params: { model: gemini-2.5-flash }', 'provider: "@openai"'],
     },
   ],
   'first-content-failover': [

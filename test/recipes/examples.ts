@@ -7,7 +7,7 @@ export interface Example {
   readonly options?: readonly string[];
 }
 
-const chat = (content: string, more: object = {}): Readonly<Record<string, unknown>> => ({
+const chat = (content: string | readonly object[], more: object = {}): Readonly<Record<string, unknown>> => ({
   model: 'any',
   ...more,
   messages: [{ role: 'user', content }],
@@ -24,6 +24,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'cheap-first': { body: chat('A very long text', { max_tokens: 300 }) },
   'eu-only': { body: chat('Hello', { model: '@openai/gpt-4.1' }), key: 'clinic' },
   'fallback-across-providers': { body: chat('Hello', { seed: 7 }) },
+  'files-from-cloud-storage': {
+    body: chat([
+      { type: 'text', text: 'Summarise this report.' },
+      { type: 'file', file: { file_id: 'file-gh019b76da800070008000000000000001' } },
+    ]),
+  },
   'first-content-failover': { body: chat('Hello', { stream: true }) },
   guarded: { body: chat('Write to ada@example.com.') },
   'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },

@@ -7,7 +7,8 @@ import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
 import { memoryFiles } from '../../src/settings/source/files.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { readSchema, SCHEMA_NAMES } from '../../src/settings/read/schema-files.ts';
-import { createAjv, packageSchemas } from '../../src/settings/read/schemas.ts';
+import { packageSchemas } from '../../src/settings/read/schemas.ts';
+import { createAjv } from '../../src/settings/read/settings-ajv.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');

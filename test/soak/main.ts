@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { children, start, type Started } from '../bench/processes.ts';
+import { children, start, type Started } from './processes.ts';
 import { hostileRequests } from './hostile.ts';
 import { percentile, Traffic, type Outcome, type Sent } from './traffic.ts';
 
@@ -128,7 +128,7 @@ async function measure(url: string, ms: number, hostility?: () => Sent): Promise
 }
 
 async function main(): Promise<boolean> {
-  const upstream = await start(1, 'test/bench/upstream.ts', values.upstream);
+  const upstream = await start(1, 'test/soak/upstream.ts', values.upstream);
   const hostility = hostile();
   const configs = writeConfigs(`http://127.0.0.1:${upstream.port}`);
   const workers = values.workers === undefined ? [] : ['--workers', values.workers];

@@ -1,3 +1,4 @@
+import { REFUSED_SIGNATURE } from '../../src/formats/refused-signature.ts';
 import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
 import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
@@ -156,7 +157,11 @@ const aboutOf = ({ target, choice, cache }: Attempt) => ({
   cached: cache !== undefined,
 });
 
-const lossesOf = ({ losses }: Attempt) => losses.map(({ param, action, reason }) => ({ param, action, reason }));
+/** Except for losses that an answer of the upstream caused. */
+const lossesOf = ({ losses }: Attempt) =>
+  losses
+    .filter(({ reason }) => !reason.startsWith(REFUSED_SIGNATURE))
+    .map(({ param, action, reason }) => ({ param, action, reason }));
 
 /** It called no upstream, because another request's answer was there. */
 const answeredBefore = ({ cache }: Attempt): boolean =>

@@ -202,7 +202,9 @@ function noteHealth(exchange: Exchange, notes: Notes, { health }: Version): void
   if (health && config) notes.health = freezeHealth(config, (own, target) => health.of(own, target, exchange));
 }
 
+/** The first try: a later one may send less because of an answer. */
 function noteSent(exchange: Exchange, attempt: Attempt, { sent }: Notes): void {
+  if (sent.has(attempt)) return;
   const written = sentOf(exchange, attempt, attempt);
   if (written) sent.set(attempt, written);
 }

@@ -76,9 +76,14 @@ export async function startTestGateway(
       url: gateway.data.url,
       statusUrl: gateway.status.url,
       get logs() {
+        // A look-up of records has the access lines of all ended requests written first.
+        gateway.records({ limit: 0 });
         return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
       },
-      logText: () => lines.join(''),
+      logText() {
+        gateway.records({ limit: 0 });
+        return lines.join('');
+      },
       async close() {
         await gateway.close();
         await agreement.check();

@@ -10,17 +10,19 @@ const program = `
   import { registerHooks } from 'node:module';
   const loaded = [];
   registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
-  const [{ createMetrics }, { createRecorder }, { startTracing }, { createLogger }, { createAccessLog }, kit] = await Promise.all([
+  const [{ createMetrics }, { createRecorder }, { startTracing }, { createLogger }, { createAccessLog }, { EndedRequests }, kit] = await Promise.all([
     import(${at('src/record/metrics/registry.ts')}), import(${at('src/record/recorder.ts')}), import(${at('src/record/traces/tracing.ts')}),
-    import(${at('src/record/log/logger.ts')}), import(${at('src/record/log/access-log.ts')}), import(${at('src/record/exchange.testkit.ts')}),
+    import(${at('src/record/log/logger.ts')}), import(${at('src/record/log/access-log.ts')}), import(${at('src/record/ended-requests.ts')}), import(${at('src/record/exchange.testkit.ts')}),
     import(${at('plugins/telemetry/index.ts')}), import(${at('src/admin/status-listener.ts')}),
   ]);
   const log = createLogger({ level: 'silent' });
   const tracing = await startTracing({ env: process.env, yaml: undefined, version: '0', log });
   const clock = kit.createStillClock();
+  const ended = new EndedRequests(clock);
   const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
-  const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, accessLog: createAccessLog({ log, mode: 'all' }), tracer: tracing?.tracer });
+  const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, ended, accessLog: createAccessLog({ log, lines: { write() {} }, mode: 'all' }), openSpan: tracing?.openSpan });
   recorder.open(kit.streamedExchange()).close(kit.endOf());
+  ended.flush();
   console.log(JSON.stringify({ tracing: tracing !== undefined, loaded }));
   process.exit(0);
 `;
@@ -44,7 +46,7 @@ describe('the OpenTelemetry SDK', () => {
     [{}],
     [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }],
     [{ OTEL_TRACES_EXPORTER: 'none' }],
-  ])('is not loaded with %j: no module but its API', (env) => {
+  ])('is not loaded with %j: no module but its API, which prom-client loads', (env) => {
     const { tracing, packages } = load(env);
     expect(tracing).toBe(false);
     expect(packages).toContain('pino');

@@ -3,9 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAccessLog } from '../../src/record/log/access-log.ts';
 import { createStillClock, endOf, streamedExchange } from '../../src/record/exchange.testkit.ts';
 import { createLogger } from '../../src/record/log/logger.ts';
+import { EndedRequests } from '../../src/record/ended-requests.ts';
 import { createRecorder } from '../../src/record/recorder.ts';
 import { createMetrics } from '../../src/record/metrics/registry.ts';
-import { startTracing, type Tracing } from '../../src/record/traces/tracing.ts';
+import type { Tracing } from '../../src/record/traces/open-tracing.ts';
+import { startTracing } from '../../src/record/traces/tracing.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
 interface OtlpSpan {
@@ -80,21 +82,25 @@ function recordOne(
 ): { traceId: string; line: Record<string, unknown> } {
   const clock = createStillClock();
   let line = '';
-  const log = createLogger({ level: 'info', clock, destination: { write: (text) => void (line = text) } });
+  const destination = { write: (text: string) => void (line = text) };
+  const log = createLogger({ level: 'info', clock, destination });
+  const ended = new EndedRequests(clock);
   const metrics = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, routes: [], process: false });
   const recorder = createRecorder({
     clock,
     metrics,
     models: { answered: (model) => model },
     log,
-    accessLog: createAccessLog({ log, mode: 'all' }),
-    tracer: tracing.tracer,
+    ended,
+    accessLog: createAccessLog({ log, lines: destination, mode: 'all' }),
+    openSpan: tracing.openSpan,
   });
   const exchange = streamedExchange();
   Object.assign(exchange.request.headers, headers);
   const recording = recorder.open(exchange);
   clock.set(1305);
   recording.close(endOf());
+  ended.flush();
   return { traceId: exchange.trace.traceId, line: JSON.parse(line) as Record<string, unknown> };
 }
 

@@ -35,12 +35,6 @@ const SHARED: readonly Rule[] = [
       'docs/protocols/messages-route.md#results: pictures of results follow as the user’s; the SDK writes their base64 into the text',
   },
   {
-    cases: of('blocks', 'pdf-base64'),
-    paths: ['messages[].content[].file.filename'],
-    reason:
-      'docs/protocols/messages-route.md#documents: the name of a file is its title, and optional; the SDK makes one up',
-  },
-  {
     cases: of('blocks', 'pdf-url'),
     paths: ['refused'],
     reason:
@@ -51,6 +45,12 @@ const SHARED: readonly Rule[] = [
 /** Gatehouse against `@ai-sdk/openai`, both given requests of the Messages API. */
 export const MESSAGES_TO_OPENAI_DIFFERENCES: readonly Rule[] = [
   ...SHARED,
+  {
+    cases: of('blocks', 'pdf-base64'),
+    paths: ['messages[].content[].file.filename'],
+    reason:
+      'docs/protocols/messages-route.md#documents: a PDF without a title is named by its type; the SDK names it by its position',
+  },
   {
     cases: of('turns', 'system-string', 'system-turn', 'system-both'),
     paths: ['messages[].role'],

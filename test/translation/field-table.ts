@@ -22,6 +22,7 @@ const OPENAI: Column = {
   title: 'OpenAI-compatible',
   upstreams: [
     { name: 'OpenAI', family: 'openai', model: 'gpt-5' },
+    { name: 'other servers', family: 'compatible', model: 'any-model' },
     { name: 'Llama', family: 'vertex', model: 'meta.llama-4-maverick-17b-128e-instruct-maas' },
   ],
 };

@@ -4,6 +4,7 @@ import { chatCompletions } from '../../src/operations/chat-completions.ts';
 import { messages } from '../../src/operations/messages.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
+import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { createTranslator } from '../../src/translate/translator.ts';
 
@@ -32,8 +33,8 @@ export type Outbound = Sent | Refused;
 
 export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' in outbound;
 
-/** A kind of upstream that requests are translated for. */
-export type Family = 'openai' | 'vertex' | 'anthropic';
+/** A kind of upstream that requests are translated for: `openai` is OpenAI's own API, `compatible` any other server with it. */
+export type Family = 'openai' | 'compatible' | 'vertex' | 'anthropic';
 
 /** The API a request is written for. */
 export type Client = 'chat' | 'messages';
@@ -60,13 +61,19 @@ function resolve(family: Family, asked: string, stream: boolean): ResolvedTarget
   if (family === 'vertex')
     return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task: 'generate', stream }) };
   const direct = { ...named, origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
-  return family === 'openai'
-    ? { ...direct, path: '/v1/chat/completions', format: 'openai-chat' }
-    : { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
+  if (family === 'anthropic') return { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
+  const chat = { ...direct, path: '/v1/chat/completions', format: 'openai-chat' } as const;
+  return family === 'openai' ? { ...chat, extensions: NO_EXTENSIONS } : chat;
 }
 
 /** Sends a caller's body to a family; its `model` names the entry or not, and then the upstream's model. */
-export async function send(family: Family, request: Json, asking: Asking = {}): Promise<Outbound> {
+export const send = (family: Family, request: Json, asking: Asking = {}): Promise<Outbound> =>
+  sendTo((model, stream) => resolve(family, model, stream), request, asking);
+
+export type Resolve = (model: string, stream: boolean) => ResolvedTarget;
+
+/** Sends a caller's body to the target of its model. */
+export async function sendTo(resolveModel: Resolve, request: Json, asking: Asking = {}): Promise<Outbound> {
   const { client = 'chat', strict = true, strictParams = false } = asking;
   const operation = OPERATIONS[client];
   const exchange = createExchange({ json: request, operation, strict, strictParams });
@@ -79,7 +86,7 @@ export async function send(family: Family, request: Json, asking: Asking = {}): 
       exchange,
       attempt,
       needs: {
-        targets: { resolve: (_exchange, _target, model, stream) => resolve(family, model, stream) },
+        targets: { resolve: (_exchange, _target, model, stream) => resolveModel(model, stream) },
         // Nothing is fetched: what a target takes only as data is refused, as without a config that allows it.
         media: { inline: () => undefined },
         translate: translator,

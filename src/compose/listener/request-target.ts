@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { compileRoutes, guessFormat } from './routes.ts';
+import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
 import type Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { operations } from '../../operations/index.ts';
@@ -9,8 +9,23 @@ import type { Routed } from '../../gateway/routed.ts';
 /** The routes of the data listener. */
 export const routes = compileRoutes(operations);
 
-/** The operations' paths without parameters. For most requests this lookup is enough. */
-const CANONICAL = new Set(operations.map(({ path }) => path).filter((path) => !path.includes('{')));
+/** The routes without parameters, by path and method. For most requests this lookup is enough. */
+const FIXED: ReadonlyMap<string, Readonly<Record<string, HttpRoute>>> = fixedRoutes();
+
+function fixedRoutes(): Map<string, Record<string, HttpRoute>> {
+  const fixed = new Map<string, Record<string, HttpRoute>>();
+  for (const route of routes) {
+    if (route.template.includes('{')) continue;
+    const byMethod = fixed.get(route.template) ?? Object.create(null);
+    byMethod[route.method] = route;
+    fixed.set(route.template, byMethod);
+  }
+  return fixed;
+}
+
+/** The route of a path without parameters and without a query; undefined for all other requests. */
+export const fixedRoute = ({ url = '', method = '' }: Pick<IncomingMessage, 'url' | 'method'>): HttpRoute | undefined =>
+  FIXED.get(url)?.[method];
 
 /**
  * Normalises a request's target before anything reads it. The router, conditions, plugins, logs and `explain` then read
@@ -23,7 +38,7 @@ const CANONICAL = new Set(operations.map(({ path }) => path).filter((path) => !p
  */
 export function normaliseTarget(req: Pick<IncomingMessage, 'url'>): void {
   const target = req.url ?? '/';
-  if (CANONICAL.has(target)) return;
+  if (FIXED.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
   const path = query < 0 ? origin : origin.slice(0, query);

@@ -6,6 +6,8 @@ import type { Routed } from '../../gateway/routed.ts';
 /** The operations of one path and method. The request's headers select among them. */
 export interface HttpRoute {
   readonly method: Operation['method'];
+  /** The path as the operations write it. */
+  readonly template: string;
   readonly path: RegExp;
   /**
    * Normalises a matching path: the operation's own spelling, with its parameters re-encoded. A path with broken
@@ -28,6 +30,7 @@ function compileRoute(group: readonly Operation[]): HttpRoute {
   const hasParts = template.includes('{');
   return {
     method,
+    template,
     path: pattern,
     normalise(path) {
       const params = hasParts ? readParams(pattern, path) : NO_PARTS;

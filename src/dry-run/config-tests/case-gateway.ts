@@ -25,6 +25,7 @@ import { RecordedFiles } from '../../settings/source/recorded-files.ts';
 import { metadataLabels } from '../../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../../settings/compile/server-settings.ts';
 import { createLogger } from '../../record/log/logger.ts';
+import { EndedRequests } from '../../record/ended-requests.ts';
 import { createMetrics, type Metrics } from '../../record/metrics/registry.ts';
 import { createUpstream, type Upstream } from '../../upstream/index.ts';
 import type { Calls } from './calls.ts';
@@ -74,7 +75,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   if (!loaded.settings) return undefined;
   const settings = compileServerSettings(loaded.settings.server);
   const upstream = createUpstream({ clock, lookup: lookUpAnything, wire: createScriptedUpstream(calls, time) });
-  const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false });
+  const ended = new EndedRequests(clock);
+  const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false, flush: ended.flush });
   const log = createLogger({ level: 'silent', clock, destination: NOWHERE });
   const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
   // Media exist at every address; no credentials are fetched.
@@ -85,8 +87,10 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     env,
     clock,
     log,
+    accessLines: NOWHERE,
     random,
     metrics,
+    ended,
     models,
     upstream: outwards,
     tracing: undefined,

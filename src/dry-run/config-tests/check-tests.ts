@@ -10,6 +10,7 @@ import { alternatives } from '../../settings/problems/show.ts';
 import { ERROR_TYPES } from '../../record/error-types.ts';
 import { METADATA_LABEL } from '../../settings/compile/metadata-labels.ts';
 import { labelsOf, type MetricSpec } from '../../record/metrics/metric-spec.ts';
+import { REQUEST_OUTCOMES } from '../../record/metrics/library-metrics.ts';
 import { METRICS } from '../../record/metrics/metrics.ts';
 import { CACHE_RESULTS, EMBEDDING_RESULTS } from '../../record/metrics/upstream-metrics.ts';
 import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
@@ -136,12 +137,14 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Headers that are not compared: an expectation that they are absent would always hold. */
-function checkNotCompared({ headers, outbound }: TestExpectation): readonly CaseFinding[] {
-  const calls = [outbound ?? []].flat();
-  const at = (index: number): JsonPath => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
+function checkNotCompared({ headers, outbound, embeddings }: TestExpectation): readonly CaseFinding[] {
   return [
     ...notCompared(headers, LEFT_OUT, []),
-    ...calls.flatMap((call, index) => notCompared(call.headers, NOT_SENT, at(index))),
+    ...Object.entries({ outbound, embeddings }).flatMap(([key, expected]) =>
+      [expected ?? []]
+        .flat()
+        .flatMap((call, index) => notCompared(call.headers, NOT_SENT, Array.isArray(expected) ? [key, index] : [key])),
+    ),
   ];
 }
 
@@ -235,6 +238,7 @@ const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
   [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
   [METRICS.cacheEmbeddings.name]: { result: EMBEDDING_RESULTS },
+  [METRICS.promptRequests.name]: { outcome: REQUEST_OUTCOMES },
 };
 /** The series at zero of a metric have every value of their labels. */
 const valuesAtZero = ({ zero = [] }: MetricSpec, label: string): readonly string[] | undefined => {

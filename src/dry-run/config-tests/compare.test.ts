@@ -37,6 +37,8 @@ const OUTCOME: CaseOutcome = {
   text: JSON.stringify(REPLY),
   stream: undefined,
   dropped: ['seed', 'top_k'],
+  defaulted: { max_tokens: 4096 },
+  embeddings: [call({ input: ['Hello'] }, 'https://api.example.com/v1/embeddings')],
   metrics: [
     { name: 'gatehouse_fallbacks_total', labels: { reason: 'rate_limited', config: 'prod' }, value: 1 },
     { name: 'gatehouse_tokens_total', labels: { type: 'input' }, value: 3 },
@@ -53,6 +55,8 @@ const REFUSED: CaseOutcome = {
   headers: {},
   text: '{"error":{"message":"No model."}}',
   dropped: [],
+  defaulted: {},
+  embeddings: [],
   metrics: [],
 };
 
@@ -97,6 +101,11 @@ describe('a met expectation', () => {
     ['events with others between them', { stream: { events: [{ n: 1 }, { delta: 'lo' }] } }, STREAMED],
     ['dropped parameters in any order', { dropped: ['top_k', 'seed'] }],
     ['no dropped parameter', { dropped: [] }, { ...OUTCOME, dropped: [] }],
+    ['all defaults', { defaulted: { max_tokens: 4096 } }],
+    ['no default', { defaulted: {} }, { ...OUTCOME, defaulted: {} }],
+    ['the call for vectors', { embeddings: { url: '*/embeddings', body: { input: ['Hello'] } } }],
+    ['all calls for vectors', { embeddings: [{ method: 'POST' }] }],
+    ['no call for vectors', { embeddings: [] }, { ...OUTCOME, embeddings: [] }],
     ['a counter', { metrics: [{ name: 'gatehouse_fallbacks_total' }] }],
     [
       'a counter with some of its labels',
@@ -256,6 +265,33 @@ describe('a mismatch is reported:', () => {
       { path: ['dropped'], message: '`top_k` was also dropped' },
     ],
     [
+      'another default',
+      { defaulted: { max_tokens: 64 } },
+      { path: ['defaulted', 'max_tokens'], expected: '64', got: '4096' },
+    ],
+    [
+      'a misspelt default',
+      { defaulted: { max_tokens: 4096, max_token: 64 } },
+      { path: ['defaulted', 'max_token'], message: '`max_token` has no default here' },
+    ],
+    [
+      'an unexpected default',
+      { defaulted: {} },
+      { path: ['defaulted'], message: '`max_tokens` was also set by default, to 4096' },
+    ],
+    [
+      'other texts in the call for vectors',
+      { embeddings: { body: { input: ['Good bye'] } } },
+      { path: ['embeddings', 'body', 'input', 0], expected: '"Good bye"', got: '"Hello"' },
+    ],
+    [
+      'a missing call for vectors',
+      { embeddings: { url: '*' } },
+      { path: ['embeddings'], message: 'no call for vectors was made' },
+      { ...OUTCOME, embeddings: [] },
+    ],
+    ['an unexpected call for vectors', { embeddings: [] }, { path: ['embeddings'], expected: '0', got: '1' }],
+    [
       'a misspelt counter',
       { metrics: [{ name: 'gatehouse_fallback_total' }] },
       { path: ['metrics', 0, 'name'], suggestion: 'gatehouse_fallbacks_total' },
@@ -295,6 +331,8 @@ describe('a mismatch is reported:', () => {
     ['no target was tried', { attempts: 0 }],
     ['nothing was sent', { outbound: [] }],
     ['nothing was dropped', { dropped: [] }],
+    ['nothing was set by default', { defaulted: {} }],
+    ['no vectors were made', { embeddings: [] }],
     ['a header is absent', { headers: { 'retry-after': null } }],
     ['nothing was counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
   ])('a rejection, when a case only expects that %s, as is true of every rejection', (_, expected) => {

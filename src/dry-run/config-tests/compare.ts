@@ -1,5 +1,6 @@
 import type { TestExpectation, TestOutbound, TestStream, TestMetric } from '../../../schemas/types.generated.ts';
 import { parseJson } from '../../formats/json/read.ts';
+import type { CaseCall } from './calls.ts';
 import { valueAt, type JsonPath } from '../../settings/read/pointer.ts';
 import { differ, differences, expectedPart, meant, type Mismatch, show, showBoth } from './differences.ts';
 import type { AttemptOutcome, CaseOutcome, MetricOutcome } from './outcome.ts';
@@ -20,7 +21,8 @@ export function compare(expected: TestExpectation, outcome: CaseOutcome): readon
 const NO_CONNECTION = 502;
 
 function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
-  const { target, attempts, outbound, status, headers, body, stream, dropped, metrics } = expected;
+  const { target, attempts, outbound, status, headers, body, stream, dropped, defaulted, embeddings, metrics } =
+    expected;
   const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
   const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
   return [
@@ -35,6 +37,8 @@ function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly M
     ...('body' in expected ? compareBody(body, outcome) : []),
     ...(stream === undefined ? [] : compareStream(stream, outcome)),
     ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
+    ...(defaulted === undefined ? [] : compareDefaulted(defaulted, outcome.defaulted)),
+    ...(embeddings === undefined ? [] : compareEmbeddings(embeddings, outcome.embeddings)),
     ...(metrics === undefined ? [] : compareMetrics(metrics, outcome.metrics)),
   ];
 }
@@ -92,14 +96,26 @@ function compareOutbound(
   return expected.flatMap((one, index) => compareCall(one, sent[index]!.outbound!, [...path, index]));
 }
 
+function compareEmbeddings(
+  expected: TestOutbound | readonly TestOutbound[],
+  calls: readonly CaseCall[],
+): readonly Mismatch[] {
+  const path: JsonPath = ['embeddings'];
+  if (!isList(expected)) {
+    const last = calls.at(-1);
+    return last ? compareCall(expected, last, path) : [{ path, message: 'no call for vectors was made' }];
+  }
+  if (expected.length !== calls.length)
+    return [
+      { path, message: 'number of calls for vectors', expected: String(expected.length), got: String(calls.length) },
+    ];
+  return expected.flatMap((one, index) => compareCall(one, calls[index]!, [...path, index]));
+}
+
 /** `Array.isArray` does not narrow read-only lists. */
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
 
-function compareCall(
-  expected: TestOutbound,
-  call: NonNullable<AttemptOutcome['outbound']>,
-  path: JsonPath,
-): readonly Mismatch[] {
+function compareCall(expected: TestOutbound, call: CaseCall, path: JsonPath): readonly Mismatch[] {
   const { method = call.method, url = '*', headers } = expected;
   return [
     ...differences(method.toUpperCase(), call.method.toUpperCase(), [...path, 'method']),
@@ -210,6 +226,31 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
         : [{ path: [...path, index], message: `\`${name}\` was not dropped`, ...meant(name, extra) }],
     ),
     ...extra.map((name) => ({ path, message: `\`${name}\` was also dropped` })),
+  ];
+}
+
+function compareDefaulted(
+  expected: Readonly<Record<string, number>>,
+  got: Readonly<Record<string, number>>,
+): readonly Mismatch[] {
+  const path: JsonPath = ['defaulted'];
+  const extra = Object.entries(got).filter(([name]) => !(name in expected));
+  return [
+    ...Object.entries(expected).flatMap(([name, value]) =>
+      name in got
+        ? differences(value, got[name], [...path, name])
+        : [
+            {
+              path: [...path, name],
+              message: `\`${name}\` has no default here`,
+              ...meant(
+                name,
+                extra.map(([other]) => other),
+              ),
+            },
+          ],
+    ),
+    ...extra.map(([name, value]) => ({ path, message: `\`${name}\` was also set by default, to ${value}` })),
   ];
 }
 

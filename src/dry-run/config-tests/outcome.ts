@@ -22,6 +22,10 @@ export interface CaseOutcome {
   /** Undefined when the reply is not an event stream. */
   readonly stream: StreamOutcome | undefined;
   readonly dropped: readonly string[];
+  /** Fields that the gateway set because the target demands them. */
+  readonly defaulted: Readonly<Record<string, number>>;
+  /** Calls for vectors of a semantic cache, in order. They belong to no attempt. */
+  readonly embeddings: readonly CaseCall[];
   /** Counters that the case incremented, with the increments. */
   readonly metrics: readonly MetricOutcome[];
   /** Errors of the case itself: a call without an answer, an unused answer. */
@@ -67,6 +71,7 @@ interface ObservedCase {
 /** The outcome of a case: a view of its dry run, beside what its client has received. */
 export function describeOutcome({ run, calls, reply, counted, faults }: ObservedCase): CaseOutcome {
   const { status, headers, text } = reply;
+  const last = run?.record.attempts.at(-1);
   return {
     attempts: run?.attempts.map((attempt) => describeAttempt(run, attempt)) ?? [],
     calls: calls.placed.map(describeCall),
@@ -74,7 +79,9 @@ export function describeOutcome({ run, calls, reply, counted, faults }: Observed
     headers,
     text,
     stream: describeStream(reply, run?.exchange),
-    dropped: [...new Set(run?.record.attempts.at(-1)?.losses.map(({ param }) => param))],
+    dropped: [...new Set(last?.losses.map(({ param }) => param))],
+    defaulted: Object.fromEntries(last?.defaulted.map(({ param, value }) => [param, value]) ?? []),
+    embeddings: calls.placed.filter(({ attempt }) => !run?.exchange.attempts.includes(attempt)).map(describeCall),
     metrics: counted,
     faults: [...faults, ...calls.faults],
   };

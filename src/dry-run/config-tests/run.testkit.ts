@@ -9,6 +9,7 @@ export interface TestedSettings {
   readonly catalog?: object;
   readonly keys?: object;
   readonly gateway?: Readonly<Record<string, object>>;
+  readonly prompts?: Readonly<Record<string, object>>;
 }
 
 /** One catalog entry per upstream format, with missing credentials. */
@@ -31,6 +32,7 @@ export function setupOf(settings: TestedSettings, env: Readonly<Record<string, s
     'catalog.yaml': settings.catalog ?? { providers: ENTRIES },
     'keys.yaml': settings.keys ?? { keys: [{ id: 'team', key: '${env:TEAM_KEY}' }] },
     ...Object.fromEntries(Object.entries(settings.gateway ?? {}).map(([id, file]) => [`gateway/${id}.yaml`, file])),
+    ...Object.fromEntries(Object.entries(settings.prompts ?? {}).map(([id, file]) => [`prompts/${id}.yaml`, file])),
   };
   const texts = Object.entries(files).map(([name, file]) => [`configs/${name}`, JSON.stringify(file)]);
   return { configs: 'configs', env, files: memoryFiles(Object.fromEntries(texts) as Record<string, string>) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caseOf, run, setupOf, TARGETS } from './run.testkit.ts';
+import { caseOf, run, runAll, setupOf, TARGETS } from './run.testkit.ts';
 import { runCase } from './runner.ts';
 
 const NAMES = ['openai', 'claude', 'vertex'] as const;
@@ -218,6 +218,93 @@ describe('the outcome', () => {
       value: 1,
     });
     expect(outcome.metrics.find(({ name }) => name === 'gatehouse_metric_label_overflow_total')).toBeUndefined();
+  });
+
+  it('contains the default of `max_tokens` that Claude demands', async () => {
+    const { override_params: _, ...claude } = TARGETS.claude;
+    const target = { ...claude, override_params: { model: 'claude-sonnet-4-5' }, default_max_tokens: 1000 };
+    const outcome = await run(target, { upstream: [{ answer: 'Hello' }] });
+    expect([outcome.defaulted, outcome.headers['x-gateway-defaulted-params']]).toEqual([
+      { max_tokens: 1000 },
+      'max_tokens=1000',
+    ]);
+    expect((await run(target, { body: { max_tokens: 5 }, upstream: [{ answer: 'Hello' }] })).defaulted).toEqual({});
+  });
+
+  it('contains the calls for vectors of a semantic cache, beside those of its attempts', async () => {
+    const config = { ...TARGETS.claude, cache: { mode: 'semantic', embeddings: '@openai/text-embedding-3-small' } };
+    const question = (content: string) => ({ body: { model: 'any', messages: [{ role: 'user', content }] } });
+    const outcomes = await runAll(config, {
+      ...question('How do I change my password?'),
+      upstream: [{ answer: 'Open the settings.' }],
+      next: [
+        {
+          request: question('how do I reset my password'),
+          upstream: [{ answer: 'vectors' }],
+          expect: {},
+        },
+      ],
+    });
+    expect(outcomes.map(({ embeddings, attempts }) => [embeddings.length, attempts[0]?.outbound?.url])).toEqual([
+      [0, 'https://api.anthropic.com/v1/messages'],
+      [1, undefined],
+    ]);
+    expect(outcomes[1]!.embeddings[0]).toMatchObject({
+      url: 'https://api.openai.com/v1/embeddings',
+      headers: { authorization: '[secret]' },
+      body: {
+        model: 'text-embedding-3-small',
+        input: expect.arrayContaining(['how do I reset my password']) as string[],
+      },
+    });
+  });
+
+  it('of a request with a stored file contains a fake of it, at its address in Cloud Storage', async () => {
+    const file = { type: 'file', file: { file_id: 'file-gh019b76da800070008000000000000001' } };
+    const content = [{ type: 'text', text: 'Summarise this.' }, file];
+    const outcome = await run(
+      TARGETS.vertex,
+      { body: { messages: [{ role: 'user', content }] }, upstream: [{ answer: 'Hello' }] },
+      { server: { files: { gcs: { provider: '@vertex', bucket: 'team-files' } } } },
+    );
+    expect(outcome.attempts[0]?.outbound?.body).toMatchObject({
+      contents: [
+        {
+          parts: [
+            {},
+            {
+              fileData: {
+                mimeType: 'application/pdf',
+                fileUri: 'gs://team-files/file-gh019b76da800070008000000000000001.pdf',
+              },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('of a request with a prompt contains its rendered messages and its version', async () => {
+    const outcome = await run(
+      TARGETS.openai,
+      {
+        path: '/v1/prompts/greeting/completions',
+        body: { variables: { name: 'Ada' } },
+        upstream: [{ answer: 'Hello' }],
+      },
+      {
+        prompts: {
+          greeting: { versions: { 1: { model: '@openai/gpt-4o', variables: { name: {} }, text: 'Greet {{name}}.' } } },
+        },
+      },
+    );
+    expect(outcome.headers['x-gateway-prompt']).toBe('greeting@1');
+    expect(outcome.attempts[0]?.outbound?.body).toMatchObject({ messages: [{ content: 'Greet Ada.' }] });
+    expect(outcome.metrics).toContainEqual({
+      name: 'gatehouse_prompt_requests_total',
+      labels: { prompt: 'greeting', version: '1', outcome: 'success' },
+      value: 1,
+    });
   });
 
   it('is the same in every run, except for the trace', async () => {

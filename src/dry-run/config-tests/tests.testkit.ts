@@ -28,6 +28,8 @@ export const outcome = (status: number): CaseOutcome => ({
   text: '',
   stream: undefined,
   dropped: [],
+  defaulted: {},
+  embeddings: [],
   metrics: [],
   faults: [],
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../plugin/index.ts';
 import { type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { createExplainService } from './explain-service.ts';
-import { ExplainHangs } from './explainer.ts';
+import { ExplainHangs } from './explain-hangs.ts';
 import { KeptRequests } from './kept-requests.ts';
 import { SettingsExplainer } from './settings-explainer.ts';
 

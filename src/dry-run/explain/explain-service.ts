@@ -1,7 +1,7 @@
 import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import type { RecordStore } from '../../record/store.ts';
-import { ExplainHangs } from './explainer.ts';
+import { ExplainHangs } from './explain-hangs.ts';
 import type { KeptRequests } from './kept-requests.ts';
 import { type ExplainQuestion, toQuestion, type AskedQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { ExplainHangs } from './explainer.ts';
+import { ExplainHangs } from './explain-hangs.ts';
 import { createExplainer, questionOf, withPlugin } from './explain.testkit.ts';
 
 const catalog = {

@@ -23,6 +23,7 @@ import type { ListedPlugin } from '../../compose/chain-builder.ts';
 import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
+import { ExplainHangs } from './explain-hangs.ts';
 import type { ExplainQuestion } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
 import { fakeMissing } from './fakes.ts';
@@ -71,11 +72,6 @@ interface Asking {
 
 /** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
 const RUN_LIMIT_MS = 5_000;
-
-/** A plugin did not end; the message names it. */
-export class ExplainHangs extends Error {
-  override readonly name = 'ExplainHangs';
-}
 
 /**
  * Explains a request by a dry run: through the same chains, compiled by the same code from the same files, with fakes

@@ -1,6 +1,6 @@
 import type { Explanation } from '../explanation/explanation.ts';
 import { sentFiles, type ReadPlaces, type SettingsFiles } from '../../settings/source/files.ts';
-import { Explainer, type ExplainerSetup } from './explainer.ts';
+import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 
@@ -53,8 +53,10 @@ export class SettingsExplainer {
   /** Rejects with SettingsRefused and UnknownKey. */
   async explain(question: ExplainQuestion): Promise<Explanation> {
     this.hold();
-    this.#explainer ??= new Explainer({ ...this.#setup, files: this.#files });
     try {
+      // A serving process has this code once it has explained something.
+      const { Explainer: Loaded } = await import('./explainer.ts');
+      this.#explainer ??= new Loaded({ ...this.#setup, files: this.#files });
       return await this.#explainer.explain(question);
     } catch (error) {
       // An explainer remembers a failed compilation; the next question needs a new one.

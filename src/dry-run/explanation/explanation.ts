@@ -205,11 +205,19 @@ export interface TargetExplanation {
   readonly outbound: OutboundExplanation | undefined;
   readonly losses: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
   /** Fields that the caller omitted and the target demands. */
-  readonly defaulted: readonly { readonly param: string; readonly value: number; readonly reason: string }[];
+  readonly defaulted: readonly DefaultExplanation[];
   readonly cache: CacheExplanation | undefined;
   readonly refused: AnswerExplanation | undefined;
   /** The counters that a successful reply would increment. */
   readonly metrics: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[];
+}
+
+interface DefaultExplanation {
+  readonly param: string;
+  readonly value: number;
+  readonly reason: string;
+  /** The line that decides about this default. */
+  readonly source: FieldSource;
 }
 
 export interface ProviderExplanation {

@@ -60,7 +60,7 @@ export class GcsApi {
   sessionUrl({ headers }: SmallReply): string {
     const url = URL.parse(headers['location'] ?? '');
     if (!url || url.origin !== new URL(this.#setup.baseUrl).origin || url.username !== '' || url.password !== '')
-      throw failed('it named no usable address for the upload');
+      throw failed('its reply has no usable address for the upload');
     return url.href;
   }
 

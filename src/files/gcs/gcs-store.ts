@@ -1,8 +1,8 @@
 import { FILE_PURPOSES, isObject, type StoredFile } from '../../plugin/index.ts';
-import type { FileDetails, FileEntry, FileStore, FileUpload } from '../../state/file-store.ts';
+import type { FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../../state/file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';
-import { GcsUpload } from './gcs-upload.ts';
+import { CHUNK, GcsUpload } from './gcs-upload.ts';
 
 /** Bytes of a file that are in memory while it is read. */
 const PIECE = 4 * 1024 * 1024;
@@ -30,6 +30,7 @@ interface StoredObject {
  * infers the type of some addresses from it.
  */
 export class GcsFileStore implements FileStore {
+  readonly uploadBytes = CHUNK;
   readonly #setup: GcsSetup;
   readonly #api: GcsApi;
 
@@ -90,13 +91,14 @@ export class GcsFileStore implements FileStore {
     });
   }
 
-  async sweep(now: number): Promise<number> {
-    let removed = 0;
-    for await (const { name, details, updatedAt } of this.#objects('')) {
+  async sweep(now: number): Promise<SweptStore> {
+    let [removed, files, all] = [0, 0, 0];
+    for await (const { name, bytes, details, updatedAt } of this.#objects('')) {
       const isOver = details ? details.expiresAt <= now : now - updatedAt > REMAINS_MS;
-      if (isOver && (await this.#delete(name))) removed += 1;
+      if (isOver) removed += (await this.#delete(name)) ? 1 : 0;
+      else if (details) [files, all] = [files + 1, all + bytes];
     }
-    return removed;
+    return { removed, files, bytes: all };
   }
 
   /** Counted by other uploads since its object exists, and visible from here on. */
@@ -153,7 +155,7 @@ export class GcsFileStore implements FileStore {
   }
 }
 
-/** Letters and digits only: the name stands in paths and addresses. */
+/** Letters and digits only: the name is a part of paths and addresses. */
 function extensionOf(filename: string): string {
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1];
   return extension === undefined ? '' : `.${extension.toLowerCase()}`;

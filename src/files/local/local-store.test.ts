@@ -92,16 +92,16 @@ describe('a store in a folder', () => {
     await expect(contentOf(file)).rejects.toThrow('shorter than its name says');
   });
 
-  it('sweeps what has expired and what nobody writes any more, and leaves files of others alone', async () => {
+  it('sweeps expired files and abandoned uploads, and leaves files of others alone', async () => {
     const file = await put('x');
     writeFileSync(join(folder, OWNER, '.partial.elsewhere.1.0.old'), '');
     utimesSync(join(folder, OWNER, '.partial.elsewhere.1.0.old'), 0, 0);
     writeFileSync(join(folder, OWNER, '.partial.elsewhere.1.0.new'), '');
     writeFileSync(join(folder, OWNER, 'notes.txt'), '');
     mkdirSync(join(folder, 'empty'));
-    expect(await store.sweep(Date.now() + 1000)).toBe(1);
+    expect(await store.sweep(Date.now() + 1000)).toEqual({ removed: 1, files: 1, bytes: 1 });
     expect(names()).toEqual(['.partial.elsewhere.1.0.new', nameOf(file), 'notes.txt'].toSorted());
-    expect(await store.sweep(NOW + HOUR)).toBeGreaterThanOrEqual(1);
+    expect((await store.sweep(NOW + HOUR)).removed).toBeGreaterThanOrEqual(1);
     expect(names()).toContain('notes.txt');
     expect(names()).not.toContain(nameOf(file));
   });

@@ -1,7 +1,7 @@
 import { open, mkdir, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredFile } from '../../plugin/index.ts';
-import type { FileEntry, FileStore, FileUpload } from '../../state/file-store.ts';
+import type { FileEntry, FileStore, FileUpload, SweptStore } from '../../state/file-store.ts';
 import { createdAt } from '../file-ids.ts';
 import { isAbandoned, isUnfinished, nameOf, partialName, pendingEntry, pendingName, readName } from './file-names.ts';
 import { HEADER_BYTES, readHeader, writeHeader } from './header.ts';
@@ -14,6 +14,7 @@ const PIECE = 256 * 1024;
  * that one `rename` makes it visible and one `unlink` removes it. Any number of processes may use the folder.
  */
 export class LocalFileStore implements FileStore {
+  readonly uploadBytes = 0;
   readonly #folder: string;
   readonly #remainsMs: number;
 
@@ -70,8 +71,8 @@ export class LocalFileStore implements FileStore {
     return new LocalUpload({ folder, path, id }, await open(path, 'wx', 0o600));
   }
 
-  async sweep(now: number): Promise<number> {
-    let removed = 0;
+  async sweep(now: number): Promise<SweptStore> {
+    let [removed, files, bytes] = [0, 0, 0];
     for (const owner of await namesIn(this.#folder)) {
       const folder = join(this.#folder, owner);
       for (const name of await namesIn(folder)) {
@@ -79,10 +80,11 @@ export class LocalFileStore implements FileStore {
         const isOver = entry
           ? entry.expiresAt <= now
           : isUnfinished(name) && (await this.#isRemainder(folder, name, now));
-        if (isOver && (await removeIfThere(join(folder, name)))) removed += 1;
+        if (isOver) removed += (await removeIfThere(join(folder, name))) ? 1 : 0;
+        else if (entry) [files, bytes] = [files + 1, bytes + entry.bytes];
       }
     }
-    return removed;
+    return { removed, files, bytes };
   }
 
   async #isRemainder(folder: string, name: string, now: number): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
-import { markText, markThought } from './signatures.ts';
+import { writeEnvelope, type Envelope } from '../envelope.ts';
+import { makerOf, type Maker } from '../maker.ts';
+import { thinkingSignature } from './signatures.ts';
 import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
 import { listOf } from '../json/read.ts';
 
@@ -15,6 +17,14 @@ interface OpenBlock {
   readonly custom: boolean;
   /** Its citations arrived in this format; the neutral citations repeat them. */
   cited: boolean;
+}
+
+/** The signature of an upstream's block. */
+interface BlockSignature {
+  /** Number of the block. */
+  readonly block: number;
+  readonly signature: string;
+  readonly maker?: Maker;
 }
 
 /** Shared by all blocks that are not calls; nothing is ever added to it. */
@@ -54,15 +64,30 @@ export class BlockWriter {
    * Writes a signature in one piece: the SDK replaces a signature and does not join pieces
    * (docs/protocols/anthropic-messages.md#sdk-accumulator). A signature that is not on thinking is on a text.
    */
-  signature(source: number, signature: string): void {
+  signature({ block, signature, maker }: BlockSignature): void {
     const open = this.#open;
-    if (open?.kind === 'thinking' && open.source === source) {
-      this.#sink.delta(open.index, { type: 'signature_delta', signature: markThought(signature) });
+    if (open?.kind === 'thinking' && open.source === block) {
+      this.#sink.delta(open.index, { type: 'signature_delta', signature: thinkingSignature(signature, maker) });
       return;
     }
+    this.#signPrevious({ kind: 'signature', maker: maker ?? makerOf({ type: 'text' }), of: 'text', signature }, block);
+  }
+
+  /** Writes a picture, and its signature in a block after it. */
+  picture(
+    picture: JsonObject,
+    { block, signature, maker }: Partial<BlockSignature> & Pick<BlockSignature, 'block'>,
+  ): void {
+    this.whole(picture);
+    if (signature === undefined) return;
+    const made = maker ?? makerOf({ type: 'media' });
+    this.#signPrevious({ kind: 'signature', maker: made, of: 'picture', signature }, block);
+  }
+
+  #signPrevious(envelope: Envelope, source: number): void {
     this.settle();
     const { index } = this.#enter('thinking', source, EMPTY_THINKING);
-    this.#sink.delta(index, { type: 'signature_delta', signature: markText(signature) });
+    this.#sink.delta(index, { type: 'signature_delta', signature: writeEnvelope(envelope) });
     this.settle();
   }
 

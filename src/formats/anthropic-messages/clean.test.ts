@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
+import { writeEnvelope } from '../envelope.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { SearchableBody } from '../format.ts';
 import { clientContext, deepFreeze, requestTarget } from '../laws.testkit.ts';
@@ -13,8 +14,11 @@ function searchable(json: JsonObject, indent?: string): SearchableBody {
     has: (key) => key in json,
     value: (key) => json[key],
     contains: (part) => text.includes(part),
+    mayMatch: (pattern) => pattern.test(text),
   };
 }
+
+const UNREADABLE = 'a signature that the gateway cannot read';
 
 const hi = { role: 'user', content: 'hi' };
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
@@ -30,28 +34,58 @@ describe('a body that is passed through to Claude', () => {
     ['words alone', [hi]],
     ['thoughts of Claude', [hi, said(thought('c2ln'), { type: 'redacted_thinking', data: 'x' }), hi]],
     ['its calls', [hi, said(use('toolu_1')), result('toolu_1')]],
-    [
-      'the marks as words',
-      [{ role: 'user', content: 'What is "signature":"" and __thought__ and "foreign.text." about?' }],
-    ],
+    ['the marks as words', [{ role: 'user', content: 'What is "signature":"" and __thought__ and "gh1." about?' }]],
   ])('stays unchanged with %s', (_, messages) => {
     expect(cleaned(messages)).toBeUndefined();
   });
 
-  it.each(['', 'foreign.thought.abc', 'foreign.text.abc'])(
-    'loses thoughts signed "%s", which is reported',
-    (signature) => {
-      expect(cleaned([hi, said(thought(signature), { type: 'text', text: 'a' }), hi])).toEqual({
-        edits: [{ path: ['messages'], value: [hi, said({ type: 'text', text: 'a' }), hi], source: 'gateway' }],
-        losses: [{ param: 'messages[1].content[0]', action: 'dropped', reason: 'the thinking of another provider' }],
-      });
-    },
-  );
+  it.each([
+    ['', 'the thinking of another provider'],
+    [writeEnvelope({ kind: 'thinking', maker: 'gemini', signature: 'c2ln' }), 'the thinking of another provider'],
+    [
+      writeEnvelope({ kind: 'signature', maker: 'gemini', of: 'text', signature: 'c2ln' }),
+      'the signature of another provider',
+    ],
+    ['gh1.openai-1f.t.eyJzaWduYXR1cmUiOiJ4In0', 'the thinking of another provider'],
+    ['gh1.claude.t.bm90IGpzb24', UNREADABLE],
+    ['gh1.claude.r.eyJkYXRhIjoieCJ9', UNREADABLE],
+    ['gh1.', UNREADABLE],
+    ['foreign.thought.abc', UNREADABLE],
+  ])('loses thoughts signed "%s", which is reported', (signature, reason) => {
+    expect(cleaned([hi, said(thought(signature), { type: 'text', text: 'a' }), hi])).toEqual({
+      edits: [{ path: ['messages'], value: [hi, said({ type: 'text', text: 'a' }), hi], source: 'gateway' }],
+      losses: [{ param: 'messages[1].content[0]', action: 'dropped', reason }],
+    });
+  });
 
-  it('loses images that another provider generated and signed, and keeps the user’s', () => {
+  it('gets thoughts of Claude out of their envelopes', () => {
+    const signature = writeEnvelope({ kind: 'thinking', maker: 'claude', signature: 'c2ln', text: 'hm' });
+    const data = writeEnvelope({ kind: 'redacted', maker: 'claude', data: 'x' });
+    const enveloped = said({ ...thought(signature), thinking: '' }, { type: 'redacted_thinking', data });
+    expect(cleaned([hi, enveloped, hi])).toEqual({
+      edits: [
+        {
+          path: ['messages'],
+          value: [hi, said(thought('c2ln'), { type: 'redacted_thinking', data: 'x' }), hi],
+          source: 'gateway',
+        },
+      ],
+      losses: [],
+    });
+  });
+
+  it('loses redacted thoughts of other makers', () => {
+    const data = writeEnvelope({ kind: 'redacted', maker: 'other', data: 'x' });
+    expect(cleaned([hi, said({ type: 'redacted_thinking', data }), hi])?.edits[0]?.value).toEqual([hi, hi]);
+  });
+
+  it.each([
+    ['in an envelope', writeEnvelope({ kind: 'signature', maker: 'gemini', of: 'picture', signature: 'c2ln' })],
+    ['unreadably', 'foreign.text.abc'],
+  ])('loses images that another provider generated and signed %s, and keeps the user’s', (_, signature) => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
     const shown = { role: 'user', content: [image] };
-    const drawn = said({ type: 'text', text: 'Here.' }, image, { ...thought('foreign.text.abc'), thinking: '' });
+    const drawn = said({ type: 'text', text: 'Here.' }, image, { ...thought(signature), thinking: '' });
     const { edits, losses } = cleaned([shown, drawn, hi])!;
     expect(edits[0]!.value).toEqual([shown, said({ type: 'text', text: 'Here.' }), hi]);
     expect(losses.map(({ param }) => param)).toEqual(['messages[1].content[1]', 'messages[1].content[2]']);
@@ -83,9 +117,7 @@ describe('a body that is passed through to Claude', () => {
   });
 
   it('holds no block of another provider afterwards, whatever this gateway had written', () => {
-    const google = Buffer.from([0x0a, 62, 0x0a, 60, 0x01, ...Array.from({ length: 59 }, (_, i) => i)]).toString(
-      'base64',
-    );
+    const google = 'EqoBCkgIARABGAI=';
     const place = { choice: 0 } as const;
     const piece = fc.constantFrom<(block: number) => GenerationEvent[]>(
       (block) => [{ type: 'text', ...place, block, text: 'a' }],
@@ -96,7 +128,7 @@ describe('a body that is passed through to Claude', () => {
       (block) => [{ type: 'thinking', ...place, block, text: 'c' }],
       (block) => [
         { type: 'thinking', ...place, block, text: 'd' },
-        { type: 'signature', ...place, block, signature: google },
+        { type: 'signature', ...place, block, signature: google, maker: 'gemini' },
       ],
       (block) => [
         { type: 'tool_call', ...place, block, call: block, id: `call_${block}`, name: 'f', signature: google },
@@ -114,7 +146,7 @@ describe('a body that is passed through to Claude', () => {
         const { content } = format.encodeReply(events, clientContext({ strict: false }));
         const messages = [hi, { role: 'assistant', content }, hi];
         const left = listOf(cleaned(messages)?.edits[0]?.value) ?? messages;
-        expect(JSON.stringify(left)).not.toMatch(/foreign\.|__thought__|"signature":""/);
+        expect(JSON.stringify(left)).not.toMatch(/gh1\.|__thought__|"signature":""/);
         // No block of Claude's is removed.
         const words = JSON.stringify(left).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0;
         expect(words).toBe(JSON.stringify(content).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0);

@@ -1,9 +1,20 @@
-import type { CacheMarker, JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
+import type {
+  CacheMarker,
+  JsonObject,
+  MediaPart,
+  Part,
+  RedactedThinkingPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
-import { textSignature, unmarkThought } from './signatures.ts';
+import type { Envelope, SignedKind } from '../envelope.ts';
+import { tagOf } from '../maker.ts';
+import { envelopeIn, signatureOfPrevious } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -18,8 +29,8 @@ export function decodeContent(content: unknown, path: ParamPath, origins?: Origi
     const block: unknown = content[at];
     const here = BodyPlace.item(path, at);
     if (!isObject(block)) throw invalid(here, 'must be an object');
-    const signed = textSignature(block);
-    const decoded = signed === undefined ? decodeBlock(block, here, origins) : signText(parts, signed, origins);
+    const signed = signatureOfPrevious(block);
+    const decoded = signed ? signPrevious(parts, signed, origins) : decodeBlock(block, here, origins);
     for (const part of decoded) {
       origins?.note(part, here);
       parts.push(part);
@@ -38,19 +49,24 @@ function wholeText(text: string, path: ParamPath, origins: Origins | undefined):
  * Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it
  * alone.
  */
-function signText(parts: Part[], signature: string, origins: Origins | undefined): Part[] {
+function signPrevious(
+  parts: Part[],
+  { signature, maker, of }: Extract<Envelope, { kind: 'signature' }>,
+  origins: Origins | undefined,
+): Part[] {
   const at = parts.findLastIndex((part) => part.type !== 'opaque' || !part.attached);
   const part = parts[at];
   // Google also signs the end of an answer on a part without text.
-  if (!part || !isSignable(part) || part.signature !== undefined) return [{ type: 'text', text: '', signature }];
-  const signed = { ...part, signature };
+  if (!part || !isSigned(part, of) || part.signature !== undefined)
+    return [{ type: 'text', text: '', signature, ...tagOf({ type: 'text', maker }) }];
+  const signed = { ...part, signature, ...tagOf({ type: part.type, maker }) };
   origins?.carry(part, signed);
   parts[at] = signed;
   return [];
 }
 
-function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' }> {
-  return part.type === 'text' || part.type === 'media';
+function isSigned(part: Part, of: SignedKind): part is Extract<Part, { type: 'text' | 'media' }> {
+  return (part.type === 'text' && of === 'text') || (part.type === 'media' && of === 'picture');
 }
 
 function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
@@ -62,9 +78,9 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
       return withFields(part, own, KNOWN.text);
     }
     case 'thinking':
-      return [{ type: 'thinking', text: text(block, 'thinking', path), ...signature(block) }];
+      return [decodeThinking(block, path)];
     case 'redacted_thinking':
-      return [{ type: 'redacted_thinking', data: text(block, 'data', path) }];
+      return [decodeRedacted(block, path)];
     case 'tool_use':
       return decodeToolUse(block, path);
     case 'tool_result':
@@ -152,11 +168,30 @@ function withFields(part: Part, block: JsonObject, known: readonly string[]): Pa
   return fields ? [part, opaque(fields, true)] : [part];
 }
 
-function signature(block: JsonObject): { signature?: string } {
-  const value = unmarkThought(stringOf(block.signature));
+function decodeThinking(block: JsonObject, path: BodyPlace): ThinkingPart {
+  const part: ThinkingPart = { type: 'thinking', text: text(block, 'thinking', path) };
+  const signature = stringOf(block.signature);
   // An empty signature marks thinking that Claude did not write (docs/protocols/messages-route.md#thoughts): it counts
   // as no signature.
-  return value ? { signature: value } : {};
+  if (!signature) return part;
+  const envelope = envelopeIn(block);
+  if (!envelope) return { ...part, signature };
+  if (envelope === 'unreadable' || envelope.kind !== 'thinking') return { ...part, signature, maker: 'other' };
+  const { text: signed = part.text, maker } = envelope;
+  return { type: 'thinking', text: signed, signature: envelope.signature, ...tagOf({ type: 'thinking', maker }) };
+}
+
+function decodeRedacted(block: JsonObject, path: BodyPlace): RedactedThinkingPart {
+  const data = text(block, 'data', path);
+  const envelope = envelopeIn(block);
+  if (!envelope) return { type: 'redacted_thinking', data };
+  if (envelope === 'unreadable' || envelope.kind !== 'redacted')
+    return { type: 'redacted_thinking', data, maker: 'other' };
+  return {
+    type: 'redacted_thinking',
+    data: envelope.data,
+    ...tagOf({ type: 'redacted_thinking', maker: envelope.maker }),
+  };
 }
 
 /** Returns the same part when the block has no cache marker. */

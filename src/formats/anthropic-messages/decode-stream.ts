@@ -2,8 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
+import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
+import { PlainDelta, type DeltaSource } from './plain-delta.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { numberOf, parseJson } from '../json/read.ts';
@@ -24,20 +25,22 @@ const KNOWN = new Set([
 ]);
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {
-  return new MessagesStreamDecoder(reply);
+  return new MessagesStreamDecoder(reply, new PlainDelta());
 }
 
-class MessagesStreamDecoder implements StreamDecoder {
+export class MessagesStreamDecoder implements StreamDecoder {
   readonly #cutter = new SseCutter();
   readonly #reader: MessageReader;
+  readonly #plain: DeltaSource;
   #closing = false;
 
   get progress(): number {
     return this.#reader.progress;
   }
 
-  constructor(reply: ReplyContext) {
+  constructor(reply: ReplyContext, plain: DeltaSource) {
     this.#reader = new MessageReader(reply);
+    this.#plain = plain;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
@@ -69,9 +72,17 @@ class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #read(bytes: Buffer): void {
-    for (const record of readSse(bytes)) {
+    const text = sseText(bytes);
+    const returns = hasReturns(text);
+    for (let from = 0, to = 0; from < text.length; from = to) {
       if (this.#reader.finished) return;
-      feed(this.#reader, record, this.#closing);
+      if ((to = this.#plain.read(text, from)) > 0) {
+        this.#reader.progress += 1;
+        this.#reader.delta(this.#plain.index, this.#plain.delta);
+        continue;
+      }
+      to = eventEnd(text, from, returns);
+      for (const record of readRecords(text.slice(from, to))) feed(this.#reader, record, this.#closing);
     }
   }
 }

@@ -4,10 +4,10 @@ import { BodyPlace } from '../losses/place.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
-import { isFromGoogle } from './signatures.ts';
+import { ENVELOPE } from '../envelope.ts';
+import { makerOf } from '../maker.ts';
+import { FOREIGN_SIGNATURE, FOREIGN_THINKING, OWN_MAKER } from './signatures.ts';
 import { SIGNATURE_MARK } from './tool-ids.ts';
-
-const FOREIGN_SIGNATURE = 'the signature of another provider';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
@@ -82,9 +82,10 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
       // Thinking of another model, or without its signature, is a 400 (docs/protocols/anthropic-messages.md#thinking-blocks): such blocks
       // are dropped (docs/protocols/messages-route.md#thoughts).
       if (!part.signature) return drop(path, 'thinking without a signature cannot be sent back to Claude', context);
-      if (isFromGoogle(part.signature)) return drop(path, 'the thinking of another provider', context);
+      if (!isOwn(part)) return drop(path, FOREIGN_THINKING, context);
       return { type: 'thinking', thinking: part.text, signature: part.signature };
     case 'redacted_thinking':
+      if (!isOwn(part)) return drop(path, FOREIGN_THINKING, context);
       return { type: 'redacted_thinking', data: part.data };
     case 'tool_call':
       return encodeCall(part, path, context);
@@ -143,3 +144,7 @@ function drop(path: BodyPlace, reason: string, { losses }: RequestContext): unde
   losses.dropped(path, reason);
   return undefined;
 }
+
+/** Claude's signatures are base64. An envelope has a dot: a client moved it from the Messages API to another one. */
+const isOwn = (part: Extract<Part, { type: 'thinking' | 'redacted_thinking' }>): boolean =>
+  makerOf(part) === OWN_MAKER && !(part.type === 'thinking' ? part.signature : part.data)?.startsWith(ENVELOPE);

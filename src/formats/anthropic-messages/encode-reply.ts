@@ -2,12 +2,14 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
+import { makerOf } from '../maker.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish, fromUsage, fromUsageDelta } from './reply-fields.ts';
 import { PlainSink, StreamSink, type MessageSink } from './message-sink.ts';
 import { joinSignature, ToolIds } from './tool-ids.ts';
+import { redactedData } from './signatures.ts';
 import { absorb, rest } from '../json/object.ts';
 
 export function encodeReply(
@@ -43,8 +45,8 @@ const BESIDE_DELTA = ['context_management'];
  * replies, so that they cannot disagree.
  *
  * This API cannot express answers beyond the first, generated sound and video, log probabilities, and blocks of other
- * formats. They are left out, and the loss notes name each. A signature on a call travels in its id (tool-ids.ts), one
- * on a text or a picture in a thinking block (signatures.ts); both are marked, since Claude must not get them.
+ * formats. They are left out, and the loss notes name each. Gemini's signature of a call travels in its id (tool-ids.ts),
+ * that of a text or a picture in a thinking block (signatures.ts); both are marked, since Claude must not get them.
  */
 class MessageWriter {
   readonly #sink: MessageSink;
@@ -130,12 +132,12 @@ class MessageWriter {
         if (!this.#client.hideThoughts) blocks.thinking(event.block, event.text);
         return;
       case 'signature':
-        if (!this.#client.hideThoughts) blocks.signature(event.block, event.signature);
+        if (!this.#client.hideThoughts) blocks.signature(event);
         return;
       case 'redacted_thinking':
-        return blocks.whole({ type: 'redacted_thinking', data: event.data });
+        return blocks.whole({ type: 'redacted_thinking', data: redactedData(event.data, event.maker) });
       case 'tool_call': {
-        const id = joinSignature(this.#ids.wire(event.id), event.signature);
+        const id = joinSignature(this.#ids.wire(event.id), this.#callSignature(event));
         const block = { type: 'tool_use', id, name: event.name, input: {}, caller: { type: 'direct' } };
         return blocks.call(event.call, block, event.custom ?? false);
       }
@@ -162,13 +164,20 @@ class MessageWriter {
   }
 
   /** Claude generates no images: they are sent as the blocks in which the API accepts them. */
-  #media({ mime, data, block, signature }: Event<'media'>): void {
+  #media(event: Event<'media'>): void {
+    const { mime, data } = event;
     const kind = mediaKind(mime);
     if (kind !== 'image') return lose(this.#notes, kind);
-    this.#blocks.whole({ type: 'image', source: { type: 'base64', media_type: mime, data } });
-    // Written even when thoughts are hidden: Gemini's image models refuse to continue from an image that has lost its
-    // signature.
-    if (signature !== undefined) this.#blocks.signature(block, signature);
+    // The signature is written even when thoughts are hidden: Gemini's image models refuse to continue from an image
+    // that has lost its signature.
+    this.#blocks.picture({ type: 'image', source: { type: 'base64', media_type: mime, data } }, event);
+  }
+
+  /** An id shows no maker. */
+  #callSignature(event: Event<'tool_call'>): string | undefined {
+    if (event.signature === undefined || makerOf(event) === 'gemini') return event.signature;
+    lose(this.#notes, 'signatures');
+    return undefined;
   }
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
+import { retryDelayOf } from '../google-retry-info.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
-import { listOf, numberOf, parseJson, stringOf } from '../json/read.ts';
+import { numberOf, parseJson, stringOf } from '../json/read.ts';
 
 /**
  * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
@@ -79,7 +80,7 @@ export function failureOf(body: unknown): UpstreamFailure | undefined {
     message: message || `The upstream reported ${kind}.`,
     kind: kind || undefined,
     code: stringOf(objectOf(inner.details)?.error_code) || undefined,
-    retryAfterMs: retryDelay(inner.details),
+    retryAfterMs: retryDelayOf(inner.details),
   });
 }
 
@@ -87,25 +88,6 @@ function statusOf(kind: string | undefined, error: JsonObject): number {
   const named = kind === undefined ? undefined : (STATUS_BY_TYPE.get(kind) ?? STATUS_BY_GOOGLE.get(kind));
   const code = numberOf(error.code);
   return named ?? (code !== undefined && code >= 400 && code < 600 ? code : 500);
-}
-
-/**
- * google.rpc.RetryInfo, in milliseconds, rounded up (docs/protocols/errors.md#retry-info). Anthropic's `details` is an object, Google's a
- * list.
- */
-function retryDelay(details: unknown): number | undefined {
-  const delays = (listOf(details) ?? []).map((detail) => duration(objectOf(detail)?.retryDelay));
-  return delays.find((delay) => delay !== undefined);
-}
-
-/** A protobuf Duration: `"3s"`, `"0.5s"`, or its object form, whose 64-bit seconds may be a string. */
-function duration(value: unknown): number | undefined {
-  const text = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(value) ?? '')?.[1];
-  if (text !== undefined) return Math.ceil(Number(text) * 1000);
-  const { seconds, nanos } = objectOf(value) ?? {};
-  const whole = numberOf(seconds) ?? (/^\d+$/.test(stringOf(seconds) ?? '') ? Number(seconds) : undefined);
-  if (whole === undefined && numberOf(nanos) === undefined) return undefined;
-  return Math.ceil((whole ?? 0) * 1000 + (numberOf(nanos) ?? 0) / 1e6);
 }
 
 export function interrupted(): UpstreamFailure {

@@ -11,6 +11,7 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { toPortable } from './portable.ts';
+import { withoutSignatures } from './without-signatures.ts';
 
 /**
  * Anthropic's Messages API (docs/protocols/anthropic-messages.md#request-fields), spoken by Anthropic itself and by Claude on Vertex AI.
@@ -44,6 +45,7 @@ export const anthropicMessages: Format = {
   passThroughEdits,
   clean,
   passThrough,
+  withoutSignatures,
   counting,
   remoteMedia,
   storedMedia,

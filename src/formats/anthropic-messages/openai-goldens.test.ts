@@ -23,8 +23,6 @@ interface Golden {
   readonly fault?: { readonly code: string; readonly param: string };
 }
 
-/** A signature in the form of the recorded ones: wrapped twice, then 01. */
-const GOOGLES = Buffer.concat([Buffer.from([0x12, 52, 0x0a, 50, 0x01]), Buffer.alloc(49, 7)]).toString('base64');
 const PNG = 'data:image/png;base64,AAAA';
 
 const messages: readonly Golden[] = [
@@ -396,7 +394,7 @@ const messages: readonly Golden[] = [
         {
           role: 'assistant',
           content_blocks: [
-            { type: 'thinking', thinking: 'hm', signature: GOOGLES },
+            { type: 'thinking', thinking: 'hm', signature: 'c2ln', maker: 'gemini' },
             { type: 'text', text: 'a' },
           ],
         },

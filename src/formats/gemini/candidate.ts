@@ -7,6 +7,7 @@ import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
 import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
+import { OWN_MAKER } from './thought-signature.ts';
 import { asList, asNumber, objectsOf, optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
@@ -165,7 +166,8 @@ export class CandidateReader {
     const inline = kind === 'thinking' ? this.#inline : {};
     if (text !== '') events.push({ type: kind, choice, block, text, ...inline });
     if (signature === undefined) return;
-    events.push({ type: 'signature', choice, block, signature });
+    const made = kind === 'thinking' ? { maker: OWN_MAKER } : {};
+    events.push({ type: 'signature', choice, block, signature, ...made });
     this.#open = undefined;
   }
 

@@ -5,8 +5,8 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCode } from './parts.ts';
 import { OpenCalls } from './open-calls.ts';
-import { toBase64 } from './thought-signature.ts';
-import { asList, bothSpellings, hasOthers, objectsOf, optional, pick } from './wire.ts';
+import { signatureOfClient, toBase64 } from './thought-signature.ts';
+import { asList, bothSpellings, hasOthers, objectsOf, pick } from './wire.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { compact } from '../json/compact.ts';
@@ -74,7 +74,7 @@ class ContentsDecoder {
     // Most parts are text or media without further fields.
     const plain = decodeWords(part) ?? decodeMedia(part);
     if (plain) return plain;
-    const signed = optional('signature', stringOf(pick(part, 'thoughtSignature')));
+    const signed = signatureOfClient('tool_call', stringOf(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
     if (isObject(call)) return { ...this.#call(call, BodyPlace.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
@@ -137,10 +137,10 @@ const WORD_FIELDS = bothSpellings('text', 'thought', 'thoughtSignature');
 function decodeWords(part: JsonObject): Part | undefined {
   if (hasOthers(part, WORD_FIELDS)) return undefined;
   const text = stringOf(part['text']);
-  const signature = stringOf(pick(part, 'thoughtSignature'));
-  if (text === undefined && signature === undefined) return undefined;
   const type = part['thought'] === true ? 'thinking' : 'text';
-  return signature === undefined ? { type, text: text ?? '' } : { type, text: text ?? '', signature };
+  const signed = signatureOfClient(type, stringOf(pick(part, 'thoughtSignature')));
+  if (text === undefined && signed.signature === undefined) return undefined;
+  return { type, text: text ?? '', ...signed };
 }
 
 const MEDIA_FIELDS = bothSpellings('inlineData', 'fileData', 'thoughtSignature', 'mediaResolution');
@@ -170,7 +170,7 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
     source,
     name: stringOf(pick(payload, 'displayName')),
     detail,
-    signature: stringOf(pick(part, 'thoughtSignature')),
+    ...signatureOfClient('media', stringOf(pick(part, 'thoughtSignature'))),
   });
 }
 

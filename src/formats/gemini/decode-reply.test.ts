@@ -81,7 +81,7 @@ describe('parts of a reply', () => {
       [{ functionCall: { name: 'f', id: '1' } }, { thought: true, thoughtSignature: 's' }],
       [
         { type: 'tool_call', id: '1', name: 'f', arguments: '{}' },
-        { type: 'thinking', text: '', signature: 's' },
+        { type: 'thinking', text: '', signature: 's', maker: 'gemini' },
       ],
     ],
     [
@@ -92,13 +92,17 @@ describe('parts of a reply', () => {
         { type: 'text', text: 'a', signature: 's' },
       ],
     ],
-    ['stays a thought', [{ thought: true, thoughtSignature: 's' }], [{ type: 'thinking', text: '', signature: 's' }]],
+    [
+      'stays a thought',
+      [{ thought: true, thoughtSignature: 's' }],
+      [{ type: 'thinking', text: '', signature: 's', maker: 'gemini' }],
+    ],
     [
       'does not sign text when it is a thought’s',
       [{ text: 'a' }, { thought: true, text: '', thoughtSignature: 's' }],
       [
         { type: 'text', text: 'a' },
-        { type: 'thinking', text: '', signature: 's' },
+        { type: 'thinking', text: '', signature: 's', maker: 'gemini' },
       ],
     ],
   ])('a signature without text %s', (_, sent, expected) => {
@@ -137,7 +141,7 @@ describe('parts of a reply', () => {
       {
         type: 'opaque',
         format: 'gemini',
-        value: { type: 'thinking', thinking: '', image_url: { url }, signature: 't' },
+        value: { type: 'thinking', thinking: '', image_url: { url }, signature: 't', maker: 'gemini' },
       },
       { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'AAAA' }, signature: 's' },
     ]);

@@ -4,6 +4,7 @@ import type {
   MediaPart,
   OpaquePart,
   Part,
+  TextPart,
   ThinkingPart,
   ToolCallPart,
   Turn,
@@ -16,10 +17,11 @@ import { BodyPlace } from '../losses/place.ts';
 import { encodeMedia, reportUnsent } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from '../losses/losses.ts';
+import { makerOf } from '../maker.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeCode, fromPartBlock, isPartBlock, signed } from './parts.ts';
-import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
+import { OWN_MAKER, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
 import { shownText } from '../json/shown.ts';
 
@@ -133,9 +135,7 @@ class ContentsEncoder {
     }
     switch (part.type) {
       case 'text':
-        return part.text === '' && part.signature === undefined
-          ? undefined
-          : signed({ text: part.text }, part.signature);
+        return this.#text(part, place);
       case 'thinking':
         return this.#thinking(part, place);
       case 'redacted_thinking':
@@ -149,7 +149,7 @@ class ContentsEncoder {
         return this.#call(part, place);
       case 'code':
       case 'code_result':
-        return encodeCode(part, this.#direct);
+        return encodeCode(part, this.#own(part, place), this.#direct);
       case 'opaque':
         return this.#opaque(part, place);
     }
@@ -167,19 +167,32 @@ class ContentsEncoder {
     return part;
   }
 
+  #text(part: TextPart, place: BodyPlace): JsonObject | undefined {
+    const signature = this.#own(part, place);
+    return part.text === '' && signature === undefined ? undefined : signed({ text: part.text }, signature);
+  }
+
+  /** The signature of a part, if Gemini made it. Any other is dropped, which is reported. */
+  #own(part: Signable, place: BodyPlace, field = 'signature'): string | undefined {
+    const { signature } = part;
+    if (signature === undefined || makerOf(part) === OWN_MAKER) return signature;
+    return this.#drop(BodyPlace.field(place, field), 'the signature of another provider');
+  }
+
   /**
    * The signature is sent back without its thought. That is no loss: Gemini needs no thoughts of earlier turns
    * (docs/protocols/requests.md#thoughts-to-gemini).
    */
-  #thinking({ signature, unnamed }: ThinkingPart, place: BodyPlace): JsonObject | undefined {
-    if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
+  #thinking(part: ThinkingPart, place: BodyPlace): JsonObject | undefined {
+    const { signature, unnamed } = part;
     if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');
     if (signature === undefined) return undefined;
+    if (makerOf(part) !== OWN_MAKER) return this.#drop(place, 'a thought of another provider');
     return { thought: true, text: '', thoughtSignature: signature };
   }
 
   #media(part: MediaPart, place: BodyPlace): JsonObject {
-    const encoded = signed(encodeMedia(part, place), part.signature);
+    const encoded = signed(encodeMedia(part, place), this.#own(part, place));
     reportUnsent(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
@@ -196,7 +209,7 @@ class ContentsEncoder {
     const args = encodeArguments(part, place, this.#losses, ARGUMENTS);
     const { name } = part;
     const functionCall = this.#direct ? { id, name, args } : { name, args };
-    return signed({ functionCall }, part.signature ?? signature);
+    return signed({ functionCall }, this.#own(part, place, 'function.thought_signature') ?? signature);
   }
 
   #drop(place: BodyPlace, reason: string): undefined {
@@ -244,6 +257,8 @@ class ContentsEncoder {
     }
   }
 }
+
+type Signable = Extract<Part, { type: 'text' | 'media' | 'tool_call' | 'code' | 'code_result' }>;
 
 const ARGUMENTS: ArgumentTexts = {
   wrapped: 'Gemini takes only objects as arguments: sent as {"value": …}',

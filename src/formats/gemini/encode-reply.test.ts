@@ -182,7 +182,7 @@ describe('a stream for a client of this API', () => {
   it('sends a late signature on an empty part of its kind', () => {
     const encoder = encodeStream(client);
     encoder.push([{ type: 'thinking', ...at, text: 't' }]);
-    expect(records(encoder.push([{ type: 'signature', ...at, signature: 's' }]))).toMatchObject([
+    expect(records(encoder.push([{ type: 'signature', ...at, signature: 's', maker: 'gemini' }]))).toMatchObject([
       { candidates: [{ content: { parts: [{ text: '', thought: true, thoughtSignature: 's' }] } }] },
     ]);
   });

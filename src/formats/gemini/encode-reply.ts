@@ -7,6 +7,7 @@ import { groundingOf } from './grounding.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeUsage } from './usage.ts';
 import { noLosses, type LossNotes, lose } from '../losses/reply-losses.ts';
+import { signatureForClient } from './thought-signature.ts';
 import { optional } from './wire.ts';
 import { answeredArguments } from '../call-arguments.ts';
 import { encodeCode, fromThoughtBlock, isPartBlock, signed } from './parts.ts';
@@ -78,24 +79,24 @@ export function encodeEnding({ finish, native, message, citations, metadata, tex
 export function encodeAnswerPart(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      return words(part.text, false, part.signature);
+      return words(part.text, false, signatureForClient(part));
     case 'thinking':
-      return words(part.text, true, part.signature);
+      return words(part.text, true, signatureForClient(part));
     case 'refusal':
       return { text: part.text };
     case 'tool_call': {
-      const { id, name, custom, signature, arguments: text } = part;
+      const { id, name, custom, arguments: text } = part;
       const args = custom ? { input: text } : text.trim() === '' ? {} : answeredArguments(text);
-      return signed({ functionCall: { id, name, args } }, signature);
+      return signed({ functionCall: { id, name, args } }, signatureForClient(part));
     }
     case 'media': {
       if (part.source.kind !== 'data') return undefined;
       const inlineData = { mimeType: part.mime ?? 'application/octet-stream', data: part.source.data };
-      return signed({ inlineData }, part.signature);
+      return signed({ inlineData }, signatureForClient(part));
     }
     case 'code':
     case 'code_result':
-      return encodeCode(part, true);
+      return encodeCode(part, signatureForClient(part), true);
     case 'opaque':
       if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
       if (isPartBlock(part.value)) return objectOf(part.value['part']);

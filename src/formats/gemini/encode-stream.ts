@@ -13,6 +13,7 @@ import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { isCandidateMetadata } from './metadata.ts';
+import { signatureForClient } from './thought-signature.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   return new GeminiStreamEncoder(client, notes);
@@ -149,9 +150,12 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   /** Puts the signature on its part while that is unsent, afterwards on an empty part, as Google itself streams it. */
-  #sign({ choice, block, signature }: EventOf<'signature'>, state: ChoiceState): void {
+  #sign(event: EventOf<'signature'>, state: ChoiceState): void {
+    const { choice, block } = event;
+    const type = state.thinkingBlock === block ? 'thinking' : 'text';
+    const signature = signatureForClient({ ...event, type });
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
-    else this.#part(choice, words('', state.thinkingBlock === block, signature), state);
+    else this.#part(choice, words('', type === 'thinking', signature), state);
     state.open = undefined;
   }
 
@@ -226,6 +230,7 @@ class GeminiStreamEncoder implements StreamEncoder {
 
 function partOf(event: WholeEvent): Part {
   if (event.type !== 'media') return event;
-  const { mime, data, signature } = event;
-  return { type: 'media', media: 'image', mime, source: { kind: 'data', data }, ...(signature && { signature }) };
+  const { mime, data, signature, maker } = event;
+  const signed = { ...(signature && { signature }), ...(maker && { maker }) };
+  return { type: 'media', media: 'image', mime, source: { kind: 'data', data }, ...signed };
 }

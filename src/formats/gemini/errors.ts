@@ -1,8 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
+import { retryDelayOf } from '../google-retry-info.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
-import { isObject, objectOf } from '../json/object.ts';
+import { isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';
 
 /** Google's status words (docs/protocols/errors.md#google-errors). The gateway writes the first word of a status. */
@@ -53,7 +54,7 @@ function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
     ...optional('kind', kind),
     ...optional('code', stringOf(ofType('ErrorInfo')?.['reason'])),
     ...optional('param', stringOf(violation?.['field'])),
-    ...optional('retryAfterMs', delayOf(ofType('RetryInfo')?.['retryDelay'])),
+    ...optional('retryAfterMs', retryDelayOf(details)),
   };
 }
 
@@ -71,18 +72,6 @@ export function decodeInnerFailure(error: unknown): UpstreamFailure {
 
 function statusOf(kind: string | undefined): number | undefined {
   return STATUSES.find(([, ...kinds]) => kind !== undefined && kinds.includes(kind))?.[0];
-}
-
-/** A protobuf Duration: `"3s"`, `"0.5s"`, or its object form. */
-function delayOf(value: unknown): number | undefined {
-  if (typeof value === 'string') {
-    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(value)?.[1];
-    return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
-  }
-  const duration = objectOf(value);
-  if (!duration) return undefined;
-  const milliseconds = (asNumber(duration['seconds']) ?? 0) * 1000 + (asNumber(duration['nanos']) ?? 0) / 1e6;
-  return Math.ceil(milliseconds);
 }
 
 function messageOr(message: string, status: number): string {

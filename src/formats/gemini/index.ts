@@ -8,6 +8,7 @@ import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { clientPaths } from './client-paths.ts';
+import { withoutSignatures } from './without-signatures.ts';
 
 /**
  * Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API
@@ -33,5 +34,6 @@ export const gemini: Format = {
   encodeStreamError,
   passThroughEdits,
   passThrough,
+  withoutSignatures,
   counting,
 };

@@ -28,6 +28,7 @@ const abilities: Abilities = {
   choices: 2,
   thinking: true,
   signatures: true,
+  thoughtsBy: 'gemini',
   textSignatures: true,
   callSignatures: true,
   media: true,

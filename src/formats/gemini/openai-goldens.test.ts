@@ -693,7 +693,13 @@ const signatures: readonly Golden[] = [
           role: 'assistant',
           content: 'Done.',
           content_blocks: [
-            { type: 'thinking', thinking: '', image_url: { url: 'data:image/png;base64,ZHJhZnQ=' }, signature: 'ZHI=' },
+            {
+              type: 'thinking',
+              thinking: '',
+              image_url: { url: 'data:image/png;base64,ZHJhZnQ=' },
+              signature: 'ZHI=',
+              maker: 'gemini',
+            },
             { type: 'thinking', thinking: '', image_url: { url: 'data:image/png;base64,ZHJhZnQ=' } },
             { type: 'code', language: 'PYTHON', code: 'print(1)', id: 'x', signature: 'Y29k' },
             { type: 'code_result', outcome: 'OUTCOME_OK', output: '1', signature: 'cmVz' },

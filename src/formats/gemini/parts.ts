@@ -1,6 +1,7 @@
 import type { CodePart, CodeResultPart, JsonObject } from '../conversation.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { toDataUri } from '../media/media-types.ts';
+import { OWN_MAKER } from './thought-signature.ts';
 import { optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
 
@@ -21,13 +22,17 @@ export function decodeCode(code: unknown, result: unknown): CodePart | CodeResul
   return { type: 'code_result', ...execution, ...optional('id', stringOf(id)) };
 }
 
-export function encodeCode(part: CodePart | CodeResultPart, keepIds: boolean): JsonObject {
+export function encodeCode(
+  part: CodePart | CodeResultPart,
+  signature: string | undefined,
+  keepIds: boolean,
+): JsonObject {
   const id = optional('id', keepIds ? part.id : undefined);
   const encoded =
     part.type === 'code'
       ? { executableCode: { language: part.language, code: part.code, ...id } }
       : { codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } };
-  return signed(encoded, part.signature);
+  return signed(encoded, signature);
 }
 
 /**
@@ -60,7 +65,7 @@ export function fromPartBlock(value: JsonObject): JsonObject | undefined {
  */
 export function toThoughtBlock(mime: string, data: string, signature: string | undefined): JsonObject {
   const image_url = { url: toDataUri(mime, data) };
-  return { type: 'thinking', thinking: '', image_url, ...optional('signature', signature) };
+  return { type: 'thinking', thinking: '', image_url, ...(signature !== undefined && { signature, maker: OWN_MAKER }) };
 }
 
 /** Returns the part that such a block was made of. Undefined for any other opaque value. */

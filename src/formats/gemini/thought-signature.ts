@@ -1,3 +1,11 @@
+import { Buffer } from 'node:buffer';
+import { ENVELOPE, readEnvelope, writeEnvelope } from '../envelope.ts';
+import { makerOf, tagOf, type Maker, type Signed } from '../maker.ts';
+import { optional } from './wire.ts';
+
+/** The maker of the signatures that models of this format accept. */
+export const OWN_MAKER: Maker = 'gemini';
+
 /**
  * Thought signatures inside a call id, for clients that keep no other field of a call
  * (docs/protocols/replies.md#signature-in-the-id). They are in base64url, because the ids of other providers cannot
@@ -26,23 +34,28 @@ export function toBase64(text: string): string {
 }
 
 /**
- * True for a signature of Claude, which may be on a thinking part after a fallback between providers. A signature is
- * valid only for the provider that made it (docs/protocols/replies.md#foreign-signatures). The signatures of both are
- * base64 of protobuf and do not name the provider. Measured on all recorded ones: Claude's is a message in field 2
- * whose own field 1 begins with a version in field 1 and a value in field 3 (`12 … 0a … 08 … 18`), and Google's
- * innermost bytes begin with 01.
+ * The value of `thoughtSignature` for a client of this API. Its field is of the type bytes, so the envelope of another
+ * maker's signature is in base64 there.
  */
-export function isFromClaude(signature: string): boolean {
-  const bytes = Buffer.from(signature.slice(0, 32), 'base64');
-  const outer = fieldAt(bytes, 0, 0x12);
-  const inner = outer === undefined ? undefined : fieldAt(bytes, outer, 0x0a);
-  return inner !== undefined && bytes[inner] === 0x08 && bytes[inner + 2] === 0x18;
+export function signatureForClient({ type, signature, maker }: Signed & { readonly type: string }): string | undefined {
+  const made = makerOf({ type, ...optional('maker', maker) });
+  if (signature === undefined || made === OWN_MAKER) return signature;
+  const envelope = writeEnvelope(
+    type === 'thinking'
+      ? { kind: 'thinking', maker: made, signature }
+      : { kind: 'signature', maker: made, signature, of: type === 'tool_call' ? 'call' : 'text' },
+  );
+  return Buffer.from(envelope).toString('base64');
 }
 
-/** Returns where the content of a length-delimited field with this tag begins. */
-function fieldAt(bytes: Buffer, at: number, tag: number): number | undefined {
-  if (bytes[at] !== tag) return undefined;
-  let end = at + 1;
-  while (end < bytes.length && bytes[end]! >= 0x80) end += 1;
-  return end + 1;
+/** Reads `thoughtSignature` of a part that a client of this API sends. Every untagged one is Gemini's. */
+export function signatureOfClient(type: string, value: string | undefined): Signed {
+  if (value === undefined) return {};
+  if (!value.startsWith(ENVELOPE_BYTES)) return { signature: value, ...tagOf({ type, maker: OWN_MAKER }) };
+  const envelope = readEnvelope(Buffer.from(value, 'base64').toString());
+  if (!envelope || envelope.kind === 'redacted') return { signature: value, maker: 'other' };
+  return { signature: envelope.signature, ...tagOf({ type, maker: envelope.maker }) };
 }
+
+/** Base64 of `gh1`, the whole groups of three bytes that every envelope begins with. */
+const ENVELOPE_BYTES = Buffer.from(ENVELOPE.slice(0, 3)).toString('base64');

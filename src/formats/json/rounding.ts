@@ -65,6 +65,11 @@ export function parseReplyText(text: string): unknown {
   return MAY_BE_LONG.test(text) ? parseKeepingDigits(text) : JSON.parse(text);
 }
 
+/** `parseReplyText` of a text that has been parsed. It is parsed again only if it may hold such a number. */
+export function keepingDigits(text: string, parsed: unknown): unknown {
+  return MAY_BE_LONG.test(text) ? parseKeepingDigits(text) : parsed;
+}
+
 /**
  * Includes the character before a number in an object or a list: measured, four times as fast on base64 as digits
  * alone.

@@ -64,6 +64,20 @@ export function afterStringIn(bytes: Buffer, from: number): number {
   return Math.min(at + 1, bytes.length);
 }
 
+/**
+ * Index of the quote that ends the string whose first character is at `from`; -1 when it does not end, or has a control
+ * character.
+ */
+export function closingQuote(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code < 0x20) return -1;
+    if (code === BACKSLASH && !(text.charCodeAt((at += 1)) >= 0x20)) return -1;
+  }
+  return -1;
+}
+
 /** The value of a JSON string literal. Most literals have no escape and need no parser. */
 export const unquoted = (text: string): string =>
   text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);

@@ -101,6 +101,13 @@ export function mediaKind(mime: string): MediaPart['media'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
+/** The first extension of a MIME type in the table, with its dot. */
+export function extensionOf(mime: string): string | undefined {
+  const bare = bareMime(mime);
+  for (const [extension, type] of MIME_BY_EXTENSION) if (type === bare) return `.${extension}`;
+  return undefined;
+}
+
 /** MIME by the extension of a file name: `report.PDF`. */
 export function mimeOfName(name: string): string | undefined {
   const dot = name.lastIndexOf('.');

@@ -3,7 +3,8 @@ import type { FinishReason, ChoiceEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts';
-import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
+import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem, signatureFields } from './content-blocks.ts';
+import { tagOf } from '../maker.ts';
 import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
 
@@ -98,9 +99,9 @@ export class ChoiceWriter {
       case 'thinking':
         return this.#thinking(event);
       case 'signature':
-        return this.#block(event.block, { signature: event.signature });
+        return this.#block(event.block, { ...signatureFields(this.#signed(event)) });
       case 'redacted_thinking':
-        return this.#block(event.block, { data: event.data });
+        return this.#block(event.block, { data: event.data, ...tagOf(event) });
       case 'code':
       case 'code_result': {
         const { choice: _, block, ...value } = event;
@@ -148,10 +149,16 @@ export class ChoiceWriter {
       return this.#block(block, { thinking: text });
     }
     if (text === '') return '';
+    this.#thought = block;
     this.#thoughtInline = true;
     const json = JSON.stringify(text);
     const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"thinking":${json}}}`;
     return this.#chunk(`{"content":${json},"content_blocks":[${blocks}]}`);
+  }
+
+  /** A signature belongs to the thinking or text of its block. */
+  #signed(event: Of<'signature'>): Omit<Of<'signature'>, 'type'> & { type: string } {
+    return { ...event, type: this.#thought === event.block ? 'thinking' : 'text' };
   }
 
   /** The first block follows the texts that were sent only as `content`, so that the list is complete. */
@@ -195,7 +202,7 @@ export class ChoiceWriter {
     }
     if (this.#client.strict) return '';
     this.#neighbour = undefined;
-    return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event.signature)) });
+    return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event)) });
   }
 
   /**

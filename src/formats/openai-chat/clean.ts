@@ -1,72 +1,81 @@
-import type { JsonObject, Tool } from '../conversation.ts';
+import type { Reasoning } from '../conversation.ts';
 import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject } from '../json/object.ts';
+import { numberOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
-import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
-
-/** Texts that show that a body may name a tool of another provider. A body without them costs a search. */
-const NAMES = ['"web_search"', '"computer_use"', '"computerUse"'];
-
-/**
- * Models that search the web for `web_search_options` (docs/protocols/openai-chat.md#web-search-options). OpenAI refuses
- * the field for all others.
- */
-const SEARCHES = /(?:^|\/)gpt-[\w.-]*-search(?:-|$)/;
-
-export const takesWebSearch = (model: string): boolean => SEARCHES.test(model);
+import { THINKING_TYPES } from './decode-request.ts';
+import { effortForThinking } from './efforts.ts';
+import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
+import { cleanMessages, NESTED_NAMES, withoutMarkers } from './message-extensions.ts';
+import { cleanTools } from './own-tools.ts';
 
 const source = 'gateway';
 
 /**
- * Functions that ask for a provider's own tool, in a body for an API of the same format. A function `web_search`
- * without `parameters` becomes `web_search_options`. OpenAI itself and Azure have no other such tool, so it is lost
- * there. Any other server may know the function by its name, so it keeps the caller's bytes.
+ * Takes out of a body of this API what the target does not have: fields of the gateway's own, and functions that ask for a tool of
+ * another provider. All other bodies keep their bytes, at the cost of a search.
  */
 export function clean(body: SearchableBody, target: RequestTarget): Cleaning | undefined {
-  const searches = takesWebSearch(target.model);
-  if (!searches && !target.ownApi) return undefined;
-  if (!body.has('tools') || !NAMES.some((name) => body.contains(name))) return undefined;
-  const tools = listOf(body.value('tools'));
-  if (!tools) return undefined;
-  const losses = new LossReport();
-  const kept = tools.filter((item, at) => {
-    const tool = readFunction(item);
-    if (!tool) return true;
-    if (target.ownApi && wantsComputerUse(tool)) throw noComputerUse(`tools[${at}]`);
-    if (!isBareSearch(tool)) return true;
-    if (!searches) losses.dropped(`tools[${at}]`, NO_SEARCH);
-    else if (tool.description !== undefined)
-      losses.dropped(`tools[${at}].function.description`, 'OpenAI describes its own search');
-    return false;
-  });
-  if (kept.length === tools.length) return undefined;
-  const edits: BodyEdit[] = [{ path: ['tools'], value: kept.length > 0 ? kept : undefined, source }];
-  if (searches && !body.has('web_search_options')) edits.push({ path: ['web_search_options'], value: {}, source });
-  for (const path of staleFields(body, kept.length === 0)) {
-    edits.push({ path: [path], value: undefined, source });
-    if (body.value(path) !== 'auto') losses.dropped(path, 'the search is not among the tools of this API');
+  const report = new LossReport();
+  const edits = target.extensions ? cleanFields(body, target, report) : [];
+  edits.push(...cleanTools(withTools(body, edits), target, report));
+  return edits.length === 0 ? undefined : { edits, losses: report.list() };
+}
+
+function cleanFields(body: SearchableBody, target: RequestTarget, report: LossReport): BodyEdit[] {
+  const edits = cleanTopLevel(body, target, report);
+  if (!body.mayMatch(NESTED_NAMES)) return edits;
+  const change = (field: string, cleaned: readonly unknown[] | undefined): void => {
+    if (cleaned) edits.push({ path: [field], value: cleaned, source });
+  };
+  if (body.has('messages')) change('messages', cleanMessages(body.value('messages'), target, report));
+  for (const field of ['tools', 'functions'])
+    if (body.has(field) && !takes(target, 'cache_control'))
+      change(field, withoutMarkers(field, body.value(field), report));
+  return edits;
+}
+
+function withTools(body: SearchableBody, edits: readonly BodyEdit[]): SearchableBody {
+  const tools = edits.find(({ path }) => path[0] === 'tools');
+  return tools ? { ...body, value: (key) => (key === 'tools' ? tools.value : body.value(key)) } : body;
+}
+
+function cleanTopLevel(body: SearchableBody, target: RequestTarget, report: LossReport): BodyEdit[] {
+  const edits: BodyEdit[] = [];
+  for (const name of REMOVED_AT_TOP_LEVEL) {
+    if (takes(target, name) || !body.has(name)) continue;
+    edits.push({ path: [name], value: undefined, source });
+    const value = body.value(name);
+    // A null counts as omitted (docs/protocols/requests.md#nulls).
+    if (value === null) continue;
+    if (name === 'thinking') edits.push(...sendAsEffort(value, body, { target, report }));
+    else report.dropped(name, NOT_TAKEN);
   }
-  return { edits, losses: losses.list() };
+  return edits;
 }
 
-export const NO_SEARCH = 'this model has no web search of its own';
-
-/** Fields that are refused without tools, or that name the search. */
-function staleFields(body: SearchableBody, noTools: boolean): string[] {
-  const choice = body.has('tool_choice') ? body.value('tool_choice') : undefined;
-  const namesSearch = isObject(choice) && JSON.stringify(choice).includes('"web_search"');
-  return [
-    ...(choice !== undefined && (noTools || namesSearch) ? ['tool_choice'] : []),
-    ...(noTools && body.has('parallel_tool_calls') ? ['parallel_tool_calls'] : []),
-  ];
+interface CleaningContext {
+  readonly target: RequestTarget;
+  readonly report: LossReport;
 }
 
-function readFunction(item: unknown): Tool | undefined {
-  const fn = isObject(item) && item.type === 'function' ? objectOf(item.function) : undefined;
-  const name = fn && stringOf(fn.name);
-  if (!fn || name === undefined) return undefined;
-  const parameters: JsonObject | undefined = fn.parameters === undefined ? undefined : (objectOf(fn.parameters) ?? {});
-  const described = typeof fn.description === 'string' ? { description: fn.description } : {};
-  return { type: 'function', name, ...described, ...(parameters && fn.parameters !== null && { parameters }) };
+/** `thinking` as `reasoning_effort`. The caller's own effort stays: it is a field of this API. */
+function sendAsEffort(value: unknown, body: SearchableBody, { target, report }: CleaningContext): readonly BodyEdit[] {
+  const thinking = thinkingOf(value);
+  const own = body.has('reasoning_effort') && body.value('reasoning_effort') !== null;
+  if (!thinking || own) {
+    report.dropped('thinking', own ? 'The `reasoning_effort` of the request takes precedence.' : NOT_TAKEN);
+    return [];
+  }
+  const { effort, loss } = effortForThinking(thinking, target);
+  if (loss) report.add({ ...loss, param: 'thinking' });
+  return effort === undefined ? [] : [{ path: ['reasoning_effort'], value: effort, source }];
+}
+
+/** Undefined for a value that is no such setting. */
+function thinkingOf(value: unknown): Reasoning['thinking'] {
+  if (!isObject(value)) return undefined;
+  const type = THINKING_TYPES.find((word) => word === value.type);
+  const budgetTokens = numberOf(value.budget_tokens);
+  return type && { type, ...(budgetTokens !== undefined && { budgetTokens }) };
 }

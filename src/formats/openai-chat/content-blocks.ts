@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media/media-types.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { absorb, setField } from '../json/object.ts';
-import { compact } from '../json/compact.ts';
+import { tagOf, type Signed } from '../maker.ts';
 
 /**
  * Reply extensions for clients that are not strict (docs/protocols/replies.md#reply-extensions). A stream and a plain
@@ -19,13 +19,13 @@ function blockOf(part: Part): JsonObject | undefined {
     case 'text':
       // Spoken text is the transcript of its audio.
       if (part.spoken || (part.text === '' && !part.signature)) return undefined;
-      return compact({ type: part.type, text: part.text, signature: part.signature });
+      return { type: part.type, text: part.text, ...signatureFields(part) };
     case 'thinking':
       // Empty thoughts of an inline thinker prove nothing. Its other thoughts are in `content` too.
       if (part.inline && part.text === '') return undefined;
-      return compact({ type: part.type, thinking: part.text, signature: part.signature });
+      return { type: part.type, thinking: part.text, ...signatureFields(part) };
     case 'redacted_thinking':
-      return { type: part.type, data: part.data };
+      return { type: part.type, data: part.data, ...tagOf(part) };
     case 'code':
     case 'code_result':
       return { ...part };
@@ -124,14 +124,19 @@ export function contentParts(parts: readonly Part[]): JsonObject[] | undefined {
   if (!parts.some(isShown)) return undefined;
   return parts.flatMap((part): JsonObject[] => {
     if (part.type === 'text') return part.text === '' || part.spoken ? [] : [{ type: 'text', text: part.text }];
-    return isShown(part) && part.source.kind === 'data'
-      ? [mediaItem(part.mime ?? '', part.source.data, part.signature)]
-      : [];
+    return isShown(part) && part.source.kind === 'data' ? [mediaItem(part.mime ?? '', part.source.data, part)] : [];
   });
 }
 
-export function mediaItem(mime: string, data: string, signature: string | undefined): JsonObject {
-  return compact({ type: 'image_url', image_url: { url: toDataUri(mime, data) }, signature });
+export function mediaItem(mime: string, data: string, signed: Signed): JsonObject {
+  const type = 'image_url';
+  return { type, image_url: { url: toDataUri(mime, data) }, ...signatureFields({ ...signed, type }) };
+}
+
+/** The signature, with its maker where a client that sends it back could mistake it for another's. */
+export function signatureFields(block: Signed & { readonly type: string }): Signed {
+  const { signature } = block;
+  return signature === undefined ? {} : { signature, ...tagOf(block) };
 }
 
 /** Fields of a choice that the decoder reads. A note on the answer must not overwrite them. */

@@ -5,6 +5,7 @@ import { AFTER_THOUGHTS } from './content-blocks.ts';
 import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
+import { readMaker, type Maker } from '../maker.ts';
 import { Queue } from '../streams/queue.ts';
 
 type BlockKind = 'text' | 'thinking' | 'spoken';
@@ -139,7 +140,7 @@ function readWhole(item: JsonObject, place: BlockOutput & { readonly inline: boo
       const inline = item.type === 'thinking' && place.inline ? { inline: true } : {};
       out.push({ type: item.type, choice, block, text: fragment ?? '', ...inline });
     }
-    if (signature) out.push({ type: 'signature', choice, block, signature });
+    if (signature) out.push({ type: 'signature', choice, block, signature, ...makerIn(item) });
     if (Array.isArray(item.citations)) out.push({ ...citationsOf(item.citations), choice, block });
   } else readSpecial(item, { choice, blocks, out });
 }
@@ -194,27 +195,37 @@ function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { 
     out.push({ type: 'thinking', choice, block, text: delta.thinking, ...(shown && { inline: true }) });
   }
   if (typeof delta.data === 'string')
-    out.push({ type: 'redacted_thinking', choice, block: blocks.next(), data: delta.data });
+    out.push({ type: 'redacted_thinking', choice, block: blocks.next(), data: delta.data, ...makerIn(delta) });
   const mirrored = typeof delta.text === 'string' && delta.text !== '' && delta.text === content;
   if (mirrored) out.push({ type: 'text', choice, block: blocks.open('text', sender), text: content });
   // Any other text was the `content` of an earlier chunk (choice-writer.ts): the fragment only adds its index.
   else if (typeof delta.text === 'string') blocks.learn(sender);
   if (typeof delta.signature === 'string') {
-    out.push({ type: 'signature', choice, block: blocks.signed(sender), signature: delta.signature });
+    const { signature } = delta;
+    out.push({ type: 'signature', choice, block: blocks.signed(sender), signature, ...makerIn(delta) });
   }
   if (Array.isArray(delta.citations))
     out.push({ ...citationsOf(delta.citations), choice, block: blocks.signed(sender) });
   return shown ? 'thoughts' : mirrored;
 }
 
+/** The tag of a signature, as another gateway like this one writes it. */
+const makerIn = (block: JsonObject): { readonly maker?: Maker } => readMaker(stringOf(block.maker));
+
 function readSpecial(item: JsonObject, { choice, blocks, out }: BlockOutput): void {
   const signature = stringOf(item.signature);
-  const signed = signature ? { signature } : {};
+  const signed = signature ? { signature, ...makerIn(item) } : {};
   const id = stringOf(item.id);
   const shared = { choice, block: blocks.next(), ...signed };
   switch (item.type) {
     case 'redacted_thinking':
-      out.push({ type: 'redacted_thinking', choice, block: shared.block, data: stringOf(item.data) ?? '' });
+      out.push({
+        type: 'redacted_thinking',
+        choice,
+        block: shared.block,
+        data: stringOf(item.data) ?? '',
+        ...makerIn(item),
+      });
       return;
     case 'image_url': {
       const inline = isObject(item.image_url) ? parseDataUri(stringOf(item.image_url.url) ?? '') : undefined;
@@ -242,7 +253,8 @@ function readSpecial(item: JsonObject, { choice, blocks, out }: BlockOutput): vo
       return;
     }
     default: {
-      const format = item.type === 'gemini_part' ? 'gemini' : 'anthropic-messages';
+      // A thought with an image is one of Gemini's drafts.
+      const format = item.type === 'gemini_part' || item.type === 'thinking' ? 'gemini' : 'anthropic-messages';
       out.push({ type: 'opaque', choice, block: shared.block, format, value: item });
     }
   }

@@ -5,6 +5,7 @@ import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
+import { readMaker } from '../maker.ts';
 
 interface StreamedCall {
   call: number;
@@ -12,6 +13,7 @@ interface StreamedCall {
   custom: boolean;
   legacy: boolean;
   signature: string | undefined;
+  maker: string | undefined;
   started: boolean;
   /** Argument text that arrived before the name. */
   early: string;
@@ -61,6 +63,7 @@ export class ToolCallReader {
     call.id ??= id;
     call.custom ||= custom;
     call.signature ??= callSignature(item, body);
+    call.maker ??= stringOf(body.maker);
     const text = argumentText(custom ? body.input : body.arguments);
     if (!call.started && name === undefined) {
       call.early += text;
@@ -75,7 +78,7 @@ export class ToolCallReader {
   #start(call: StreamedCall, name: string, out: GenerationEvent[]): void {
     call.started = true;
     call.id ??= this.#reply.newCallId();
-    const { id, custom, legacy, signature } = call;
+    const { id, custom, legacy, signature, maker } = call;
     const block = this.#blocks.next();
     out.push({
       type: 'tool_call',
@@ -86,7 +89,7 @@ export class ToolCallReader {
       name,
       ...(custom && { custom }),
       ...(legacy && { legacy }),
-      ...(signature && { signature }),
+      ...(signature && { signature, ...readMaker(maker) }),
     });
   }
 
@@ -108,6 +111,7 @@ export class ToolCallReader {
       custom: false,
       legacy: index === LEGACY,
       signature: undefined,
+      maker: undefined,
       started: false,
       early: '',
     };

@@ -2,6 +2,7 @@ import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conve
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
+import { readMaker } from '../maker.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
@@ -212,7 +213,8 @@ function decodeCall(call: JsonObject, path: BodyPlace): ToolCallPart {
   const signature = callSignature(call, body);
   const cache = decodeCache(call, path);
   if (!custom && signature === undefined && cache === undefined) return part;
-  return { ...part, ...(custom && { custom }), ...compact({ signature, cache }) };
+  const made = signature === undefined ? {} : readMaker(readString(body.maker, place, 'maker'));
+  return { ...part, ...(custom && { custom }), ...compact({ signature, ...made, cache }) };
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
+import { readMaker, type Signed } from '../maker.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 import { compact } from '../json/compact.ts';
@@ -82,10 +83,10 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
       return compact({
         type,
         text: readString(part.thinking, path, 'thinking') ?? '',
-        signature: readString(part.signature, path, 'signature'),
+        ...readSignature(part, path),
       });
     case 'redacted_thinking':
-      return { type, data: required(readString(part.data, path, 'data'), path, 'data') };
+      return { type, data: required(readString(part.data, path, 'data'), path, 'data'), ...readTag(part, path) };
     case 'code':
     case 'code_result':
       return decodeCode(part, type, path);
@@ -99,16 +100,25 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
 
 function decodeText(part: JsonObject, path: BodyPlace): TextPart {
   const text = required(readString(part.text, path, 'text'), path, 'text');
-  const signature = readString(part.signature, path, 'signature');
+  const { signature, maker } = readSignature(part, path);
   const cache = decodeCache(part, path);
   if (signature === undefined && cache === undefined) return { type: 'text', text };
-  return compact({ type: 'text' as const, text, signature, cache });
+  return compact({ type: 'text' as const, text, signature, maker, cache });
 }
+
+/** A signature and its tag (docs/protocols/replies.md#foreign-signatures). */
+function readSignature(part: JsonObject, path: BodyPlace): Signed {
+  const signature = readString(part.signature, path, 'signature');
+  return signature === undefined ? {} : { signature, ...readTag(part, path) };
+}
+
+const readTag = (part: JsonObject, path: BodyPlace): Pick<Signed, 'maker'> =>
+  readMaker(readString(part.maker, path, 'maker'));
 
 /** Code that the provider executed, as a reply shows it to clients that are not strict (content-blocks.ts). */
 function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: BodyPlace): Part {
   const field = (name: string): string => required(readString(part[name], path, name), path, name);
-  const shared = { id: readString(part.id, path, 'id'), signature: readString(part.signature, path, 'signature') };
+  const shared = { id: readString(part.id, path, 'id'), ...readSignature(part, path) };
   return type === 'code'
     ? compact({ type, language: field('language'), code: field('code'), ...shared })
     : compact({ type, outcome: field('outcome'), output: field('output'), ...shared });
@@ -127,7 +137,7 @@ export function decodeCache(holder: JsonObject, path: ParamPath): CacheMarker | 
 
 /** Fields that any media part may have beside its source. */
 function decorations(part: JsonObject, path: BodyPlace) {
-  return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
+  return { ...readSignature(part, path), cache: decodeCache(part, path) };
 }
 
 /**

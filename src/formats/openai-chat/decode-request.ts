@@ -78,7 +78,7 @@ function decodeSampling(body: JsonObject): Sampling {
 }
 
 const EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
-const THINKING_TYPES = ['enabled', 'adaptive', 'disabled', 'between_tools'] as const;
+export const THINKING_TYPES = ['enabled', 'adaptive', 'disabled', 'between_tools'] as const;
 
 function decodeReasoning(body: JsonObject): Reasoning | undefined {
   const word = readString(body.reasoning_effort, 'reasoning_effort');

@@ -91,7 +91,7 @@ function decodeCustom(custom: JsonObject, path: string): CustomTool {
  * docs/protocols/anthropic-messages.md#server-tools), which callers of Claude put into OpenAI bodies. `options` is the
  * whole tool, so that its `type` is kept.
  */
-function decodeTyped(tool: JsonObject, type: string): BuiltinTool {
+export function decodeTyped(tool: JsonObject, type: string): BuiltinTool {
   const dated = /^(.+)_20\d{6}$/.exec(type)?.[1];
   const kind = BUILTIN_BY_TYPE.get(dated === 'computer' ? 'computer_use' : (dated ?? type));
   if (kind) return { type: 'builtin', kind, options: tool };

@@ -1,6 +1,6 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
+import { audioFormat, extensionOf, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { compact } from '../json/compact.ts';
@@ -60,9 +60,12 @@ function encodeData(part: MediaPart, data: string, path: BodyPlace): JsonObject 
   if (!mime) throw undescribed(path, 'a MIME type');
   const uri = toDataUri(part.parameters ? `${mime};${part.parameters}` : mime, data);
   return part.media === 'document'
-    ? { type: 'file', file: compact({ file_data: uri, filename: name }) }
+    ? { type: 'file', file: { file_data: uri, filename: name ?? nameOfType(mime) } }
     : { type: 'image_url', image_url: compact({ url: uri, detail }) };
 }
+
+/** OpenAI refuses `file_data` without a name (docs/protocols/files.md#inline), and reads the type from its extension. */
+const nameOfType = (mime: string): string => `document${extensionOf(mime) ?? ''}`;
 
 function undescribed(path: BodyPlace, what: string): RequestFault {
   return new RequestFault('invalid_value', `The media at \`${String(path)}\` needs ${what}.`, path);

@@ -1,11 +1,13 @@
 import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
+import { takes } from './extensions.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
+import { makerOf } from '../maker.ts';
 
 interface MessageDestination {
   readonly path: BodyPlace;
@@ -182,14 +184,15 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
 }
 
 function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: MessageDestination): JsonObject {
-  const { id, name, signature } = part;
+  const { id, name } = part;
   if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool calls.');
   // Google's OpenAI endpoint accepts signatures here (docs/protocols/replies.md#thought-signatures). Any other server
   // would refuse the field or the foreign signature.
-  const google = target.host === 'vertex';
-  if (signature && !google)
+  const google = target.host === 'vertex' && takes(target, 'extra_content') && makerOf(part) === 'gemini';
+  const signature = google ? part.signature : undefined;
+  if (part.signature && !signature)
     report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
-  const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
+  const extra = signature ? { extra_content: { google: { thought_signature: signature } } } : {};
   if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments. Servers that parse the arguments refuse the empty string
   // (docs/protocols/openai-chat.md#tool-calls).

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Conversation, Part, Turn } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import type { Conversation, JsonObject, Part, Turn } from '../conversation.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -14,8 +14,11 @@ const talk = (fields: Partial<Conversation>): Conversation => ({
   stream: false,
   ...fields,
 });
-const encode = (fields: Partial<Conversation>, host: 'direct' | 'vertex' = 'direct') =>
-  encodeRequest(deepFreeze(talk(fields)), requestTarget({ host }), replyContext());
+const encode = (fields: Partial<Conversation>, host: 'direct' | 'vertex' = 'direct', at: Partial<RequestTarget> = {}) =>
+  encodeRequest(deepFreeze(talk(fields)), requestTarget({ host, ...at }), replyContext());
+/** OpenAI's own API. */
+const encodeForOpenAi = (fields: Partial<Conversation>, model = 'gpt-5') =>
+  encode(fields, 'direct', { model, extensions: new Set() });
 const messageOf = (turn: Turn, host: 'direct' | 'vertex' = 'direct') => {
   const { body, losses } = encode({ turns: [turn] }, host);
   return { messages: body.messages, losses: losses.map(({ param, action }) => `${action} ${param}`) };
@@ -204,13 +207,43 @@ describe('fields', () => {
     expect(encode({}).body).toEqual({ model: 'model-asked', messages: [] });
   });
 
-  it('names the token limit and top_k as the host does', () => {
-    const asked = { maxTokens: 5, sampling: { topK: 3 } };
-    expect(encode(asked)).toMatchObject({
-      body: { max_completion_tokens: 5 },
-      losses: [{ param: 'top_k', action: 'dropped' }],
-    });
-    expect(encode(asked, 'vertex')).toMatchObject({ body: { max_tokens: 5, top_k: 3 }, losses: [] });
+  it('names the token limit as the host does', () => {
+    expect(encode({ maxTokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
+    expect(encode({ maxTokens: 5 }, 'vertex').body).toMatchObject({ max_tokens: 5 });
+  });
+
+  it('sends extensions to targets that take them, and reports them as lost elsewhere', () => {
+    const fields: Partial<Conversation> = {
+      sampling: { topK: 3 },
+      labels: { team: 'a' },
+      safetySettings: [{ category: 'c' }],
+      imageConfig: { aspectRatio: '1:1' },
+      extras: { anthropic_version: 'v', min_p: 0.1 },
+      extrasFormat: 'openai-chat',
+    };
+    const names = ['top_k', 'labels', 'safety_settings', 'image_config', 'anthropic_version'];
+    expect(Object.keys(encode(fields).body)).toEqual(expect.arrayContaining(names));
+    expect(encode(fields).losses).toEqual([]);
+    const { body, losses } = encodeForOpenAi(fields);
+    expect(body).toEqual({ model: 'gpt-5', messages: [], min_p: 0.1 });
+    expect(losses.map(({ param, action }) => `${action} ${param}`).sort()).toEqual(
+      names.map((name) => `dropped ${name}`).sort(),
+    );
+  });
+
+  it.each<[string, { thinking?: JsonObject; effort?: string }, string | undefined, readonly string[]]>([
+    ['gpt-5', { thinking: { type: 'enabled', budgetTokens: 9000 } }, 'high', ['downgraded thinking']],
+    ['gpt-5', { thinking: { type: 'disabled' } }, undefined, ['dropped thinking']],
+    ['gpt-5.1', { thinking: { type: 'disabled' } }, 'none', []],
+    ['gpt-4.1', { thinking: { type: 'enabled', budgetTokens: 9000 } }, undefined, ['dropped thinking']],
+    ['gpt-4.1', { thinking: { type: 'disabled' } }, undefined, []],
+    ['gpt-4.1', { effort: 'high' }, undefined, ['dropped reasoning_effort']],
+    ['prod', { effort: 'high' }, 'high', []],
+    ['prod', { effort: 'high', thinking: { type: 'enabled', budgetTokens: 9 } }, 'high', ['dropped thinking']],
+  ])('writes for %s at OpenAI the reasoning %j as effort %s', (model, reasoning, effort, expected) => {
+    const { body, losses } = encodeForOpenAi({ reasoning: reasoning as Conversation['reasoning'] & object }, model);
+    expect(body.reasoning_effort).toBe(effort);
+    expect(losses.map(({ param, action }) => `${action} ${param}`)).toEqual(expected);
   });
 
   it.each([
@@ -232,22 +265,19 @@ describe('fields', () => {
     expect(losses.map(({ param }) => param)).toEqual(['thinking']);
   });
 
-  it('reports fields of other APIs and of Google', () => {
+  it('writes thinking as an effort for every model of a server that takes thinking itself', () => {
+    const thinking = { type: 'enabled', budgetTokens: 9000 } as const;
+    const at = { model: 'glm', extensions: new Set(['thinking']) };
+    expect(encode({ reasoning: { thinking } }, 'direct', at).body.reasoning_effort).toBe('high');
+  });
+
+  it('reports fields of other APIs', () => {
     const { losses, body } = encode({
-      labels: {},
-      safetySettings: [],
-      imageConfig: {},
       serviceTier: 'turbo',
       extras: { container: 'c' },
       extrasFormat: 'anthropic-messages',
     });
-    expect(losses.map(({ param }) => param).sort()).toEqual([
-      'container',
-      'image_config',
-      'labels',
-      'safety_settings',
-      'service_tier',
-    ]);
+    expect(losses.map(({ param }) => param).sort()).toEqual(['container', 'service_tier']);
     expect(Object.keys(body)).toEqual(['model', 'messages']);
   });
 
@@ -455,6 +485,25 @@ describe('messages', () => {
         ],
       }).losses,
     ).toEqual(['downgraded messages[0].content[1]']);
+  });
+
+  it.each([
+    ['application/pdf', undefined, 'document.pdf'],
+    ['text/csv; charset=utf-8', undefined, 'document.csv'],
+    ['application/x-unknown', undefined, 'document'],
+    ['application/pdf', 'Report', 'Report'],
+  ])('names a document of type %s with the title %s: %s', (mime, name, filename) => {
+    const part: Part = {
+      type: 'media',
+      media: 'document',
+      mime,
+      source: { kind: 'data', data: 'AA==' },
+      ...(name !== undefined && { name }),
+    };
+    expect(messageOf({ role: 'user', parts: [part] })).toMatchObject({
+      messages: [{ content: [{ type: 'file', file: { filename } }] }],
+      losses: [],
+    });
   });
 
   it('sends the text of a text document', () => {

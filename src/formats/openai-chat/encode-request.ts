@@ -4,19 +4,20 @@ import type {
   Reasoning,
   ReasoningEffort,
   ResponseFormat,
-  BuiltinTool,
   Tool,
   ToolChoice,
 } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
-import { NO_SEARCH, takesWebSearch } from './clean.ts';
+import { amountOf, effortForThinking, refusesEffort } from './efforts.ts';
 import { encodeMessages } from './encode-messages.ts';
+import { NOT_TAKEN, takes, TOP_LEVEL_EXTENSIONS } from './extensions.ts';
+import { encodeWebSearch, NO_SEARCH, takesWebSearch } from './own-tools.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { rest } from '../json/object.ts';
 
 /**
  * Encodes the body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does.
@@ -32,15 +33,16 @@ export function* encodeInSteps(
   const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, target, report);
   yield;
   const body: JsonObject = compact({
-    ...encodeExtras(conversation, report),
+    ...encodeExtras(conversation, target, report),
+    ...encodeExtensions(conversation, target, report),
     model: target.model,
     messages: encodeMessages(conversation.turns, target, report),
-    ...encodeLimits(conversation, target, report),
+    ...encodeLimits(conversation, target),
     tools,
     tool_choice: toolChoice,
     parallel_tool_calls: parallel,
     response_format: encodeResponseFormat(conversation.responseFormat),
-    reasoning_effort: encodeEffort(conversation.reasoning, report),
+    reasoning_effort: encodeEffort(conversation.reasoning, target, report),
     modalities: conversation.modalities,
     audio: conversation.audio,
     web_search_options: conversation.webSearch ?? webSearch,
@@ -50,7 +52,6 @@ export function* encodeInSteps(
     verbosity: conversation.verbosity,
     ...encodeStreaming(conversation.stream, target),
   });
-  reportGoogleFields(conversation, report);
   return { body, losses: report.list(), reply };
 }
 
@@ -66,16 +67,13 @@ function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonO
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
 }
 
-function encodeLimits(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {
-  const { sampling, maxTokens } = conversation;
+function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarget): JsonObject {
   const vertex = target.host === 'vertex';
-  if (sampling.topK !== undefined && !vertex) report.dropped('top_k', 'OpenAI chat has no top_k.');
   return {
     // OpenAI's reasoning models refuse `max_tokens`; the servers on Vertex document only `max_tokens`.
     [vertex ? 'max_tokens' : 'max_completion_tokens']: maxTokens,
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    top_k: vertex ? sampling.topK : undefined,
     frequency_penalty: sampling.frequencyPenalty,
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,
@@ -97,30 +95,31 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
  * Explicit thinking overrides effort. OpenAI knows only effort, so a budget becomes the nearest effort
  * (docs/protocols/requests.md#explicit-thinking, docs/protocols/requests.md#budget-thresholds).
  */
-function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): ReasoningEffort | undefined {
-  const thinking = reasoning?.thinking;
-  if (!thinking) return reasoning?.effort;
-  const { effort } = reasoning;
-  if (thinking.type !== 'disabled')
-    report.downgraded('thinking', 'OpenAI chat knows only levels of effort: sent as reasoning_effort.');
-  const sent = explicitEffort(thinking);
-  if (sent === undefined) return effort ?? 'high';
+function encodeEffort(
+  reasoning: Reasoning | undefined,
+  target: RequestTarget,
+  report: LossReport,
+): ReasoningEffort | undefined {
+  if (!reasoning) return undefined;
+  const { thinking } = reasoning;
+  const effort = takenEffort(reasoning.effort, target, report);
+  if (!thinking) return effort;
+  const { effort: sent, loss } = effortForThinking(thinking, target);
+  if (loss) report.add({ ...loss, param: 'thinking' });
+  if (sent === undefined || (effort !== undefined && amountOf(thinking) === undefined)) return effort;
   if (effort !== undefined && effort !== sent)
     report.dropped('reasoning_effort', 'The explicit `thinking` setting wins.');
   return sent;
 }
 
-/** Undefined when the setting has no amount. */
-function explicitEffort({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): ReasoningEffort | undefined {
-  if (type === 'disabled') return 'none';
-  return budgetTokens === undefined ? undefined : effortOf(budgetTokens);
-}
-
-/** Thresholds between the efforts (docs/protocols/requests.md#budget-thresholds); a budget of 0 turns thinking off. */
-function effortOf(budget: number): ReasoningEffort {
-  if (budget <= 0) return 'none';
-  if (budget <= 1024) return 'low';
-  return budget <= 8192 ? 'medium' : 'high';
+function takenEffort(
+  effort: ReasoningEffort | undefined,
+  target: RequestTarget,
+  report: LossReport,
+): ReasoningEffort | undefined {
+  if (effort === undefined || !refusesEffort(target)) return effort;
+  report.dropped('reasoning_effort', 'This model refuses reasoning_effort.');
+  return undefined;
 }
 
 const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
@@ -134,18 +133,29 @@ function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): s
 }
 
 /** Extra fields of this API are sent unchanged. Those of another API are reported as lost. */
-function encodeExtras({ extras = {}, extrasFormat, tools }: Conversation, report: LossReport): JsonObject {
-  if (extrasFormat === 'openai-chat') return extras;
+function encodeExtras(
+  { extras = {}, extrasFormat, tools }: Conversation,
+  target: RequestTarget,
+  report: LossReport,
+): JsonObject {
+  if (extrasFormat === 'openai-chat') return withoutExtensions(extras, target, report);
   reportToolExtras(tools, report, 'OpenAI chat has no such field of a tool.');
   for (const param of Object.keys(extras))
     report.dropped(param, `OpenAI chat has no field for ${extrasFormat ?? 'this'} ${param}.`);
   return {};
 }
 
-function reportGoogleFields(conversation: Conversation, report: LossReport): void {
-  if (conversation.labels) report.dropped('labels', 'OpenAI chat has no cost labels.');
-  if (conversation.safetySettings) report.dropped('safety_settings', 'OpenAI chat has no safety settings.');
-  if (conversation.imageConfig) report.dropped('image_config', 'OpenAI chat has no image settings.');
+/** Fields of the conversation that OpenAI's API does not have. */
+function encodeExtensions(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {
+  const { sampling, labels, safetySettings, imageConfig } = conversation;
+  const fields = { top_k: sampling.topK, labels, safety_settings: safetySettings, image_config: imageConfig };
+  return withoutExtensions(compact(fields), target, report);
+}
+
+function withoutExtensions(fields: JsonObject, target: RequestTarget, report: LossReport): JsonObject {
+  const refused = TOP_LEVEL_EXTENSIONS.filter((name) => Object.hasOwn(fields, name) && !takes(target, name));
+  for (const name of refused) report.dropped(name, NOT_TAKEN);
+  return refused.length > 0 ? (rest(fields, refused) ?? {}) : fields;
 }
 
 interface EncodedChatTools {
@@ -164,7 +174,7 @@ function encodeTools(conversation: Conversation, target: RequestTarget, report: 
     const path = `tools[${at}]`;
     if (wantsComputerUse(tool)) throw noComputerUse(path);
     const search = isBareSearch(tool) || (tool.type === 'builtin' && tool.kind === 'web_search');
-    if (search && target.ownApi && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
+    if (search && !takes(target, 'web_search') && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
     else if (tool.type === 'builtin' && tool.kind === 'web_search') {
       webSearch = encodeWebSearch(tool, path, report);
     } else if (search && takesWebSearch(target.model)) webSearch = {};
@@ -210,20 +220,6 @@ function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | 
       );
       return undefined;
   }
-}
-
-function encodeWebSearch(tool: BuiltinTool, path: string, report: LossReport): JsonObject {
-  const options = tool.options ?? {};
-  const location = options.user_location;
-  const carried = new Set(['type', 'name', 'user_location']);
-  for (const key of Object.keys(options)) {
-    if (!carried.has(key)) report.dropped(`${path}.${key}`, 'web_search_options has no such setting.');
-  }
-  if (!isObject(location)) return {};
-  // Anthropic's location is flat (docs/protocols/anthropic-messages.md#web-search); OpenAI's is one level down
-  // (docs/protocols/openai-chat.md#web-search-options).
-  const { type: _, ...approximate } = location;
-  return { user_location: { type: 'approximate', approximate } };
 }
 
 function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): unknown {

@@ -4,6 +4,7 @@ import type { ClientError, ErrorReply } from '../format.ts';
 import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
+import { retryDelayOf } from '../google-retry-info.ts';
 import { isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';
 
@@ -69,7 +70,7 @@ function fromObject(error: JsonObject, given: number | undefined): UpstreamFailu
     kind: kind || undefined,
     code: code || undefined,
     param: stringOf(error.param) || undefined,
-    retryAfterMs: retryDelay(error.details),
+    retryAfterMs: retryDelayOf(error.details),
   });
 }
 
@@ -118,19 +119,6 @@ const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
 
 function statusOf(kind: string | undefined, code: string | undefined): number {
   return STATUS_BY_WORD.get(code ?? '') ?? STATUS_BY_WORD.get(kind ?? '') ?? 502;
-}
-
-/**
- * Google's RetryInfo, which its OpenAI endpoint keeps: `{"@type":"…RetryInfo","retryDelay":"3.5s"}`
- * (docs/protocols/errors.md#retry-info).
- */
-function retryDelay(details: unknown): number | undefined {
-  if (!Array.isArray(details)) return undefined;
-  for (const detail of details) {
-    const seconds = isObject(detail) ? /^(\d+(?:\.\d+)?)s$/.exec(stringOf(detail.retryDelay) ?? '')?.[1] : undefined;
-    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
-  }
-  return undefined;
 }
 
 /**

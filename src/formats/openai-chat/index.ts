@@ -11,6 +11,7 @@ import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { remoteMedia, storedMedia } from './remote-media.ts';
+import { withoutSignatures } from './without-signatures.ts';
 
 /**
  * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any
@@ -36,6 +37,7 @@ export const openaiChat: Format = {
   passThroughEdits,
   clean,
   passThrough,
+  withoutSignatures,
   remoteMedia,
   storedMedia,
   unshown,

@@ -6,6 +6,7 @@ import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
+import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -43,14 +44,21 @@ export class StreamPassThrough implements PassThrough {
   readonly #cutter = new SseCutter();
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
+  /** Of ordinary events, which are kept as they are. */
+  readonly #ordinary: EventTemplates;
   #stopped = false;
   #keepAlives = 0;
   /** The upstream has closed: the held rest is inspected in any case. */
   #closed = false;
 
-  constructor(client: ClientContext, signals: Signals = createSignals()) {
+  constructor(
+    client: ClientContext,
+    signals: Signals = createSignals(),
+    ordinary: EventTemplates = new EventTemplate(FREE_TEXT),
+  ) {
     this.#client = client;
     this.signals = signals;
+    this.#ordinary = ordinary;
   }
 
   push(bytes: Buffer): Buffer | undefined {
@@ -103,13 +111,23 @@ export class StreamPassThrough implements PassThrough {
     const pieces: Buffer[] = [];
     let kept = 0;
     for (let from = 0, to = 0; from < text.length && !this.#stopped; from = to) {
+      if (!this.#closed && (to = this.#ordinary.match(text, from)) > 0) {
+        this.signals.progress += 1;
+        const { removed } = this.#ordinary;
+        if (!removed) continue;
+        pieces.push(whole.subarray(kept, removed.from));
+        kept = removed.to;
+        continue;
+      }
       to = eventEnd(text, from, returns);
       const event = text.slice(from, to);
       if (!isData(event)) continue;
       const before = this.#keepAlives;
-      const fate = this.#closed || this.#isRare(event) ? this.#inspect(whole.subarray(from, to)) : 'keep';
+      const rare = this.#closed || this.#isRare(event);
+      const fate = rare ? this.#inspect(whole.subarray(from, to)) : 'keep';
       if (this.#keepAlives === before) this.signals.progress += 1;
       const edit = this.#editOf(event, fate, whole.subarray(from, to));
+      if (!rare && !this.#hasExtensions(event)) this.#ordinary.learn(event, edit);
       if (edit) {
         pieces.push(whole.subarray(kept, from + edit.from));
         if (edit.by) pieces.push(edit.by);
@@ -122,19 +140,25 @@ export class StreamPassThrough implements PassThrough {
       }
     }
     if (kept === 0) return whole;
-    const left = Buffer.concat([...pieces, whole.subarray(kept)]);
+    if (kept < whole.length) pieces.push(whole.subarray(kept));
+    // Most streams are sent as one piece up to `[DONE]`, which is no reason for a copy.
+    const left = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     return left.length > 0 ? left : undefined;
   }
 
   /** The span of the event that is removed, and the bytes that replace it. */
   #editOf(event: string, fate: Fate, bytes: Buffer): Edit | undefined {
     if (fate !== 'keep') return { from: 0, to: event.length };
-    if (this.#client.strict && EXTENSIONS.test(event)) {
+    if (this.#hasExtensions(event)) {
       const by = this.#withoutExtensions(bytes);
       if (by) return { from: 0, to: event.length, by };
     }
     // The gateway requests usage from every upstream. A client that did not request it gets no `usage`, not even null.
     return this.#client.includeUsage ? undefined : usageMember(event);
+  }
+
+  #hasExtensions(event: string): boolean {
+    return this.#client.strict && EXTENSIONS.test(event);
   }
 
   /** Returns the event without extensions, empty when nothing else is left, or undefined when it has no extensions. */
@@ -291,5 +315,11 @@ const RARE = new RegExp(
     '"choices"[ \\t]*:[ \\t]*\\[[ \\t]*\\]',
   ].join('|'),
 );
+
+/**
+ * Texts that are no feature of an event. `obfuscation` pads OpenAI's chunks to equal lengths with random text
+ * (docs/protocols/openai-chat.md#stream).
+ */
+export const FREE_TEXT = /"(?:content|arguments|refusal|reasoning_content|reasoning|obfuscation)":"/g;
 
 const EXTENSIONS = new RegExp(memberPattern(EXTENSION_KEYS, 'n'));

@@ -3,6 +3,7 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import type { LossNotes } from '../losses/reply-losses.ts';
 import type { GenerationEvent } from '../events.ts';
 import { decodeReply } from './decode-reply.ts';
+import { readOrdinaryReply } from './ordinary-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { removeExtensions } from './chunk-fields.ts';
@@ -12,11 +13,13 @@ import { thinksInline, ThinkingStream } from './thinking-stream.ts';
 export function passThrough(client: ClientContext, stream: boolean, reply?: ReplyContext): PassThrough {
   if (stream) return reply ? new ThinkingStream(client, reply) : new StreamPassThrough(client);
   const write = client.strict ? withoutExtensions : unchanged;
-  if (!reply) return new PlainPassThrough(decodeReply, client.model, write);
+  if (!reply) return new PlainPassThrough(decode, client.model, write);
   return new PlainPassThrough(decodeReply, client.model, (whole, notes) =>
     thinksInline(whole.body) ? written(decodeReply(whole.body, reply), client, notes) : write(whole, notes),
   );
 }
+
+const decode = Object.assign(decodeReply.bind(undefined), { ordinary: readOrdinaryReply });
 
 const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
 

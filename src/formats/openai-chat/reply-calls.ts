@@ -2,6 +2,7 @@ import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
+import { makerOf, tagOf } from '../maker.ts';
 
 /**
  * Tool calls of a reply (docs/protocols/openai-chat.md#tool-calls, docs/protocols/openai-chat.md#stream), whole and in
@@ -36,7 +37,7 @@ export function encodeCalls(parts: readonly Part[], client: Client): JsonObject 
 
 function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
   const { id, name, custom } = part;
-  const { inside, beside } = signatureFields(strict ? undefined : part.signature);
+  const { inside, beside } = strict ? {} : callSignatureFields(part);
   if (custom) return { id, type: 'custom', custom: { name, input: part.arguments, ...inside }, ...beside };
   // Clients parse the arguments, so missing arguments become the empty object.
   return { id, type: 'function', function: { name, arguments: part.arguments || '{}', ...inside }, ...beside };
@@ -46,9 +47,16 @@ function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
  * Writes the signature in this gateway's field and in that of Google's OpenAI endpoint
  * (docs/protocols/replies.md#thought-signatures): some clients (@ai-sdk/openai-compatible) return only the latter.
  */
-function signatureFields(thought_signature: string | undefined): { inside?: JsonObject; beside?: JsonObject } {
+function callSignatureFields(call: Pick<ToolCallPart, 'type' | 'signature' | 'maker'>): SignatureFields {
+  const { signature: thought_signature } = call;
   if (thought_signature === undefined) return {};
+  if (makerOf(call) !== 'gemini') return { inside: { thought_signature, ...tagOf(call) } };
   return { inside: { thought_signature }, beside: { extra_content: { google: { thought_signature } } } };
+}
+
+interface SignatureFields {
+  readonly inside?: JsonObject;
+  readonly beside?: JsonObject;
 }
 
 interface CallState {
@@ -84,7 +92,7 @@ export class CallWriter {
     this.#calls.set(event.call, { form, index, empty: true });
     const { id, name } = event;
     if (form === 'legacy') return JSON.stringify({ function_call: { name, arguments: '' } });
-    const { inside, beside } = signatureFields(this.#client.strict ? undefined : event.signature);
+    const { inside, beside } = this.#client.strict ? {} : callSignatureFields(event);
     const field = form === 'custom' ? 'input' : 'arguments';
     const body = { name, [field]: '', ...inside };
     return JSON.stringify({ tool_calls: [{ index, id, type: form, [form]: body, ...beside }] });

@@ -41,7 +41,7 @@ function isFragment(item: unknown): item is Fragment {
 /** A fragment with a `type` is a whole block. A signature alone is that of an empty text, as in fold.ts. */
 function begin(delta: JsonObject): JsonObject {
   if (typeof delta.type === 'string') return { ...delta };
-  if (typeof delta.data === 'string') return { type: 'redacted_thinking', data: delta.data };
+  if (typeof delta.data === 'string') return { type: 'redacted_thinking', ...delta };
   const type = typeof delta.thinking === 'string' ? 'thinking' : 'text';
   return { type, [type]: '', ...delta };
 }
@@ -51,7 +51,10 @@ function join(block: JsonObject, delta: JsonObject, own: Set<unknown>): void {
     const more = stringOf(delta[field]);
     if (more !== undefined) block[field] = `${stringOf(block[field]) ?? ''}${more}`;
   }
-  if (typeof delta.signature === 'string') block.signature = delta.signature;
+  if (typeof delta.signature === 'string') {
+    block.signature = delta.signature;
+    if (delta.maker !== undefined) block.maker = delta.maker;
+  }
   if (Array.isArray(delta.citations)) {
     const citations: unknown[] = Array.isArray(block.citations) ? block.citations : [];
     if (own.has(citations)) append(citations, delta.citations);

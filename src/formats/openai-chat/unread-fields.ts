@@ -13,7 +13,7 @@ type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
 const fields = (...names: readonly string[]): Shape => Object.fromEntries(names.map((name) => [name, true]));
 
 const MARKERS = fields('cache_control', 'prompt_cache_breakpoint');
-const LOCATED: Shape = { ...fields('type', 'signature'), ...MARKERS };
+const LOCATED: Shape = { ...fields('type', 'signature', 'maker'), ...MARKERS };
 const URL_SHAPE = fields('url', 'detail', 'mime_type', 'format');
 const FILE = fields('file_data', 'file_id', 'file_url', 'filename', 'mime_type', 'format');
 
@@ -27,15 +27,15 @@ const PARTS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['input_audio', { ...LOCATED, input_audio: fields('data', 'format') }],
   ['file', { ...LOCATED, file: FILE }],
   ['refusal', fields('type', 'refusal')],
-  ['thinking', fields('type', 'thinking', 'signature', 'image_url', 'index')],
-  ['redacted_thinking', fields('type', 'data', 'index')],
+  ['thinking', fields('type', 'thinking', 'signature', 'maker', 'image_url', 'index')],
+  ['redacted_thinking', fields('type', 'data', 'maker', 'index')],
 ]);
 
 const FUNCTION = fields('name', 'description', 'parameters', 'strict', 'cache_control');
 const CALL: Shape = {
   ...fields('id', 'type', 'index', 'extra_content', 'thought_signature'),
-  function: fields('name', 'arguments', 'thought_signature'),
-  custom: fields('name', 'input', 'thought_signature'),
+  function: fields('name', 'arguments', 'thought_signature', 'maker'),
+  custom: fields('name', 'input', 'thought_signature', 'maker'),
   ...MARKERS,
 };
 const COMMON: Shape = { ...fields('role', 'content', 'name'), ...MARKERS };

@@ -117,13 +117,20 @@ export interface SseEvent {
   readonly data: string;
 }
 
+export const readSse = (bytes: Buffer): SseEvent[] => readRecords(sseText(bytes));
+
+/** The text of a stream's bytes, without a byte order mark. */
+export function sseText(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
 /** Reads complete events. Records without data (comments, a lone `event:`) yield nothing, as the standard says. */
-export function readSse(bytes: Buffer): SseEvent[] {
+export function readRecords(text: string): SseEvent[] {
   const events: SseEvent[] = [];
   let event: string | undefined;
   let data: string | undefined;
-  const text = bytes.toString('utf8');
-  let from = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  let from = 0;
   // Each is searched again only when reading has passed it: a text may hold one kind of line end only.
   let lf = indexFrom(text, '\n', from);
   let cr = indexFrom(text, '\r', from);

@@ -9,6 +9,7 @@ import type {
   Usage,
   UrlCitation,
 } from '../events.ts';
+import type { Signed } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';
 
 /** One complete answer, folded from a list of events. */
@@ -111,15 +112,15 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
     case 'thinking':
       return mergeThinking(draft, event);
     case 'signature':
-      return sign(draft, event.block, event.signature);
+      return sign(draft, event);
     case 'redacted_thinking':
-      draft.parts.push({ type: 'redacted_thinking', data: event.data });
+      draft.parts.push({ type: 'redacted_thinking', data: event.data, ...madeBy(event) });
       return;
     case 'refusal':
       draft.refusal = (draft.refusal ?? '') + event.text;
       return;
     case 'tool_call': {
-      const { id, name, custom, legacy, signature } = event;
+      const { id, name, custom, legacy } = event;
       const part: ToolCallPart = {
         type: 'tool_call',
         id,
@@ -127,7 +128,7 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
         arguments: '',
         ...(custom && { custom }),
         ...(legacy && { legacy }),
-        ...(signature && { signature }),
+        ...signatureOf(event),
       };
       return begin(draft, event.call, part);
     }
@@ -170,7 +171,7 @@ function mergeThinking(draft: Draft, { block, text, inline }: EventOf<'thinking'
 
 /** Events that carry a whole part each. */
 function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'opaque'>): Part {
-  const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
+  const signature = 'signature' in event ? signatureOf(event) : {};
   switch (event.type) {
     case 'media':
       return {
@@ -221,8 +222,17 @@ function begin(draft: Draft, number: number, part: Extract<Part, { type: Fragmen
 }
 
 /** A signature belongs to the thinking or text of its block. Without either, an empty text part carries it. */
-function sign(draft: Draft, block: number, signature: string): void {
+function sign(draft: Draft, event: EventOf<'signature'>): void {
+  const { block, signature } = event;
   const part = partAt(draft, 'thinking', block) ?? partAt(draft, 'text', block);
-  if (part?.type === 'thinking' || part?.type === 'text') part.signature = signature;
-  else begin(draft, block, { type: 'text', text: '', signature });
+  if (part?.type === 'thinking' || part?.type === 'text') {
+    // A later signature replaces an earlier one, and its maker.
+    delete part.maker;
+    Object.assign(part, { signature }, madeBy(event));
+  } else begin(draft, block, { type: 'text', text: '', signature, ...madeBy(event) });
 }
+
+const madeBy = ({ maker }: Pick<Signed, 'maker'>): Pick<Signed, 'maker'> => (maker ? { maker } : {});
+
+const signatureOf = (event: Signed): Signed =>
+  event.signature ? { signature: event.signature, ...madeBy(event) } : {};

@@ -1,11 +1,17 @@
 import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
 import { ReplyFault, type PassThrough, type ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
-import { parseReplyText } from '../json/rounding.ts';
+import { keepingDigits } from '../json/rounding.ts';
 import { observe } from './signals.ts';
 import { textOf } from '../sse/stream-start.ts';
 
-type DecodeReply = (body: unknown, reply: ReplyContext) => readonly GenerationEvent[];
+type DecodeReply = ((body: unknown, reply: ReplyContext) => readonly GenerationEvent[]) & {
+  /**
+   * Reads the signals of a reply that is sent as the received bytes, whatever `write` is. Returns false for any other
+   * reply, and then changes nothing.
+   */
+  readonly ordinary?: (body: unknown, signals: Signals) => boolean;
+};
 
 /** A whole reply: its bytes, its parsed JSON, and its events. */
 export interface WholeReply {
@@ -27,7 +33,6 @@ export class PlainPassThrough implements PassThrough {
   readonly #reply: ReplyContext;
   readonly #write: (reply: WholeReply, notes: LossNotes) => Buffer;
   readonly #pieces: Buffer[] = [];
-
   constructor(
     decodeReply: DecodeReply,
     model: string,
@@ -47,9 +52,12 @@ export class PlainPassThrough implements PassThrough {
   }
 
   end(): Buffer | undefined {
-    const bytes = Buffer.concat(this.#pieces);
+    const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
     try {
-      const body = parseReplyText(textOf(bytes));
+      const text = textOf(bytes);
+      const parsed: unknown = JSON.parse(text);
+      if (this.#decodeReply.ordinary?.(parsed, this.signals)) return bytes;
+      const body = keepingDigits(text, parsed);
       const events = this.#decodeReply(body, this.#reply);
       observe(this.signals, events);
       return this.signals.failure ? undefined : this.#write({ bytes, body, events }, this.signals);

@@ -73,10 +73,10 @@ describe.each<[string, Format, Format, Abilities]>([
     'Gemini to OpenAI',
     gemini,
     openaiChat,
-    { ...THINKING, choices: 2, textSignatures: true, callSignatures: true, media: true },
+    { ...THINKING, thoughtsBy: 'gemini', choices: 2, textSignatures: true, callSignatures: true, media: true },
   ],
   ['OpenAI to Claude', openaiChat, anthropicMessages, { cacheUsage: true }],
-  ['Gemini to Claude', gemini, anthropicMessages, { thinking: true, signatures: true }],
+  ['Gemini to Claude', gemini, anthropicMessages, { thinking: true, signatures: true, thoughtsBy: 'gemini' }],
   ['Claude to Gemini', anthropicMessages, gemini, { thinking: true, signatures: true }],
 ])('from %s', (_title, upstream, client, can) => {
   it('a stream and a plain reply of the same events are equal, in any split', () => {

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { systemClock, type Clock, type Exchange, type GatewayError } from '../../plugin/index.ts';
+import { LiveList, type Listed } from '../../plugin/live-list.ts';
 import type { LoadLimit } from '../../record/error-types.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
 
 /** The part of the shared capacity that one request takes. */
-export interface Admission {
+export interface Admission extends Upload, Listed<Admission> {
   readonly exchange: Exchange;
-  readonly res: ServerResponse;
   /** The request counts towards `limits.in_flight`. */
   counted: boolean;
   /** The caller is known, and its share was checked. */
@@ -76,7 +76,17 @@ export class Room {
 
   /** Creates a place that counts towards no limit yet. */
   open({ exchange, res }: Pick<Admission, 'exchange' | 'res'>): Admission {
-    return { exchange, res, counted: false, admitted: false, share: this.#shares.of(undefined), bytes: 0 };
+    return {
+      exchange,
+      res,
+      counted: false,
+      admitted: false,
+      share: this.#shares.of(undefined),
+      bytes: 0,
+      list: undefined,
+      older: undefined,
+      newer: undefined,
+    };
   }
 
   /** The first step. The caller is not known yet, so its share is not checked. */
@@ -109,8 +119,8 @@ export class Room {
   }
 
   /** Reserves the bytes of a body, or none of them. */
-  reserve(place: Admission, bytes: number): GatewayError | undefined {
-    this.#uploads.add(place);
+  reserve(place: Admission, bytes: number, { kept = false } = {}): GatewayError | undefined {
+    if (!kept) this.#uploads.add(place);
     const after = { all: this.#bytes + bytes, own: place.share.bytes - place.bytes };
     if (bytesExceed(after, this.#limits)) {
       const refusal = this.#refusal(place, ({ all, own }) =>
@@ -207,8 +217,8 @@ interface Upload {
 const SLOW_MS = 1000;
 
 /** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
-class Uploads<T extends Upload> {
-  readonly #reading = new Set<T>();
+class Uploads<T extends Upload & Listed<T>> {
+  readonly #reading = new LiveList<T>();
 
   add(upload: T): void {
     this.#reading.add(upload);

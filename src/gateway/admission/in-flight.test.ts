@@ -11,7 +11,7 @@ function limitsOf(inFlight: number, inFlightBytes: number): LoadLimits {
 }
 
 /** A reply that its client never reads. */
-const deaf: LeavingReply = { leaving: false, abort: () => {}, clientLeft: () => {} };
+const deaf: LeavingReply = { leaving: false, abort: () => {}, clientLeft: () => {}, closed: () => {} };
 
 /** Without per-key limits: one key may use everything. */
 const LIMITS = limitsOf(3, 100);

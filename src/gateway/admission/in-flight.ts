@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
+import { LiveList, type Listed } from '../../plugin/live-list.ts';
 import { Room, type Admission, type RoomSetup } from './capacity.ts';
 import { RETRY_AFTER_MS, type InFlightLimits } from './shares.ts';
 
@@ -10,6 +11,8 @@ export interface LeavingReply {
   abort(reason: GatewayError): void;
   /** Ends the writer: the client has disconnected. */
   clientLeft(): void;
+  /** Called when the response has closed, written completely or not. */
+  closed(): void;
 }
 
 /** A request as it enters. */
@@ -22,10 +25,27 @@ export interface Arrival {
   readonly settle: (end: ReplyEnd) => void;
 }
 
-interface Running extends Arrival {
+/** A request in flight. */
+export class InFlightEntry implements Listed<InFlightEntry> {
+  readonly exchange: Exchange;
+  readonly res: ServerResponse;
+  readonly settle: (end: ReplyEnd) => void;
   readonly place: Admission;
   writer: LeavingReply | undefined;
+  list: object | undefined;
+  older: InFlightEntry | undefined;
+  newer: InFlightEntry | undefined;
+
+  constructor({ exchange, res, settle }: Arrival, place: Admission) {
+    this.exchange = exchange;
+    this.res = res;
+    this.settle = settle;
+    this.place = place;
+  }
 }
+
+/** An exchange, which refers to its entry here: no table is searched for it. */
+type Entrant = Exchange & { inFlight?: InFlightEntry | undefined };
 
 export interface LoadLimits extends InFlightLimits {
   /** Requests of one connection that may be served at once. */
@@ -44,7 +64,7 @@ const GONE = new GatewayError('client_closed', 'The request has ended.');
  * share of the places.
  */
 export class InFlight {
-  readonly #running = new Map<Exchange, Running>();
+  readonly #running = new LiveList<InFlightEntry>();
   readonly #room: Room;
   #pipelined = Infinity;
   #draining = false;
@@ -80,17 +100,17 @@ export class InFlight {
 
   /** True if some reply is written completely and its client has not read all of it. */
   get leaving(): boolean {
-    return this.#running.values().some(({ writer }) => writer?.leaving ?? false);
+    return this.#running.all().some(({ writer }) => writer?.leaving ?? false);
   }
 
   /** Requests whose reply has not begun to leave. */
   *waiting(): Generator<Exchange> {
-    for (const { writer, exchange } of this.#running.values()) if (!writer) yield exchange;
+    for (const { writer, exchange } of this.#running.all()) if (!writer) yield exchange;
   }
 
   /** Responses whose reply has begun to leave. */
   *replying(): Generator<ServerResponse> {
-    for (const { writer, res } of this.#running.values()) if (writer) yield res;
+    for (const { writer, res } of this.#running.all()) if (writer) yield res;
   }
 
   apply(limits: LoadLimits): void {
@@ -102,21 +122,27 @@ export class InFlight {
   enter(arrival: Arrival): GatewayError | undefined {
     const place = this.#room.open(arrival);
     const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#room.enter(place));
-    this.#running.set(arrival.exchange, { ...arrival, place, writer: undefined });
+    const running = new InFlightEntry(arrival, place);
+    const exchange: Entrant = arrival.exchange;
+    exchange.inFlight = running;
+    this.#running.add(running);
     return refusal;
   }
 
   /** Checks the share of the caller, which is known now. A refused request gives its place back. */
   admit(exchange: Exchange): GatewayError | undefined {
-    const request = this.#running.get(exchange);
+    const request = this.#entryOf(exchange);
     return request && this.#room.admit(request.place);
   }
 
-  /** Reserves bytes for a request's body, or returns the refusal and reserves none. */
-  reserve(exchange: Exchange, bytes: number): GatewayError | undefined {
-    const request = this.#running.get(exchange);
+  /**
+   * Reserves bytes for a request's body, or returns the refusal and reserves none.
+   * @param options.kept the request is not dropped for others although its body arrives slowly
+   */
+  reserve(exchange: Exchange, bytes: number, options?: { readonly kept: boolean }): GatewayError | undefined {
+    const request = this.#entryOf(exchange);
     // A request that has ended could not release them.
-    return request ? this.#room.reserve(request.place, bytes) : GONE;
+    return request ? this.#room.reserve(request.place, bytes, options) : GONE;
   }
 
   /**
@@ -124,12 +150,12 @@ export class InFlight {
    * beyond the limit, and the next body is refused. False: the limit is exceeded, so whatever can leave should.
    */
   hold(exchange: Exchange, bytes: number): boolean {
-    return this.#room.hold(this.#running.get(exchange)?.place, bytes);
+    return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
   }
 
   /** Called when the reply of the request begins to leave. */
   replies(exchange: Exchange, writer: LeavingReply): void {
-    const request = this.#running.get(exchange);
+    const request = this.#entryOf(exchange);
     if (!request) return;
     request.writer = writer;
     // A request refused before its caller was known gives its place back here. Otherwise clients without a key that do
@@ -140,10 +166,10 @@ export class InFlight {
 
   /** Removes the request. False: it was removed before. */
   leave(exchange: Exchange): boolean {
-    const request = this.#running.get(exchange);
+    const request = this.#entryOf(exchange);
     if (!request) return false;
     this.#room.release(request.place);
-    this.#running.delete(exchange);
+    this.#running.delete(request);
     if (this.#running.size === 0) this.#onEmpty?.();
     return true;
   }
@@ -153,13 +179,18 @@ export class InFlight {
    */
   interrupt(res: ServerResponse, reason: GatewayError): boolean {
     // A linear search, because this is rare: an index would be kept for every request.
-    const request = [...this.#running.values()].find((one) => one.res === res);
+    const request = this.#running.all().find((one) => one.res === res);
     if (!request || request.writer) return false;
     const { operation, cancellation } = request.exchange;
     // A file may take longer than `limits.body_time`. Its reader has a limit for the time without progress.
     if (reason.code === 'request_timeout' && operation?.body === 'multipart') return true;
     cancellation.cancel(reason);
     return true;
+  }
+
+  /** Undefined for an exchange that has left. */
+  #entryOf({ inFlight }: Entrant): InFlightEntry | undefined {
+    return inFlight && this.#running.has(inFlight) ? inFlight : undefined;
   }
 
   drain(): void {
@@ -184,7 +215,7 @@ export class InFlight {
         retryAfterMs: RETRY_AFTER_MS,
       },
     ));
-    const cut = [...this.#running.values()];
+    const cut = this.#running.all();
     for (const { writer, exchange } of cut) {
       if (writer) writer.abort(reason);
       else exchange.cancellation.cancel(reason);
@@ -198,7 +229,7 @@ export class InFlight {
    */
   abandon(): void {
     const error = this.#cutBy;
-    for (const { writer, settle } of this.#running.values()) {
+    for (const { writer, settle } of this.#running.all()) {
       if (writer) writer.clientLeft();
       else settle({ state: 'failed', status: 503, bytes: 0, error });
     }

@@ -1,13 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { moduleFile } from '../../package-root.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 
-/** The path relative to this file, and the extension, are the same in the sources and in `dist/`. */
-const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
+const WORKER_MAIN = moduleFile('src/process/workers/worker-main');
 
 /** Thrown if a worker did not start for a reason other than the settings. */
 export class WorkersFailed extends Error {

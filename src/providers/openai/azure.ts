@@ -4,6 +4,7 @@ import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
+import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 
 /**
@@ -26,7 +27,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       origin: resource.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
-      ownApi: true,
+      extensions: readExtensions(entry.extensions, NO_EXTENSIONS),
       place: createPlace(entry, resource.prefix),
     });
   },

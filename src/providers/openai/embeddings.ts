@@ -4,7 +4,9 @@ import { ReplyFault } from '../../formats/format.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
+import { EMBEDDING_EXTENSIONS } from '../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
+import { withoutFields } from './task-extensions.ts';
 
 /** Writes the upstream's name of the model into the request. */
 export const renameModel: PassThroughCodec['edits'] = (body, model) =>
@@ -17,6 +19,7 @@ export const renameModel: PassThroughCodec['edits'] = (body, model) =>
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
+  clean: withoutFields(EMBEDDING_EXTENSIONS),
   openReader(model) {
     const signals = createSignals();
     const read = (reply: unknown): readonly GenerationEvent[] => {

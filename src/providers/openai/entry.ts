@@ -34,14 +34,13 @@ export interface EntryParts extends Pick<
   /** `caller`: the caller's own token, if the request has one. */
   readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
-  /** OpenAI's or Azure's own API, not a compatible server. */
-  readonly ownApi?: boolean;
+  readonly extensions: Location['extensions'] | undefined;
   /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
 
 export function openAiApiEntry(parts: EntryParts): OpenableEntry {
-  const { origin, headers, credentials, streamUsage, ownApi, place, ...identity } = parts;
+  const { origin, headers, credentials, streamUsage, extensions, place, ...identity } = parts;
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
@@ -57,7 +56,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
         host: 'direct',
         headers,
         streamUsage,
-        ...(ownApi && { ownApi }),
+        ...(extensions && { extensions }),
         ...(codec && { codec }),
       };
     },

@@ -9,7 +9,9 @@ import {
 import { ReplyFault, type PassThrough } from '../../formats/format.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
+import { IMAGE_EXTENSIONS } from '../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
+import { withoutFields } from './task-extensions.ts';
 import { renameModel } from './embeddings.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
@@ -23,6 +25,7 @@ import { compact } from '../../formats/json/compact.ts';
 export const openAiImages: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
+  clean: withoutFields(IMAGE_EXTENSIONS),
   openReader: (model, stream) =>
     stream ? new ImageStream(model, decodeImages) : new PlainPassThrough(decodeImages, model),
 };

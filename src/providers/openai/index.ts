@@ -3,9 +3,10 @@ import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
+import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { ProviderEntry } from '../provider.ts';
+import type { Location, ProviderEntry } from '../provider.ts';
 
 /** OpenAI, and every server with a compatible API. */
 export const openai = defineProvider<OpenAiSettings>({
@@ -32,7 +33,7 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
-      ownApi: base.origin === OWN_ORIGIN,
+      extensions: readExtensions(entry.extensions, extensionsOf(base)),
       place: placeUnder(base.prefix),
     });
   },
@@ -45,7 +46,14 @@ const placeUnder =
     return { path: prefix + operationPath, model };
   };
 
+/** Servers of other vendors may take anything; OpenAI refuses what it does not document. */
+const extensionsOf = ({ origin }: Pick<Base, 'origin'>): Location['extensions'] =>
+  isOwnHost(new URL(origin).hostname) ? NO_EXTENSIONS : undefined;
+
 const OWN_ORIGIN = 'https://api.openai.com';
+/** OpenAI has hosts for regions too: `eu.api.openai.com`. */
+const isOwnHost = (hostname: string): boolean => /(?:^|\.)api\.openai\.com$/.test(hostname);
+
 const OWN_PREFIX = '/v1';
 
 /** `/v1`, `/v4`, `/v1beta`, anywhere in the path: Google's is `/v1beta/openai`. */
@@ -88,7 +96,7 @@ function readApiBase(entry: OpenAiSettings, report: Report): Base | undefined {
 
 function mistakeIn({ origin, prefix }: Base, hasKey: boolean): string | undefined {
   const { hostname } = new URL(origin);
-  if (!hasKey && /(?:^|\.)api\.openai\.com$/.test(hostname)) return "is OpenAI's own address, which needs an api_key";
+  if (!hasKey && isOwnHost(hostname)) return "is OpenAI's own address, which needs an api_key";
   if (hostname.endsWith('.openai.azure.com')) return 'is an address of Azure: write provider: azure-openai';
   const endpoint = ENDPOINT.exec(prefix)?.[0];
   if (endpoint !== undefined) return `ends with ${endpoint}, which is added for each request: remove it`;
@@ -112,6 +120,7 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     headers: {},
     credentials: 'caller',
     streamUsage: true,
+    extensions: extensionsOf(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
   });
 }

@@ -25,7 +25,7 @@ describe('an openai entry', () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
     expect(entry?.locate('gpt-4o', { task: 'generate', stream: true })).toEqual({
-      ownApi: true,
+      extensions: new Set(),
       origin: 'https://api.openai.com',
       path: '/v1/chat/completions',
       format: 'openai-chat',

@@ -4,7 +4,8 @@ import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { ModelCall } from '../provider.ts';
-import { CHAT_PATH, EMBEDDINGS_PATH, startSimulator, type Simulator } from './server.ts';
+import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
+import type { Simulator } from './server.ts';
 
 const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
   generate: CHAT_PATH,
@@ -19,13 +20,19 @@ let starting: Promise<Simulator> | undefined;
 let inProcessUrl = 'http://127.0.0.1:0';
 
 async function openInProcess(): Promise<void> {
-  starting ??= startSimulator({ background: true });
+  starting ??= startInProcess();
   try {
     inProcessUrl = (await starting).url;
   } catch (error) {
     starting = undefined;
     throw error;
   }
+}
+
+/** Most settings have no simulator: its code is loaded with the first entry. */
+async function startInProcess(): Promise<Simulator> {
+  const { startSimulator } = await import('./server.ts');
+  return startSimulator({ background: true });
 }
 
 /** @param base the base of a separate simulator; undefined for the one in this process */

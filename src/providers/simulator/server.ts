@@ -2,12 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { play } from './play.ts';
+import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import { plainScript, type ScriptStep } from './script.ts';
 import { Simulation } from './simulate.ts';
 import { errorBody } from './wire.ts';
 
-export const CHAT_PATH = '/v1/chat/completions';
-export const EMBEDDINGS_PATH = '/v1/embeddings';
 const MAX_BODY = 64 * 1024 * 1024;
 /** Longer than the gateway's pools keep a connection, so that a reused socket is never one that this side has just closed. */
 const KEEP_ALIVE_MS = 120_000;

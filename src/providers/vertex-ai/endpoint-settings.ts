@@ -2,6 +2,7 @@ import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../sch
 import type { Report } from '../../plugin/index.ts';
 import type { ModelCall, Quirks } from '../provider.ts';
 import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
+import { readExtensions } from '../extensions.ts';
 import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './hints.ts';
@@ -27,6 +28,8 @@ export function readEndpoints(
     if (!checkName(name, path, report)) return false;
     if (settings.method === 'predict' && settings.stream_usage !== undefined)
       report({ path: [...path, 'stream_usage'], ...NO_STREAM });
+    if (settings.method === 'gemini' && settings.extensions !== undefined)
+      report({ path: [...path, 'extensions'], ...NOT_OPENAI });
     if (!isEndpointId(settings.id)) {
       report({ path: [...path, 'id'], message: 'id is not the id of an endpoint' });
       return false;
@@ -43,6 +46,12 @@ const NO_STREAM = {
   on: 'key',
   severity: 'warning',
   message: 'stream_usage has no effect: `predict` does not stream',
+} as const;
+
+const NOT_OPENAI = {
+  on: 'key',
+  severity: 'warning',
+  message: "extensions has no effect: `gemini` does not speak OpenAI's API",
 } as const;
 
 /** Refuses an empty name, and a name with the prefix, which requests would have to write as `endpoints.endpoints.NAME`. */
@@ -82,8 +91,13 @@ function checkDedicatedHost(settings: VertexEndpoint, { region, proxied }: Surro
 
 function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedModel {
   const { id, method = 'chat', dedicated_dns: dns, model, stream_usage: streamUsage } = settings;
+  const extensions = readExtensions(settings.extensions, undefined);
   const family = ENDPOINT_METHODS[method];
-  const changes = { ...(model !== undefined && { model }), ...(streamUsage === false && { streamUsage }) };
+  const changes = {
+    ...(model !== undefined && { model }),
+    ...(streamUsage === false && { streamUsage }),
+    ...(extensions && { extensions }),
+  };
   const quirks: Quirks = { explain: explainPermission };
   // Only chat is wrapped: other tasks encode their own instances.
   const ofChat = method === 'predict' ? { ...quirks, envelope: predictEnvelope(model !== undefined) } : quirks;

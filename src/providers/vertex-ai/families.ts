@@ -1,6 +1,7 @@
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
 import type { ModelCall } from '../provider.ts';
+import { NAMED_TOOLS } from '../../formats/openai-chat/extensions.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import {
   readEmbeddingSettings,
@@ -11,7 +12,8 @@ import {
 } from './task-models.ts';
 import { isEndpointId } from './hosts.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
-import { GatewayError, type ModelTask } from '../../plugin/index.ts';
+import { unlessRefused } from '../../plugin/errors.ts';
+import type { ModelTask } from '../../plugin/index.ts';
 
 /** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */
 export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
@@ -62,6 +64,14 @@ export const claude: Family = (model, call) => {
   return { path: published('anthropic', model, verb(RAW, call)), format: 'anthropic-messages', model };
 };
 
+/** A function is the caller's own whatever its name is: these models have no other tools. */
+const OWN_FUNCTIONS: ReadonlySet<string> = new Set(NAMED_TOOLS);
+
+/** The extensions that Google documents for models as a service (docs/protocols/vertex-ai.md#open-model-fields). */
+const LLAMA: ReadonlySet<string> = new Set(['top_k', ...NAMED_TOOLS]);
+const OPEN_MODELS: ReadonlySet<string> = new Set(['top_k', 'reasoning_content', ...NAMED_TOOLS]);
+const GEMINI_AS_OPEN_MODEL: ReadonlySet<string> = new Set(['extra_content', ...NAMED_TOOLS]);
+
 /** The body has the name without its version (Google's documents and Mistral's client). As at Mistral, stream options are not sent. */
 const mistral: Family = (model, call) => {
   generateOnly(model, call);
@@ -70,14 +80,20 @@ const mistral: Family = (model, call) => {
     format: 'openai-chat',
     model: model.replace(/(?<=.)@.*$/, ''),
     streamUsage: false,
+    extensions: OWN_FUNCTIONS,
   };
 };
 
 /** Models as a service: one path for all of them, with publisher and name in the body. */
 const openModel: Family = (model, call) => {
   generateOnly(model, call);
-  return { path: chatOf('openapi'), format: 'openai-chat', model };
+  return { path: chatOf('openapi'), format: 'openai-chat', model, extensions: extensionsOf(model) };
 };
+
+function extensionsOf(model: string): ReadonlySet<string> {
+  if (model.startsWith('meta/')) return LLAMA;
+  return model.startsWith('google/gemini') ? GEMINI_AS_OPEN_MODEL : OPEN_MODELS;
+}
 
 const meta: Family = (model, call, settings) => openModel(`meta/${model}`, call, settings);
 
@@ -167,9 +183,9 @@ function readOpenModel(name: string, publisher: string): Named {
 /** The tasks of a model, as far as its name determines them; undefined where it does not. */
 export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
   if (name.startsWith(ENDPOINT_PREFIX)) return undefined;
-  const named = attempt(() => readFamily(name));
+  const named = unlessRefused(() => readFamily(name));
   if (!named) return undefined;
-  const tasks = new Set(MODEL_TASKS.filter((task) => attempt(() => endpointOf(named, task)) !== undefined));
+  const tasks = new Set(MODEL_TASKS.filter((task) => unlessRefused(() => endpointOf(named, task)) !== undefined));
   // All of Google's models have a path for `generate`, but models for embeddings and images do not answer there.
   const draws = tasks.has('images') && !named.model.startsWith('gemini-');
   if (named.family === google && (tasks.has('embeddings') || draws)) tasks.delete('generate');
@@ -179,13 +195,3 @@ export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
 
 const endpointOf = ({ family, model }: Named, task: ModelTask) =>
   family(model, { task, stream: false }, readEmbeddingSettings());
-
-/** Undefined where it throws a GatewayError. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
-}

@@ -111,7 +111,8 @@ const LOOKS_SECRET = /eyJ[\w-]{8,}[\w.-]*|ya29\.[\w.-]+|1\/\/[\w-]{8,}|[A-Za-z0-
 
 /** An endpoint's message without the secrets of the request. */
 function presentable(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap((secret) => [secret, asInForm(secret)]);
+  // An empty text is found between any two characters.
+  const forms = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, asInForm(secret)]);
   const shown = forms
     .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
     .replaceAll(LOOKS_SECRET, '[…]')

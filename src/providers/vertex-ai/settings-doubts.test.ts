@@ -14,6 +14,7 @@ test.each<[Partial<VertexEntry>, readonly (string | number)[]]>([
   [{ count_tokens_region: 'asia' }, ['count_tokens_region']],
   [{ anthropic_betas: { allow: ['*'] } }, ['anthropic_betas', 'allow', 0]],
   [{ endpoints: { a: { id: '1', method: 'predict', stream_usage: false } } }, ['endpoints', 'a', 'stream_usage']],
+  [{ endpoints: { a: { id: '1', method: 'gemini', extensions: 'drop' } } }, ['endpoints', 'a', 'extensions']],
 ])('%j gets a warning, and works', (changes, path) => {
   const { entry, problems } = create(changes);
   expect(problems).toEqual([expect.objectContaining({ path, severity: 'warning' })]);

@@ -10,7 +10,10 @@ import { imagenCodec } from './images/imagen.ts';
 import { GEMINI_IMAGE, geminiImageModel, IMAGEN, imagenModel } from './images/models.ts';
 
 /** The path of a call below a project and location (or below the version, in express mode), and its format. */
-export interface ModelEndpoint extends Pick<Location, 'format' | 'model' | 'streamUsage' | 'modelInBody' | 'codec'> {
+export interface ModelEndpoint extends Pick<
+  Location,
+  'format' | 'model' | 'streamUsage' | 'modelInBody' | 'extensions' | 'codec'
+> {
   readonly path: string;
 }
 

@@ -70,7 +70,8 @@ function open(answers: readonly Answer[] = [], batchBytes = 64) {
   const onDrop = (reason: DropReason, lines: number): void => void (counted[reason] = (counted[reason] ?? 0) + lines);
   const writer = new LineWriter({ fd: 1, batchBytes, onDrop, onRecover: (dropped) => recovered.push(dropped), system });
   const write = (...lines: string[]): void => lines.forEach((line) => writer.write(`${line}\n`));
-  return { system, writer, write, counted, recovered };
+  const writeSoon = (...lines: string[]): void => lines.forEach((line) => writer.writeSoon(`${line}\n`));
+  return { system, writer, write, writeSoon, counted, recovered };
 }
 
 /** A line of 64 KiB, including its line feed. */
@@ -167,15 +168,49 @@ describe('the line writer', () => {
     expect([writer.end(), system.time]).toEqual([1, 0]);
   });
 
+  it('gathers lines for 10 ms, or until they fill a batch', () => {
+    const { system, writeSoon } = open([], 8);
+    writeSoon('a', 'b');
+    expect([system.step(), system.text, system.time]).toEqual([true, '', 10]);
+    system.run();
+    expect(system.text).toBe('a\nb\n');
+    writeSoon('cdef', 'ghij', 'k');
+    // The timer of the gathering comes first. What it finds to write has begun before.
+    system.step();
+    expect(system.text).toBe('a\nb\n');
+    system.step();
+    expect(system.text).toBe('a\nb\ncdef\n');
+    system.run();
+    expect(system.text).toBe('a\nb\ncdef\nghij\nk\n');
+  });
+
+  it('writes gathered lines at once with a line that may not wait, before it', () => {
+    const { system, write, writeSoon } = open();
+    writeSoon('a', 'b');
+    write('now');
+    expect(system.time).toBe(0);
+    system.run();
+    expect(system.text).toBe('a\nb\nnow\n');
+  });
+
+  it('writes gathered lines at the end, and later ones at once', () => {
+    const { system, writer, writeSoon } = open();
+    writeSoon('a');
+    expect([writer.end(), system.text]).toEqual([0, 'a\n']);
+    writeSoon('b');
+    expect(system.text).toBe('a\nb\n');
+  });
+
   it('writes only whole lines in order and counts all others, for any results of the descriptor', () => {
     const answer = fc.oneof(fc.nat(9), fc.constantFrom('EAGAIN', 'ENOSPC', 'EPIPE', 'EIO'));
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '𝄞'), maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(answer), fc.array(fc.tuple(line, fc.nat(3))), (answers, steps) => {
-        const { system, write, counted } = open(answers, 8);
+      fc.property(fc.array(answer), fc.array(fc.tuple(line, fc.nat(3), fc.boolean())), (answers, steps) => {
+        const { system, write, writeSoon, counted } = open(answers, 8);
         const lines = steps.map(([text], index) => `${index}:${text}.`);
-        for (const [index, [, turns]] of steps.entries()) {
-          write(lines[index]!);
+        for (const [index, [, turns, soon]] of steps.entries()) {
+          if (soon) writeSoon(lines[index]!);
+          else write(lines[index]!);
           for (let turn = 0; turn < turns; turn += 1) system.step();
         }
         system.run();

@@ -8,15 +8,24 @@ const BATCH_BYTES = 16 * 1024;
  */
 const ATOMIC_BATCH_BYTES = 4096;
 
+/** Takes the lines of the log. */
+export interface LogOutput {
+  write(line: string): void;
+  /** Writes a line together with others, a few milliseconds later. */
+  writeSoon(line: string): void;
+}
+
 export interface LogOutputOptions {
   /** Whether other processes write to the same place. */
   readonly shared: boolean;
   readonly onDrop: (reason: DropReason, lines: number) => void;
   readonly onRecover: (dropped: Dropped) => void;
+  /** Called before the last lines are written, at the exit of the process. */
+  readonly onExit: () => void;
 }
 
 /** Opens standard output as the log's destination for the lifetime of the process. */
-export function openLogOutput({ shared, onDrop, onRecover }: LogOutputOptions): { write(line: string): void } {
+export function openLogOutput({ shared, onDrop, onRecover, onExit }: LogOutputOptions): LogOutput {
   const writer = new LineWriter({
     // Node makes pipes and sockets non-blocking when this property is first read.
     fd: process.stdout.fd,
@@ -24,7 +33,10 @@ export function openLogOutput({ shared, onDrop, onRecover }: LogOutputOptions): 
     onDrop,
     onRecover,
   });
-  process.once('exit', () => reportLost(writer.end()));
+  process.once('exit', () => {
+    onExit();
+    reportLost(writer.end());
+  });
   return writer;
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { CallersAsLabels, MAX_VALUES } from './caller-labels.ts';
 import { CounterFamily, MAX_CALLER_LABEL_SETS } from './families.ts';
 import { NO_CALLER, OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
-import type { RequestRecord } from '../record.ts';
 
 const team = { key: 'team', name: 'metadata_team', known: new Set(['search']) };
 const labelsOf = (callers: CallersAsLabels, keyId: string | undefined, metadata?: Record<string, string>) =>
@@ -42,11 +41,9 @@ describe('a counter of callers', () => {
     help: 'x',
     labels: ['model'],
     byCaller: true,
-    ofRequest: (record, note) => note({ model: record.path }),
   };
-  // The family reads nothing else of the record.
   const count = (family: CounterFamily<'model'>, model: string, caller: CallerLabels): void =>
-    family.countRequest({ path: model } as RequestRecord, caller);
+    family.add({ model }, 1, caller);
   const valuesOf = async (family: CounterFamily<'model'>) =>
     ((await family.get()) as { values: { labels: Record<string, string>; value: number }[] }).values;
 

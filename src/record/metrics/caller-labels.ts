@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../record.ts';
 import { KEY_ID, NO_CALLER, OTHER, type CallerLabels } from './metric-spec.ts';
-import type { LabelledCallers } from './record-metrics.ts';
+import type { LabelledCallers } from './request-metrics.ts';
 
 /** Maximum number of values of a metadata label that only callers write. Further ones count as `__other__`. */
 export const MAX_VALUES = 100;

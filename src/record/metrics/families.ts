@@ -1,14 +1,5 @@
-import type { RecordedAttempt, RequestRecord } from '../record.ts';
-import {
-  each,
-  KEY_ID,
-  NO_CALLER,
-  OTHER,
-  type AttemptLabels,
-  type CallerLabels,
-  type MetricSpec,
-  type Note,
-} from './metric-spec.ts';
+import { each, KEY_ID, NO_CALLER, OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
+import { CounterSeries, GaugeSeries, HistogramSeries, type MetricSample, type Series } from './series.ts';
 
 /**
  * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
@@ -38,26 +29,6 @@ export const SERIES_IDLE_MS = 24 * 60 * 60 * 1000;
 
 type AnyLabels = Readonly<Record<string, string>>;
 
-/** The common fields of a series. */
-interface Series<L extends string> {
-  readonly labels: Labels<L>;
-  /** Of `byCaller` counters. */
-  readonly keyId: string | undefined;
-  /** Whether it was used since the last scrape. */
-  used: boolean;
-  /** Time of the first scrape after the latest use. */
-  usedAt: number;
-  /** It is never removed. */
-  kept: boolean;
-}
-
-/** A value as prom-client's registry prints it. */
-interface Sample {
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-  readonly metricName?: string;
-}
-
 /**
  * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs, while prom-client's
  * own children hash and validate their labels on every call (0.6–0.8 µs measured, and some 20 calls per request).
@@ -66,7 +37,7 @@ interface Sample {
  * drop the value: a sum of unrelated gauges would be meaningless. A counter with labels of callers first gives up those,
  * so that the sums over all callers stay exact by model and by route.
  */
-abstract class Family<L extends string, Cell extends Series<L>> {
+abstract class Family<L extends string, Cell extends Series = Series> {
   /** prom-client writes to it: see `rememberNames` in registry.ts. */
   name: string;
   readonly spec: MetricSpec;
@@ -76,8 +47,6 @@ abstract class Family<L extends string, Cell extends Series<L>> {
   protected readonly cells = new Map<string, Cell>();
   readonly #labelNames: readonly string[];
   readonly #maxSets: number;
-  /** Whose request is being counted. Counting is synchronous. */
-  #caller = NO_CALLER;
   readonly #setsOfKeys = new Map<string, number>();
   readonly #onOverflow: () => void;
   readonly #now: () => number;
@@ -95,43 +64,30 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     this.#now = now;
   }
 
-  protected abstract create(series: Series<L>): Cell;
-  protected abstract samples(cell: Cell): Sample[];
-  /** Undefined for gauges: no record sets them. */
-  protected abstract readonly note: Note<L> | undefined;
-
-  countRequest(record: RequestRecord, caller: CallerLabels): void {
-    this.#caller = caller;
-    if (this.note) this.spec.ofRequest?.(record, this.note);
-    this.#caller = NO_CALLER;
-  }
-
-  countAttempt(attempt: RecordedAttempt, labels: AttemptLabels, caller: CallerLabels): void {
-    this.#caller = caller;
-    if (this.note) this.spec.ofAttempt?.(attempt, labels, this.note);
-    this.#caller = NO_CALLER;
-  }
-
+  protected abstract create(labels: AnyLabels, keyId: string | undefined): Cell;
+  /** Throws for a value that the metric cannot have. */
+  protected abstract check(value: number): void;
   /** Removes unused series. `retired` contains their last samples, which never appear among the values again. */
   get(): Promise<object> {
     const retired = this.type === 'gauge' ? [] : this.#retire();
-    const values = [...this.cells.values()].flatMap((cell) => this.samples(cell));
+    const values = [...this.cells.values()].flatMap((cell) => cell.samples());
     const { name, help, type, aggregator } = this;
     return Promise.resolve({ name, help, type, aggregator, values, ...(retired.length > 0 && { retired }) });
   }
 
   /** Use times are set here, once per scrape, instead of some twenty times per request. */
-  #retire(): Sample[] {
+  #retire(): MetricSample[] {
     const now = this.#now();
-    const retired: Sample[] = [];
+    const retired: MetricSample[] = [];
     for (const [key, cell] of this.cells) {
       if (cell.used) {
         cell.used = false;
         cell.usedAt = now;
       } else if (!cell.kept && now - cell.usedAt >= SERIES_IDLE_MS) {
         this.cells.delete(key);
+        cell.removed = true;
         this.#forgetSetOf(cell);
-        retired.push(...this.samples(cell));
+        retired.push(...cell.samples());
       }
     }
     return retired;
@@ -157,7 +113,7 @@ abstract class Family<L extends string, Cell extends Series<L>> {
   }
 
   #keep(labels: Readonly<Record<string, string>>): void {
-    const cell = this.find(labels);
+    const cell = this.find(labels, NO_CALLER);
     if (cell) cell.kept = true;
   }
 
@@ -169,20 +125,38 @@ abstract class Family<L extends string, Cell extends Series<L>> {
 
   /** Every label set with a recorded value. */
   get labelSets(): readonly Labels<L>[] {
-    return [...this.cells.values()].map(({ labels }) => labels);
+    // `create` gets the labels of the metric.
+    return [...this.cells.values()].map(({ labels }) => labels as Labels<L>);
   }
 
   reset(): void {
+    for (const cell of this.cells.values()) cell.removed = true;
     this.cells.clear();
     this.#setsOfKeys.clear();
   }
 
-  protected find(labels: Readonly<Record<string, string>>): Cell | undefined {
-    const caller = this.spec.byCaller ? this.#caller : undefined;
+  /** Adds to a counter or a gauge, or a value to a histogram. */
+  add(labels: Labels<L>, value = 1, caller = NO_CALLER): void {
+    // Before a series is created.
+    this.check(value);
+    this.find(labels, caller)?.add(value);
+  }
+
+  /** The series that has exactly these labels, for repeated use while it is not `removed`. */
+  held(labels: Labels<L>, caller = NO_CALLER): Cell | undefined {
+    return this.cells.get(this.#key(labels, this.#ofCaller(caller)));
+  }
+
+  protected find(labels: AnyLabels, of: CallerLabels): Cell | undefined {
+    const caller = this.#ofCaller(of);
     const key = this.#key(labels, caller);
     const cell = this.cells.get(key) ?? this.#open(key, labels, caller);
     if (cell) cell.used = true;
     return cell;
+  }
+
+  #ofCaller(caller: CallerLabels): CallerLabels | undefined {
+    return this.spec.byCaller ? caller : undefined;
   }
 
   #open(key: string, labels: AnyLabels, caller: CallerLabels | undefined): Cell | undefined {
@@ -212,7 +186,7 @@ abstract class Family<L extends string, Cell extends Series<L>> {
   #put(key: string, labels: AnyLabels, caller: CallerLabels | undefined): Cell {
     const own = { ...this.#labels((name) => labels[name] ?? ''), ...caller?.labels };
     const keyId = caller?.labels[KEY_ID];
-    const cell = this.create({ labels: own, keyId, used: true, usedAt: 0, kept: false });
+    const cell = this.create(own, keyId);
     this.cells.set(key, cell);
     if (caller && keyId !== undefined) this.#setsOfKeys.set(keyId, this.#setsOf(caller) + 1);
     return cell;
@@ -228,93 +202,47 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     return caller ? key + caller.key : key;
   }
 
-  #labels(valueOf: (name: string) => string): Labels<L> {
-    return Object.fromEntries(this.#labelNames.map((name) => [name, valueOf(name)])) as Labels<L>;
+  #labels(valueOf: (name: string) => string): AnyLabels {
+    return Object.fromEntries(this.#labelNames.map((name) => [name, valueOf(name)]));
   }
 }
 
-interface NumberCell<L extends string> extends Series<L> {
-  value: number;
-}
-
-abstract class NumberFamily<L extends string> extends Family<L, NumberCell<L>> {
-  protected override create(series: Series<L>): NumberCell<L> {
-    return { ...series, value: 0 };
+export class CounterFamily<L extends string> extends Family<L, CounterSeries> {
+  protected override create(labels: AnyLabels, keyId: string | undefined): CounterSeries {
+    return new CounterSeries(this.spec, labels, keyId);
   }
 
-  protected override samples({ labels, value }: NumberCell<L>): Sample[] {
-    return [{ labels, value }];
-  }
-
-  protected shift(labels: Labels<L>, by: number): void {
-    const cell = this.find(labels);
-    if (cell) cell.value += by;
+  protected override check(value: number): void {
+    CounterSeries.check(this.spec, value);
   }
 }
 
-export class CounterFamily<L extends string> extends NumberFamily<L> {
-  protected override readonly note: Note<L> = (labels, value) => this.add(labels, value);
-
-  add(labels: Labels<L>, value = 1): void {
-    // One NaN would make the sum NaN permanently.
-    if (!(value >= 0 && value < Infinity)) throw new RangeError(`${this.spec.name} cannot count ${value}`);
-    this.shift(labels, value);
+export class GaugeFamily<L extends string> extends Family<L, GaugeSeries> {
+  protected override create(labels: AnyLabels, keyId: string | undefined): GaugeSeries {
+    return new GaugeSeries(this.spec, labels, keyId);
   }
-}
 
-export class GaugeFamily<L extends string> extends NumberFamily<L> {
-  protected override readonly note = undefined;
-
-  add(labels: Labels<L>, value: number): void {
-    this.shift(labels, value);
-  }
+  protected override check(): void {}
 
   set(labels: Labels<L>, value: number): void {
-    const cell = this.find(labels);
-    if (cell) cell.value = value;
+    const series = this.find(labels, NO_CALLER);
+    if (series) series.value = value;
   }
 }
 
-interface HistogramCell<L extends string> extends Series<L> {
-  /** Per bucket, not cumulative; the last one is +Inf. */
-  readonly counts: Float64Array;
-  sum: number;
-}
-
-export class HistogramFamily<L extends string> extends Family<L, HistogramCell<L>> {
-  readonly #bounds: readonly number[];
-  protected override readonly note: Note<L> = (labels, value = 1) => this.observe(labels, value);
-
-  constructor(spec: MetricSpec, onOverflow: () => void, now?: () => number) {
-    super(spec, onOverflow, now);
-    this.#bounds = spec.buckets ?? [];
+export class HistogramFamily<L extends string> extends Family<L, HistogramSeries> {
+  protected override create(labels: AnyLabels, keyId: string | undefined): HistogramSeries {
+    return new HistogramSeries(this.spec, labels, keyId);
   }
 
-  protected override create(series: Series<L>): HistogramCell<L> {
-    return { ...series, counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
+  protected override check(value: number): void {
+    HistogramSeries.check(this.spec, value);
   }
 
   observe(labels: Labels<L>, value: number): void {
-    if (!Number.isFinite(value)) throw new RangeError(`${this.spec.name} cannot observe ${value}`);
-    const cell = this.find(labels);
-    if (!cell) return;
-    let index = 0;
-    while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
-    cell.counts[index]! += 1;
-    cell.sum += value;
-  }
-
-  protected override samples({ labels, counts, sum }: HistogramCell<L>): Sample[] {
-    const { name } = this.spec;
-    let count = 0;
-    const buckets = [...this.#bounds, '+Inf'].map((le, index): Sample => {
-      count += counts[index]!;
-      return { labels: { ...labels, le }, value: count, metricName: `${name}_bucket` };
-    });
-    return [
-      ...buckets,
-      { labels, value: sum, metricName: `${name}_sum` },
-      { labels, value: count, metricName: `${name}_count` },
-    ];
+    this.add(labels, value);
   }
 }
+
+/** A metric of any kind and labels. */
+export type AnyFamily = CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string>;

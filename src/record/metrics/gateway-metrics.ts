@@ -1,5 +1,4 @@
 import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
-import type { RequestRecord } from '../record.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
@@ -8,14 +7,15 @@ import {
   perRequest,
   UNMATCHED_ROUTE,
   type MetricSpec,
+  type RequestSeries,
 } from './metric-spec.ts';
 
-const routeOf = ({ route }: RequestRecord): string => route ?? UNMATCHED_ROUTE;
+const routeOf = ({ route }: RequestSeries) => ({ route: route ?? UNMATCHED_ROUTE });
 
-const outcomeOf = (record: RequestRecord) => ({
-  route: routeOf(record),
-  status_class: `${Math.trunc(record.outcomeStatus / 100)}xx`,
-  stream: String(record.stream),
+const outcomeOf = (request: RequestSeries) => ({
+  ...routeOf(request),
+  status_class: `${Math.trunc(request.outcomeStatus / 100)}xx`,
+  stream: String(request.stream),
 });
 
 /** The outcomes of requests without a cache. */
@@ -111,7 +111,7 @@ export const GATEWAY_METRICS = {
       byCaller: true,
       zero: OUTCOMES,
     },
-    (record, note) => note({ ...outcomeOf(record), cache: record.cache ?? '' }),
+    { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
   ),
   requestDuration: perRequest(
     {
@@ -121,7 +121,7 @@ export const GATEWAY_METRICS = {
       labels: ['route', 'status_class', 'stream'],
       buckets: DURATION_BUCKETS,
     },
-    (record, note) => note(outcomeOf(record), record.durationMs / 1000),
+    { labels: outcomeOf, value: ({ durationMs }) => durationMs / 1000 },
   ),
   requestsInFlight: {
     type: 'gauge',
@@ -147,8 +147,9 @@ export const GATEWAY_METRICS = {
       zero: [{}],
       buckets: OVERHEAD_BUCKETS,
     },
-    (record, note) => {
-      if (!record.disconnectStage) note({ route: routeOf(record) }, record.overheadMs / 1000);
+    {
+      labels: routeOf,
+      value: ({ disconnectStage, overheadMs }) => (disconnectStage ? undefined : overheadMs / 1000),
     },
   ),
   requestBodyBytes: perRequest(
@@ -159,9 +160,7 @@ export const GATEWAY_METRICS = {
       labels: ['route'],
       buckets: BYTE_BUCKETS,
     },
-    (record, note) => {
-      if (record.bytesIn > 0) note({ route: routeOf(record) }, record.bytesIn);
-    },
+    { labels: routeOf, value: ({ bytesIn }) => (bytesIn > 0 ? bytesIn : undefined) },
   ),
   responseBodyBytes: perRequest(
     {
@@ -171,7 +170,7 @@ export const GATEWAY_METRICS = {
       labels: ['route'],
       buckets: BYTE_BUCKETS,
     },
-    (record, note) => note({ route: routeOf(record) }, record.bytesOut),
+    { labels: routeOf, value: ({ bytesOut }) => bytesOut },
   ),
   requestsRejected: perRequest(
     {
@@ -182,8 +181,9 @@ export const GATEWAY_METRICS = {
       byCaller: true,
       zero: each('reason', REJECTION_REASONS),
     },
-    (record, note) => {
-      if (record.rejection) note({ route: routeOf(record), reason: record.rejection });
+    {
+      labels: (request) => ({ ...routeOf(request), reason: request.rejection ?? '' }),
+      value: ({ rejection }) => (rejection ? 1 : undefined),
     },
   ),
   limitRefusals: {
@@ -216,8 +216,9 @@ export const GATEWAY_METRICS = {
       labels: ['route', 'stage'],
       zero: each('stage', ['queued', 'waiting', 'streaming']),
     },
-    (record, note) => {
-      if (record.disconnectStage) note({ route: routeOf(record), stage: record.disconnectStage });
+    {
+      labels: (request) => ({ ...routeOf(request), stage: request.disconnectStage ?? '' }),
+      value: ({ disconnectStage }) => (disconnectStage ? 1 : undefined),
     },
   ),
 } as const satisfies Record<string, MetricSpec>;

@@ -1,4 +1,4 @@
-import type { RecordedAttempt, RequestRecord } from '../record.ts';
+import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
 /** One metric of the gateway. */
 export interface MetricSpec {
@@ -22,13 +22,39 @@ export interface MetricSpec {
    * out: each route has these series.
    */
   readonly zero?: readonly Readonly<Record<string, string>>[];
-  /** Called with the record of every request. */
-  readonly ofRequest?: (record: RequestRecord, note: Note<string>) => void;
-  /** Called with every attempt at a target that was found. */
-  readonly ofAttempt?: (attempt: RecordedAttempt, labels: AttemptLabels, note: Note<string>) => void;
+  /** What it counts of the record of every request. */
+  readonly ofRequest?: Measure<RequestSeries, RequestRecord> | CountRequest<string>;
+  /** What it counts of every attempt at a target that was found, in this order: a count, measures, measures of tries. */
+  readonly countAttempt?: CountAttempt<string>;
+  readonly ofAttempt?: readonly Measure<AttemptSeries, RecordedAttempt>[];
+  readonly ofTry?: Measure<TrySeries, RecordedTry>;
 }
 
-/** Adds to a counter, or a value to a histogram. Default: 1. */
+/**
+ * One value of a metric. Its labels depend on few fields, `By`, so that requests which are equal in them add to the same
+ * series without looking for it.
+ */
+export interface Measure<By, T, L extends string = string> {
+  readonly labels: (by: By) => Readonly<Record<L, string>>;
+  /** Undefined: nothing is recorded. */
+  readonly value: (of: T) => number | undefined;
+}
+
+/** The fields of a request that decide its series. `requestKey` has the same. */
+export type RequestSeries = Pick<
+  RequestRecord,
+  'route' | 'outcomeStatus' | 'stream' | 'cache' | 'rejection' | 'disconnectStage'
+>;
+/** The fields of an attempt that decide its series. `attemptKey` has the same. */
+export type AttemptSeries = AttemptLabels & Pick<RecordedAttempt, 'outcome' | 'errorType'>;
+/** The fields of a try that decide its series, with the outcome of the try. */
+export type TrySeries = AttemptLabels & Pick<RecordedTry, 'outcome'>;
+
+/** Counts any number of values, with any labels: for what few requests have. */
+type CountRequest<L extends string> = (record: RequestRecord, note: Note<L>) => void;
+type CountAttempt<L extends string> = (attempt: RecordedAttempt, labels: AttemptLabels, note: Note<L>) => void;
+
+/** Adds to a counter. Default: 1. */
 export type Note<L extends string> = (labels: Readonly<Record<L, string>>, value?: number) => void;
 
 /** Labels of an attempt. They belong together. */
@@ -57,7 +83,7 @@ export const NO_CALLER: CallerLabels = { key: '', labels: { [KEY_ID]: '' } };
 /** A metric that the record of a request alone decides. */
 export function perRequest<const S extends RecordedSpec>(
   spec: S,
-  ofRequest: (record: RequestRecord, note: Note<S['labels'][number]>) => void,
+  ofRequest: Measure<RequestSeries, RequestRecord, S['labels'][number]> | CountRequest<S['labels'][number]>,
 ) {
   return { ...spec, ofRequest };
 }
@@ -65,9 +91,26 @@ export function perRequest<const S extends RecordedSpec>(
 /** A metric that each attempt at a target decides. */
 export function perAttempt<const S extends RecordedSpec>(
   spec: S,
-  ofAttempt: (attempt: RecordedAttempt, labels: AttemptLabels, note: Note<S['labels'][number]>) => void,
+  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
 ) {
   return { ...spec, ofAttempt };
+}
+
+/** A metric that each try decides. */
+export function perTry<const S extends RecordedSpec>(
+  spec: S,
+  ofTry: Measure<TrySeries, RecordedTry, S['labels'][number]>,
+) {
+  return { ...spec, ofTry };
+}
+
+/** A counter of what few attempts have. */
+export function countedPerAttempt<const S extends RecordedSpec & { readonly type: 'counter' }>(
+  spec: S,
+  countAttempt: CountAttempt<S['labels'][number]>,
+  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
+) {
+  return { ...spec, countAttempt, ofAttempt };
 }
 
 /** Values recorded under it belong to label values without a series of their own. */

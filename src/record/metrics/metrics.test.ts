@@ -96,6 +96,14 @@ describe('the registry', () => {
     );
   });
 
+  it('records the size of the store of files', async () => {
+    const { filesCounted, scrape } = openMetrics();
+    filesCounted({ files: 2, bytes: 1000 });
+    const { text } = await scrape(undefined);
+    expect(seriesOf(text, 'gatehouse_stored_files')).toEqual(['gatehouse_stored_files 2']);
+    expect(seriesOf(text, 'gatehouse_stored_file_bytes')).toEqual(['gatehouse_stored_file_bytes 1000']);
+  });
+
   it('records the current settings and whether the last load failed', async () => {
     const metrics = openMetrics();
     metrics.settingsLoaded('aaaa', ['vertex-eu']);
@@ -223,6 +231,7 @@ describe('label sets', () => {
   it.each([Number.NaN, -1, Infinity])('refuse to count %s, which would corrupt the sum permanently', (value) => {
     const family = new CounterFamily<'a' | 'b'>(counterSpec, () => {});
     expect(() => family.add({ a: '', b: '' }, value)).toThrow('gatehouse_x_total cannot count');
+    expect(family.labelSets).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { GATEWAY_METRICS } from './gateway-metrics.ts';
+import { LIBRARY_METRICS } from './library-metrics.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 
@@ -10,6 +11,9 @@ import { UPSTREAM_METRICS } from './upstream-metrics.ts';
  *
  * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
-export const METRICS = { ...GATEWAY_METRICS, ...UPSTREAM_METRICS } as const satisfies Record<string, MetricSpec>;
+export const METRICS = { ...GATEWAY_METRICS, ...UPSTREAM_METRICS, ...LIBRARY_METRICS } as const satisfies Record<
+  string,
+  MetricSpec
+>;
 
 export type MetricKey = keyof typeof METRICS;

@@ -9,7 +9,7 @@ import type { Clock, TargetHealth } from '../../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { METRICS } from './metrics.ts';
 import { UNMATCHED_ROUTE } from './metric-spec.ts';
-import { openFamilies, type Families } from './record-metrics.ts';
+import { openFamilies, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
@@ -26,6 +26,8 @@ export interface MetricsOptions {
   readonly routes: readonly string[];
   /** Event loop, heap, garbage collection, file descriptors. Default true. */
   readonly process?: boolean;
+  /** Counts ended requests that still wait; called before metrics are read. */
+  readonly flush?: () => void;
 }
 
 /** All metrics of the process. One per process: it outlives every snapshot of the settings. */
@@ -45,6 +47,8 @@ export interface Metrics {
     readonly onTexts: (size: { readonly entries: number; readonly bytes: number }) => void;
     readonly onEvict: () => void;
   };
+  /** The present size of the store of files. */
+  filesCounted(size: { readonly files: number; readonly bytes: number }): void;
   /** Events of the targets' circuit breakers. */
   readonly targetHealth: {
     /** Sets the targets of the stored configs. */
@@ -88,10 +92,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const metric of registry.getMetricsAsArray()) aggregateAsOne(metric);
   }
   declareSeries(families, options);
+  const { flush = () => {} } = options;
+  const scrape = createScraper(registry, flush);
   return {
     families,
-    scrape: createScraper(registry),
-    snapshot: (which) => snapshotOf(registry, which),
+    scrape,
+    snapshot(which) {
+      flush();
+      return snapshotOf(registry, which);
+    },
     ...createRecorders(families, options.clock),
   };
 }
@@ -128,6 +137,10 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
         families.cacheTextsSize.set({}, bytes);
       },
       onEvict: () => families.cacheEvictions.add({}),
+    },
+    filesCounted({ files, bytes }) {
+      families.storedFiles.set({}, files);
+      families.storedFileBytes.set({}, bytes);
     },
     targetHealth: {
       list(targets) {
@@ -166,9 +179,10 @@ async function snapshotOf(registry: AnyRegistry, which: 'all' | 'cumulative'): P
 }
 
 /** The content type is state of the whole registry, so scrapes run one after the other. */
-function createScraper(registry: AnyRegistry): Metrics['scrape'] {
+function createScraper(registry: AnyRegistry, flush: () => void): Metrics['scrape'] {
   let turn: Promise<unknown> = Promise.resolve();
   const render = async (accept: string | undefined): Promise<{ contentType: string; text: string }> => {
+    flush();
     const contentType = contentTypeFor(accept);
     registry.setContentType(contentType);
     const restoreNames = rememberNames(registry);

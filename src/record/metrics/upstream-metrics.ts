@@ -5,13 +5,18 @@ import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
 import {
   DURATION_BUCKETS,
+  countedPerAttempt,
   each,
   MODEL_LABELS,
   OTHER,
   PER_TOKEN_BUCKETS,
   perAttempt,
   perRequest,
+  perTry,
   TOKEN_BUCKETS,
+  type AttemptLabels,
+  type AttemptSeries,
+  type Measure,
   type MetricSpec,
 } from './metric-spec.ts';
 
@@ -27,6 +32,26 @@ const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAt
 /** Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them. */
 const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (answered ? usage : undefined);
 
+const modelOf = ({ provider, request_model, operation }: AttemptLabels): AttemptLabels => ({
+  provider,
+  request_model,
+  operation,
+});
+
+/** Tokens of one type. */
+const tokensOf = (
+  type: string,
+  countOf: (usage: Usage) => number | undefined,
+): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
+  labels: (attempt) => ({ ...modelOf(attempt), type }),
+  value: (attempt) => {
+    const usage = paidUsage(attempt);
+    return usage && countOf(usage);
+  },
+});
+const INPUT = tokensOf('input', ({ input }) => input);
+const OUTPUT = tokensOf('output', ({ output }) => output);
+
 /** Metrics of targets, tokens, the cache and the log. */
 export const UPSTREAM_METRICS = {
   upstreamAttempts: perAttempt(
@@ -37,11 +62,12 @@ export const UPSTREAM_METRICS = {
       labels: [...MODEL_LABELS, 'outcome', 'error_type'],
       byCaller: true,
     },
-    ({ counted, outcome, errorType }, labels, note) => {
-      if (counted) note({ ...labels, outcome, error_type: errorType });
+    {
+      labels: (attempt) => ({ ...modelOf(attempt), outcome: attempt.outcome, error_type: attempt.errorType }),
+      value: ({ counted }) => (counted ? 1 : undefined),
     },
   ),
-  upstreamDuration: perAttempt(
+  upstreamDuration: perTry(
     {
       type: 'histogram',
       name: 'gatehouse_upstream_request_duration_seconds',
@@ -49,8 +75,9 @@ export const UPSTREAM_METRICS = {
       labels: [...MODEL_LABELS, 'outcome'],
       buckets: DURATION_BUCKETS,
     },
-    ({ tries }, labels, note) => {
-      for (const { outcome, durationMs } of tries) note({ ...labels, outcome }, durationMs / 1000);
+    {
+      labels: ({ outcome, ...labels }) => ({ ...modelOf(labels), outcome }),
+      value: ({ durationMs }) => durationMs / 1000,
     },
   ),
   upstreamFirstChunk: perAttempt(
@@ -61,9 +88,12 @@ export const UPSTREAM_METRICS = {
       labels: MODEL_LABELS,
       buckets: DURATION_BUCKETS,
     },
-    (attempt, labels, note) => {
-      const firstContentMs = streamedAfterMs(attempt);
-      if (firstContentMs !== undefined) note(labels, firstContentMs / 1000);
+    {
+      labels: modelOf,
+      value: (attempt) => {
+        const firstContentMs = streamedAfterMs(attempt);
+        return firstContentMs === undefined ? undefined : firstContentMs / 1000;
+      },
     },
   ),
   upstreamPerToken: perAttempt(
@@ -74,15 +104,18 @@ export const UPSTREAM_METRICS = {
       labels: MODEL_LABELS,
       buckets: PER_TOKEN_BUCKETS,
     },
-    (attempt, labels, note) => {
-      const firstContentMs = streamedAfterMs(attempt);
-      const last = attempt.tries.at(-1);
-      const more = (attempt.usage?.output ?? 0) - 1;
-      if (firstContentMs === undefined || !last || attempt.outcome !== 'success' || more < 1) return;
-      note(labels, (last.durationMs - firstContentMs) / 1000 / more);
+    {
+      labels: modelOf,
+      value: (attempt) => {
+        const firstContentMs = streamedAfterMs(attempt);
+        const last = attempt.tries.at(-1);
+        const more = (attempt.usage?.output ?? 0) - 1;
+        if (firstContentMs === undefined || !last || attempt.outcome !== 'success' || more < 1) return undefined;
+        return (last.durationMs - firstContentMs) / 1000 / more;
+      },
     },
   ),
-  poolWait: perAttempt(
+  poolWait: perTry(
     {
       type: 'histogram',
       name: 'gatehouse_upstream_pool_wait_seconds',
@@ -90,8 +123,9 @@ export const UPSTREAM_METRICS = {
       labels: ['provider'],
       buckets: DURATION_BUCKETS,
     },
-    ({ tries }, { provider }, note) => {
-      for (const { inLineMs } of tries) if (inLineMs !== undefined) note({ provider }, inLineMs / 1000);
+    {
+      labels: ({ provider }) => ({ provider }),
+      value: ({ inLineMs }) => (inLineMs === undefined ? undefined : inLineMs / 1000),
     },
   ),
   poolWaiting: {
@@ -101,7 +135,7 @@ export const UPSTREAM_METRICS = {
     labels: [],
     zero: [{}],
   },
-  upstreamRetries: perAttempt(
+  upstreamRetries: countedPerAttempt(
     {
       type: 'counter',
       name: 'gatehouse_upstream_retries_total',
@@ -109,6 +143,7 @@ export const UPSTREAM_METRICS = {
       labels: ['provider', 'reason'],
     },
     ({ tries }, { provider }, note) => {
+      if (tries.length === 1 && !tries[0]!.resent) return;
       const last = new Map<number, RecordedTry>();
       for (const record of tries) {
         const { call, resent } = record;
@@ -128,9 +163,8 @@ export const UPSTREAM_METRICS = {
       labels: ['from_target', 'to_target', 'reason'],
     },
     ({ attempts }, note) => {
-      for (const [index, attempt] of attempts.entries()) {
-        const before = attempts[index - 1];
-        if (!before) continue;
+      for (let index = 1; index < attempts.length; index += 1) {
+        const [before, attempt] = [attempts[index - 1]!, attempts[index]!];
         // Without a slug there is only the provider name of the request, which a caller writes freely.
         const [from_target, to_target] = [before.place?.provider ?? '', attempt.place?.provider ?? ''];
         note({ from_target, to_target, reason: before.errorType });
@@ -150,7 +184,7 @@ export const UPSTREAM_METRICS = {
     help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
     labels: ['config', 'target', 'to'],
   },
-  tokens: perAttempt(
+  tokens: countedPerAttempt(
     {
       type: 'counter',
       name: 'gatehouse_tokens_total',
@@ -158,21 +192,16 @@ export const UPSTREAM_METRICS = {
       labels: [...MODEL_LABELS, 'type'],
       byCaller: true,
     },
-    (attempt, labels, note) => {
-      const { embedding } = attempt.semantic ?? {};
-      if (embedding?.tokens !== undefined) {
-        const { provider, modelLabel, tokens } = embedding;
-        note({ provider, request_model: modelLabel, operation: 'embeddings', type: 'input' }, tokens);
-      }
-      const usage = paidUsage(attempt);
-      if (!usage) return;
-      const { input, output, cacheRead, cacheWrite, reasoning } = usage;
-      note({ ...labels, type: 'input' }, input);
-      note({ ...labels, type: 'output' }, output);
-      if (cacheRead !== undefined) note({ ...labels, type: 'cache_read' }, cacheRead);
-      if (cacheWrite !== undefined) note({ ...labels, type: 'cache_write' }, cacheWrite);
-      if (reasoning !== undefined) note({ ...labels, type: 'reasoning' }, reasoning);
+    ({ semantic }, _, note) => {
+      if (semantic?.embedding?.tokens === undefined) return;
+      const { provider, modelLabel, tokens } = semantic.embedding;
+      note({ provider, request_model: modelLabel, operation: 'embeddings', type: 'input' }, tokens);
     },
+    INPUT,
+    OUTPUT,
+    tokensOf('cache_read', ({ cacheRead }) => cacheRead),
+    tokensOf('cache_write', ({ cacheWrite }) => cacheWrite),
+    tokensOf('reasoning', ({ reasoning }) => reasoning),
   ),
   requestTokens: perAttempt(
     {
@@ -182,12 +211,8 @@ export const UPSTREAM_METRICS = {
       labels: [...MODEL_LABELS, 'type'],
       buckets: TOKEN_BUCKETS,
     },
-    (attempt, labels, note) => {
-      const usage = paidUsage(attempt);
-      if (!usage) return;
-      note({ ...labels, type: 'input' }, usage.input);
-      note({ ...labels, type: 'output' }, usage.output);
-    },
+    INPUT,
+    OUTPUT,
   ),
   paramsLost: perRequest(
     {
@@ -217,7 +242,7 @@ export const UPSTREAM_METRICS = {
       for (const { cache, cacheMode: mode } of attempts) if (cache) note({ mode, result: cache });
     },
   ),
-  cacheEmbeddings: perAttempt(
+  cacheEmbeddings: countedPerAttempt(
     {
       type: 'counter',
       name: 'gatehouse_cache_embeddings_total',

@@ -21,6 +21,7 @@ export const SPAN = {
   operationName: 'gen_ai.operation.name',
   providerName: 'gen_ai.provider.name',
   promptName: 'gen_ai.prompt.name',
+  promptVersion: 'gen_ai.prompt.version',
   requestModel: 'gen_ai.request.model',
   requestStream: 'gen_ai.request.stream',
   responseModel: 'gen_ai.response.model',
@@ -35,13 +36,13 @@ export const SPAN = {
   requestId: 'gatehouse.request.id',
   keyId: 'gatehouse.key.id',
   configId: 'gatehouse.config.id',
-  promptVersion: 'gatehouse.prompt.version',
   configTarget: 'gatehouse.config.target',
   /** Followed by the metadata's own key. */
   metadata: 'gatehouse.metadata.',
   providerSlug: 'gatehouse.provider.slug',
   attempt: 'gatehouse.attempt',
   cacheStatus: 'gatehouse.cache.status',
+  cacheSimilarity: 'gatehouse.cache.similarity',
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
 } as const;

@@ -64,6 +64,35 @@ describe('the spans of a request', () => {
     expect(seen[0]?.attributes).toMatchObject({ 'gatehouse.cache.status': cache });
   });
 
+  it('contain the similarity of the nearest text of a semantic cache', () => {
+    const hit = exchangeOf({ reply: replyOf(false) });
+    const semantic = { result: 'hit', similarity: 0.961_234_5 } as const;
+    hit.attempts.push(attemptOf({ cache: 'semantic_hit', semantic, reply: replyOf(false) }));
+    expect(record(hit, endOf(), 5).map(({ attributes }) => attributes['gatehouse.cache.similarity'])).toEqual([0.9612]);
+    const miss = streamedExchange();
+    Object.assign(miss.attempts[0]!, { cache: 'miss', semantic: { result: 'below_threshold', similarity: 0.5 } });
+    const seen = record(miss, endOf(), 1305);
+    expect(seen.map(({ attributes }) => attributes['gatehouse.cache.similarity'])).toEqual([undefined, 0.5, 0.5]);
+  });
+
+  it('name the prompt and its version at the server span and at inference spans', () => {
+    const exchange = { ...streamedExchange(), prompt: { id: 'summary', version: 3, media: [] } };
+    const seen = record(exchange, endOf(), 1305);
+    expect(
+      seen.map(({ attributes }) => [attributes['gen_ai.prompt.name'], attributes['gen_ai.prompt.version']]),
+    ).toEqual([
+      [undefined, undefined],
+      ['summary', '3'],
+      ['summary', '3'],
+    ]);
+  });
+
+  it('are only the server span for an estimated count of tokens', () => {
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    exchange.attempts.push(attemptOf({ resolved: { ...anthropic, estimatesTokens: true }, reply: replyOf(false) }));
+    expect(treeOf(record(exchange, endOf(), 5))).toEqual([['POST /v1/chat/completions', undefined, 0, 5, 0]]);
+  });
+
   it('contain the cache status of a request that the cache could not answer', () => {
     const exchange = streamedExchange();
     exchange.attempts[0]!.cache = 'miss';

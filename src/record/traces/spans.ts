@@ -10,8 +10,12 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import { countLosses, type Exchange } from '../../plugin/index.ts';
+import type { Exchange } from '../../plugin/index.ts';
 import { MAX_TEXT } from '../cut.ts';
+import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
+import { RecurringTexts } from '../fields/recurring-texts.ts';
+import { REQUEST_FIELDS } from '../fields/request-fields.ts';
+import { attributesReader } from '../fields/span-attributes.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 import { SPAN } from './span-names.ts';
 import { readTraceparent } from './traceparent.ts';
@@ -23,9 +27,11 @@ export interface ServerSpan {
   close(record: RequestRecord): void;
 }
 
+/** Opens the server span of a request. @param receivedAt wall clock, milliseconds since 1970 */
+export type OpenSpan = (exchange: Exchange, receivedAt: number) => ServerSpan;
+
 /** Methods that HTTP defines; any other method is not a span name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
-const MAX_LOSSES = 20;
 
 /**
  * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:
@@ -90,22 +96,20 @@ function serverAttributes(exchange: Exchange): Attributes {
   };
 }
 
+const requestAttributes = attributesReader(REQUEST_FIELDS);
+const attemptAttributes = attributesReader(ATTEMPT_FIELDS);
+
 function closeServerSpan(span: Span, record: RequestRecord): void {
-  const { keyId, configId, status, outcome, errorCode, errorType } = record;
-  span.setAttribute(SPAN.httpStatus, status);
-  if (keyId !== undefined) span.setAttribute(SPAN.keyId, keyId);
+  span.setAttributes(requestAttributes(record));
   for (const [key, value] of Object.entries(record.metadata ?? {})) span.setAttribute(SPAN.metadata + key, value);
-  if (configId) span.setAttribute(SPAN.configId, configId);
-  span.setAttributes(promptAttributes(record));
-  if (record.cache) span.setAttribute(SPAN.cacheStatus, record.cache);
-  if (errorCode) span.setAttributes({ [SPAN.errorCode]: errorCode, [SPAN.errorType]: errorType });
   // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
-  if (outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (record.outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 const promptAttributes = ({ prompt }: RequestRecord): Attributes =>
   prompt ? { [SPAN.promptName]: prompt.id, [SPAN.promptVersion]: String(prompt.version) } : {};
 
+/** What the spans of one request share. */
 interface Maker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
@@ -116,11 +120,11 @@ interface Maker {
 function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAttempt): void {
   const { place, startedMs, durationMs } = attempt;
   const operation = record.semconvName;
-  // Without a target, or with a cached reply, there was no inference: the server span has the error or the cache's
-  // status.
-  if (!place || operation === undefined || isFromCache(attempt)) return;
+  // Without a target, with a cached reply or with an estimated count, there was no inference: the server span has the
+  // error or the cache's status.
+  if (!place || operation === undefined || isFromCache(attempt) || attempt.estimated) return;
   const { tracer, time, context } = maker;
-  const server = serverOf(place.url);
+  const server = SERVERS.of(place.url);
   const attributes = {
     [SPAN.operationName]: operation,
     [SPAN.providerName]: place.semconvName,
@@ -133,7 +137,8 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
     { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) },
     context,
   );
-  span.setAttributes(inferenceAttributes(record, attempt, place.provider));
+  span.setAttributes(attemptAttributes(attempt));
+  if (record.configId) span.setAttribute(SPAN.configId, record.configId);
   if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = { ...maker, context: trace.setSpan(context, span) };
   const target = { [SPAN.httpMethod]: 'POST', [SPAN.urlFull]: place.url, ...server };
@@ -148,47 +153,14 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
 const isFromCache = ({ cache }: RecordedAttempt): boolean =>
   cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
 
+/** Parsing an address takes 1 µs (measured). */
+const SERVERS = new RecurringTexts(serverOf);
+
 function serverOf(text: string): Attributes {
   const url = new URL(text);
   return {
     [SPAN.serverAddress]: url.hostname,
     [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
-  };
-}
-
-function inferenceAttributes({ configId }: RequestRecord, attempt: RecordedAttempt, provider: string): Attributes {
-  const { stream, firstContentMs, errorType, errorCode, losses } = attempt;
-  return {
-    [SPAN.providerSlug]: provider,
-    [SPAN.configTarget]: attempt.target,
-    [SPAN.attempt]: attempt.number,
-    ...(configId && { [SPAN.configId]: configId }),
-    ...(attempt.cache && { [SPAN.cacheStatus]: attempt.cache }),
-    ...(stream && { [SPAN.requestStream]: true }),
-    ...(stream && firstContentMs !== undefined && { [SPAN.timeToFirstChunk]: firstContentMs / 1000 }),
-    ...replyAttributes(attempt),
-    ...(errorType !== '' && { [SPAN.errorType]: errorType }),
-    ...(errorCode && { [SPAN.errorCode]: errorCode }),
-    ...(losses.length > 0 && { [SPAN.lostParams]: namesOf(losses) }),
-  };
-}
-
-function namesOf(losses: RecordedAttempt['losses']): string[] {
-  const named = losses.filter(({ count }) => count === undefined).slice(0, MAX_LOSSES);
-  const more = countLosses(losses) - named.length;
-  return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
-}
-
-function replyAttributes({ usage, responseModel, outcome, finish: finished }: RecordedAttempt): Attributes {
-  // A generation that ended abnormally has the finish reason `error` (GenAI conventions, PR 363).
-  const finish = outcome === 'success' ? finished : 'error';
-  return {
-    ...(responseModel !== undefined && { [SPAN.responseModel]: responseModel }),
-    ...(finish && { [SPAN.finishReasons]: [finish] }),
-    ...(usage && { [SPAN.inputTokens]: usage.input, [SPAN.outputTokens]: usage.output }),
-    ...(usage?.cacheRead !== undefined && { [SPAN.cacheReadTokens]: usage.cacheRead }),
-    ...(usage?.cacheWrite !== undefined && { [SPAN.cacheWriteTokens]: usage.cacheWrite }),
-    ...(usage?.reasoning !== undefined && { [SPAN.reasoningTokens]: usage.reasoning }),
   };
 }
 

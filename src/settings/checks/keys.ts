@@ -61,7 +61,7 @@ function checkPrevious({ id, previous, expires_at: end }: GatewayKey, now: numbe
     report({ path: [], severity: 'warning', message: `the previous key ends with the key itself, at ${end}` });
 }
 
-/** `bound` says what becomes of values that differ from `metadata`. */
+/** `bound` applies to values that differ from `metadata`, so without `metadata` it has no effect. */
 function checkBound({ bound, metadata }: GatewayKey, report: Report): void {
   if (bound === undefined || metadata) return;
   report({ path: [], on: 'key', severity: 'warning', message: 'without `metadata`, `bound` has no effect' });

@@ -1,10 +1,11 @@
-import { type ErrorObject, type ValidateFunction, Ajv } from 'ajv';
+import type { Ajv, ErrorObject, Options as AjvOptions, ValidateFunction } from 'ajv';
+import { loadAjv, loadFormats } from '../../on-demand.ts';
+import { compiledAhead } from '../../compiled-ahead.ts';
 import { type Report, isObject } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../read/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
-import { createAjv } from '../read/schemas.ts';
-import addFormats from 'ajv-formats';
+import { createAjv } from '../read/settings-ajv.ts';
 
 interface Compiled {
   readonly validate: ValidateFunction;
@@ -80,11 +81,10 @@ function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
   const known = compiled.get(schema) ?? builtIn.get(text);
   if (known) return known;
   try {
-    const id = '$id' in schema ? String(schema.$id) : ANONYMOUS;
-    const own = absoluteRefs({ ...schema, $id: id }, id);
+    const own = namedSchema(schema);
     // One validator per schema: two plugins may use the same `$id`.
-    const validate = createAjv({ trusted }).compile(own);
-    const made = { validate, schema: own, tree: new SchemaTree([own]), fill: fillDefaults(own, { trusted }) };
+    const validate = compiledAhead.get(text) ?? createAjv({ trusted }).compile(own);
+    const made = { validate, schema: own, tree: new SchemaTree([own]), fill: fillDefaults(own, text) };
     if (trusted) builtIn.set(text, made);
     else compiled.set(schema, made);
     return made;
@@ -93,7 +93,11 @@ function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
   }
 }
 
-const ANONYMOUS = 'gatehouse:plugin-options';
+/** The schema with an `$id` and absolute `$ref`s. */
+export function namedSchema(schema: object): Schema {
+  const id = '$id' in schema ? String(schema.$id) : 'gatehouse:plugin-options';
+  return absoluteRefs({ ...schema, $id: id }, id);
+}
 
 /**
  * Returns a function that fills a schema's defaults into options; undefined where the schema has none. As with ajv's
@@ -101,20 +105,35 @@ const ANONYMOUS = 'gatehouse:plugin-options';
  * object without a default of its own. Throws for a default that its own schema refuses: that is a mistake of the plugin's
  * author, not of the settings.
  */
-function fillDefaults(schema: Schema, { trusted }: { readonly trusted: boolean }): Filler | undefined {
-  const places = [...defaultsIn(schema, '')];
+function fillDefaults(schema: Schema, trustedText: string): Filler | undefined {
+  const places = defaultsOf(schema);
   if (places.length === 0) return undefined;
-  // Not strict: the strict validator has checked the schema already, and it ignores defaults.
-  const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true, validateSchema: false });
-  addFormats.default(ajv);
-  const fill = ajv.compile(schema);
-  // Tests check the defaults of the built-in plugins.
-  if (!trusted) for (const place of places) checkDefault(place, ajv, schema);
+  const fill = compiledAhead.get(fillerOf(trustedText)) ?? compileFiller(schema, trustedText === '' ? places : []);
   return (options) => {
     const filled = copyOf(options);
     fill(filled);
     return filled;
   };
+}
+
+/** The name of the function that fills in the defaults, among those that are compiled ahead. */
+export const fillerOf = (text: string): string => `defaults of ${text}`;
+
+/** Not strict: the strict validator has checked the schema already, and it ignores defaults. */
+export const FILLING = {
+  useDefaults: true,
+  strict: false,
+  allErrors: true,
+  validateSchema: false,
+} as const satisfies AjvOptions;
+
+/** @param places defaults to check; tests check those of the built-in plugins */
+function compileFiller(schema: Schema, places: readonly DefaultPlace[]): ValidateFunction {
+  const ajv = new (loadAjv().Ajv)(FILLING);
+  loadFormats().default(ajv);
+  const fill = ajv.compile(schema);
+  for (const place of places) checkDefault(place, ajv, schema);
+  return fill;
 }
 
 type Filler = (options: unknown) => unknown;
@@ -126,7 +145,7 @@ interface DefaultPlace {
   readonly value: unknown;
 }
 
-function checkDefault({ pointer, name, value }: DefaultPlace, ajv: Ajv, schema: Schema): void {
+function checkDefault({ pointer, name, value }: DefaultPlace, ajv: Pick<Ajv, 'compile'>, schema: Schema): void {
   const validate = ajv.compile({ $ref: `${String(schema['$id'])}#${pointer}` });
   if (validate(copyOf(value))) return;
   throw new Error(
@@ -136,6 +155,8 @@ function checkDefault({ pointer, name, value }: DefaultPlace, ajv: Ajv, schema: 
 
 const inWords = ({ instancePath, message = '' }: ErrorObject): string =>
   [instancePath, message].filter(Boolean).join(' ');
+
+export const defaultsOf = (schema: Schema): readonly DefaultPlace[] => [...defaultsIn(schema, '')];
 
 function* defaultsIn(schema: unknown, pointer: string): Generator<DefaultPlace> {
   if (!isObject(schema)) return;

@@ -1,4 +1,5 @@
-import { RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
+import type { RE2JSException, RE2Set } from 're2js';
+import { loadRe2 } from '../../on-demand.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import { looksSecret } from '../problems/show.ts';
 import type { Field } from './fields.ts';
@@ -41,6 +42,7 @@ export class Pattern {
 }
 
 function compile(source: string): RE2Set {
+  const { RE2Set } = loadRe2();
   const set = new RE2Set(RE2Set.UNANCHORED, 0, MAX_MEMORY);
   set.add(source);
   set.compile();
@@ -68,7 +70,7 @@ export function patternMistake(source: string): string | undefined {
     compile(source);
     return undefined;
   } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
+    if (!(error instanceof loadRe2().RE2JSException)) throw error;
     return `\`$regex\` cannot be read: ${reasonOf(error)}`;
   }
 }
@@ -111,7 +113,7 @@ const LACKING = [
 ] as const;
 
 function reasonOf(error: RE2JSException): string {
-  if (!(error instanceof RE2JSSyntaxException)) return 'it is too large';
+  if (!(error instanceof loadRe2().RE2JSSyntaxException)) return 'it is too large';
   const { error: what, input } = error;
   const at = input ? ` at \`${input.slice(0, 20)}\`` : '';
   const place = looksSecret(input ?? '') ? '' : at;

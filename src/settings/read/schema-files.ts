@@ -10,9 +10,12 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** A schema of the package with absolute `$ref`s, so that a part of it can be read alone. */
 export function readSchema(name: SchemaName): Schema {
+  const id = `https://gatehouse.dev/schemas/${name}.json`;
+  const isLocalRef = (key: string, value: unknown): boolean => key === '$ref' && String(value).startsWith('#');
   // Bytes become types here: the files are the package's own, and ajv refuses an invalid schema.
-  const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as Schema;
-  return absoluteRefs(schema, String(schema['$id']));
+  return JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8'), (key, value: unknown) =>
+    isLocalRef(key, value) ? `${id}${String(value)}` : value,
+  ) as Schema;
 }
 
 /** A schema whose local `$ref`s name its id, so that a part of it can be read alone. */

@@ -18,6 +18,7 @@ import {
   type Translator,
 } from '../../plugin/index.ts';
 import { isObject } from '../../formats/json/object.ts';
+import { listOf, parseJson } from '../../formats/json/read.ts';
 
 export interface EmbedderSetup {
   readonly targets: TargetResolver;
@@ -134,8 +135,8 @@ function innerExchange(
     trace: exchange.trace,
     deadline: exchange.deadline,
     cancellation,
-    // The operator's config chose the entry, whatever the key may use; a config of the caller's own gets the caller's
-    // rights.
+    // The operator chose the entry in a config file, so the permissions of the key do not apply to it. They do for a
+    // config that the caller sent.
     caller: exchange.config?.id === 'inline' ? exchange.caller : undefined,
     upstreamToken: exchange.upstreamToken,
     config: exchange.config,
@@ -221,8 +222,8 @@ const plainTarget = (target: Target): Target => ({
 
 /** @returns vectors of length 1 */
 function readVectors({ body }: Reply, count: number): readonly Float32Array[] {
-  if (!Buffer.isBuffer(body)) throw new Unreadable();
-  const data = listOf(parsed(body), 'data');
+  const json = Buffer.isBuffer(body) ? parseJson(body.toString()) : undefined;
+  const data = isObject(json) ? listOf(json['data']) : undefined;
   if (data?.length !== count) throw new Unreadable();
   const vectors: Float32Array[] = [];
   for (const [position, entry] of data.entries()) {
@@ -235,22 +236,9 @@ function readVectors({ body }: Reply, count: number): readonly Float32Array[] {
   return vectors;
 }
 
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw new Unreadable();
-  }
-}
-
-function listOf(value: unknown, key: string): readonly unknown[] | undefined {
-  const list: unknown = isObject(value) ? value[key] : undefined;
-  return Array.isArray(list) ? list : undefined;
-}
-
 function normalized(values: unknown): Float32Array {
-  if (!Array.isArray(values) || values.length === 0 || values.length > MAX_DIMENSIONS) throw new Unreadable();
-  const numbers = values as readonly unknown[];
+  const numbers = listOf(values) ?? [];
+  if (numbers.length === 0 || numbers.length > MAX_DIMENSIONS) throw new Unreadable();
   const vector = new Float32Array(numbers.length);
   let squares = 0;
   for (const [at, value] of numbers.entries()) {

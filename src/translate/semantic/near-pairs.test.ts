@@ -65,11 +65,14 @@ describe('the table of near pairs', () => {
     expect([0.9, 0.95, 0.98].map(withoutFacts)).toEqual([33, 8, 8]);
   });
 
-  it.each(['dates', 'numbers', 'names', 'negations', 'opposites'])('has a fact that tells all pairs of %s', (kind) => {
-    expect(COMPARED.filter((pair) => pair.kind === kind && pair.fact === undefined)).toEqual([]);
-  });
+  it.each(['dates', 'numbers', 'names', 'negations', 'opposites'])(
+    'has a fact that separates all pairs of %s',
+    (kind) => {
+      expect(COMPARED.filter((pair) => pair.kind === kind && pair.fact === undefined)).toEqual([]);
+    },
+  );
 
-  it('has other words that no fact tells: the threshold alone keeps them apart', () => {
+  it('has other words that no fact separates, so that only the threshold does', () => {
     const untold = COMPARED.filter(({ kind, fact }) => kind === 'words' && fact === undefined);
     expect(untold.length).toBeGreaterThan(15);
     expect(Math.max(...untold.map(({ similarity }) => similarity))).toBeCloseTo(0.937, 3);

@@ -58,7 +58,7 @@ describe('names', () => {
 });
 
 describe('words in another order', () => {
-  it('tell a swap from a paraphrase', () => {
+  it('distinguish a swap from a paraphrase', () => {
     expect(between('translate german to dutch', 'translate dutch to german')).toBe('words');
     expect(between('the cat chases the mouse', 'the mouse chases the cat')).toBe('words');
     expect(between('the cat chases the mouse', 'does the cat chases the mouse')).toBeUndefined();

@@ -11,8 +11,8 @@ const CAPITAL = /\p{Lu}/u;
 const INNER_CAPITAL = /.\p{Lu}/u;
 
 /**
- * The facts of a text that decide whether another text may stand for it. Every mistake of these lists must cost a hit
- * and never allow one, so words count on the side of doubt.
+ * The facts of a text that decide whether the reply to another text may serve it. Every mistake of these lists must cost a hit
+ * and never allow one, so a doubtful word counts as a fact.
  */
 export function factsOf(text: string): TextFacts {
   const numbers: string[] = [];

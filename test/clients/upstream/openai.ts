@@ -104,7 +104,7 @@ export const openai: Wire = {
   read({ json: body, url }): Ask {
     only(body, 'request', TOP);
     const name = text(body['model'], 'model');
-    if (name.startsWith('@') || url.includes('/endpoints/openapi/') !== name.startsWith('meta/'))
+    if (name.startsWith('@') || url.includes('/endpoints/openapi/') !== /^(?:meta|openai)\//.test(name))
       refuse(`The model '${name}' does not exist.`);
     if ('stream_options' in body && body['stream'] !== true) refuse('stream_options is only allowed with stream.');
     const messages = readMessages(body['messages']);

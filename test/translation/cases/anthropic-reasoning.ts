@@ -1,7 +1,9 @@
+import { writeEnvelope } from '../../../src/formats/envelope.ts';
 import { ALL, answer, assistant, GEMINIS, LLAMA, tool, use } from './anthropic.ts';
 import { city, hi, text, user, type Cases } from './case.ts';
 import { CLAUDES, GOOGLES } from './signatures.ts';
 
+const GOOGLES_IN_ENVELOPE = writeEnvelope({ kind: 'thinking', maker: 'gemini', signature: GOOGLES });
 const THINKERS = {
   gemini: ['gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview', 'gemini-3-flash-preview'],
   openai: ['gpt-5'],
@@ -75,7 +77,7 @@ export const anthropicReasoning: Cases = {
   },
   'thought-of-gemini': {
     title: 'a thought of Gemini’s in an earlier turn',
-    request: { messages: [hi, assistant(thought(GOOGLES), text('Hello.')), hi] },
+    request: { messages: [hi, assistant(thought(GOOGLES_IN_ENVELOPE), text('Hello.')), hi] },
     ...ALL,
   },
   'thought-unsigned': {

@@ -86,7 +86,10 @@ export const signatures: Cases = {
         {
           role: 'assistant',
           content: 'Hello.',
-          content_blocks: [{ type: 'thinking', thinking: 'They greet.', signature: GOOGLES }, text('Hello.')],
+          content_blocks: [
+            { type: 'thinking', thinking: 'They greet.', signature: GOOGLES, maker: 'gemini' },
+            text('Hello.'),
+          ],
         },
         hi,
       ],

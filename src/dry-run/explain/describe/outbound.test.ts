@@ -239,7 +239,20 @@ describe('the outbound request', () => {
     ['messages at Gemini', messages({ ...BIG_MESSAGES, model: '@vertex/gemini-2.5-pro' }, { config: 'messages' })],
     [
       'messages at OpenAI',
-      messages({ ...BIG_MESSAGES, model: '@openai/gpt-4.1' }, { config: 'messages', headers: { 'x-tenant': 'acme' } }),
+      messages({ ...BIG_MESSAGES, model: '@openai/gpt-5.1' }, { config: 'messages', headers: { 'x-tenant': 'acme' } }),
+    ],
+    [
+      'extensions at OpenAI',
+      chat({
+        model: '@openai/gpt-5',
+        thinking: { type: 'enabled', budget_tokens: 2000 },
+        top_k: 40,
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] },
+          { role: 'assistant', content: 'Hello', content_blocks: [{ type: 'thinking', thinking: 'Hm' }] },
+          { role: 'user', content: 'And?' },
+        ],
+      }),
     ],
   ])('is described with all its sources: %s', async (name, parts) => {
     const pages = (await outbounds(parts)).map(page).join('\n');

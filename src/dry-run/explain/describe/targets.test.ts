@@ -237,6 +237,28 @@ describe('the targets', () => {
     expect(only?.retry).toMatchObject({ attempts: 0, source: { kind: 'gateway', what: 'default' } });
   });
 
+  it('have the default of max_tokens with the line that decides: of the nearest level, else of the catalog entry', async () => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const sourceOf = async (parts: AskParts) => {
+      const { targets } = await explain(
+        {
+          catalog: CATALOG.replace('a-key-of-anthropic', 'a-key-of-anthropic\n    default_max_tokens: 500'),
+          gateway: {
+            own: "strategy: { mode: fallback }\ndefault_max_tokens: 900\ntargets:\n  - { provider: '@claude', override_params: { model: m } }\n",
+          },
+        },
+        parts,
+      );
+      return targets[0]?.defaulted.map(({ value, source }) => `${value} ${reported(source)}`);
+    };
+    const body = { model: '@claude/claude-sonnet-4-5', messages };
+    expect(await sourceOf({ config: 'own', json: { ...body, model: 'any' } })).toEqual(['900 gateway/own.yaml:2']);
+    expect(await sourceOf({ json: body })).toEqual(['500 catalog.yaml:13']);
+    expect(await sourceOf({ json: { ...body, max_tokens: 5 } })).toEqual([]);
+    const { targets } = await ask({ json: body });
+    expect(targets[0]?.defaulted.map(({ source }) => reported(source))).toEqual(['default']);
+  });
+
   it('list the failures that fall through to the next one', async () => {
     const [first, second] = (await ask({ config: 'picky' })).targets;
     expect(first?.nextAfter).toEqual({ kinds: ['rate_limit', 'unsupported'], statusCodes: [418] });

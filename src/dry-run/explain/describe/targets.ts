@@ -45,7 +45,7 @@ import { metadataLabels } from '../../../settings/compile/metadata-labels.ts';
 import { TASKS } from '../../../operations/tasks.ts';
 import { recordOf } from '../../../record/make-record.ts';
 import { CallersAsLabels } from '../../../record/metrics/caller-labels.ts';
-import { countersOf } from '../../../record/metrics/record-metrics.ts';
+import { countersOf } from '../../../record/metrics/request-metrics.ts';
 
 export function describeTarget(seen: Observation, one: SeenAttempt): TargetExplanation {
   const { attempt, recorded, resolved, body } = one;
@@ -68,7 +68,7 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
     outbound: describeOutbound(seen, one),
     // The record has no reasons.
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
-    defaulted: attempt.defaulted ?? [],
+    defaulted: describeDefaulted(seen, one),
     cache: describeCache(seen, one),
     refused: one.supposed || !attempt.error ? undefined : describeError(attempt.error),
     metrics: describeMetrics(seen, one),
@@ -131,6 +131,16 @@ function describeTimeouts(
 function describeRetry(seen: Observation, { path, retry }: Target): TargetExplanation['retry'] {
   const source = configSource(seen, path, ['retry', 'attempts']) ?? configSource(seen, path, ['retry']);
   return { attempts: retry.attempts, onStatusCodes: [...retry.onStatusCodes], source: source ?? DEFAULT };
+}
+
+/** `max_tokens` is the only field with a default. */
+function describeDefaulted(seen: Observation, { attempt, resolved }: SeenAttempt): TargetExplanation['defaulted'] {
+  if (!attempt.defaulted) return [];
+  const source =
+    configSource(seen, attempt.target.path, ['default_max_tokens']) ??
+    catalogSource(seen, listedSlug(resolved), ['default_max_tokens']) ??
+    DEFAULT;
+  return attempt.defaulted.map(({ param, value, reason }) => ({ param, value, reason, source }));
 }
 
 /** Undefined without a cache. */
@@ -228,6 +238,8 @@ function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound
     return { ...answered, cache: 'hit', tries: [], signals: undefined, losses: [...cache.kept.losses] };
   if (attempt.semantic?.result === 'hit')
     return { ...answered, cache: 'semantic_hit', tries: [], signals: undefined, losses: [] };
+  // An answer of the gateway itself has no tries either.
+  if (outbound?.answer) return answered;
   return { ...answered, tries: [goodTry(attempt)], signals: goodEnd(operation?.task) };
 }
 

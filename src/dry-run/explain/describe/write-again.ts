@@ -97,7 +97,7 @@ function relevantHeaders({ request }: Exchange, { attempt }: SeenAttempt): Reado
 function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
   const entry = entryOf(resolved);
   if (!entry || model === resolved.model) return resolved;
-  const { origin, path, format, host, headers, streamUsage, modelInBody, ownApi, modelLabel } = resolved;
+  const { origin, path, format, host, headers, streamUsage, modelInBody, extensions, modelLabel } = resolved;
   const [codec, quirks] = [codecOf(resolved), quirksOf(resolved)];
   const location = {
     origin,
@@ -108,7 +108,7 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
     model,
     ...(streamUsage !== undefined && { streamUsage }),
     ...(modelInBody !== undefined && { modelInBody }),
-    ...(ownApi !== undefined && { ownApi }),
+    ...(extensions && { extensions }),
     ...(codec && { codec }),
     ...(quirks && { quirks }),
   };

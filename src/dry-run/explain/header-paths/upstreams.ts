@@ -4,8 +4,8 @@ import { compileCatalog, type CatalogEntry } from '../../../catalog/catalog.ts';
 import { ModelLabels } from '../../../catalog/model-labels.ts';
 import { createTargetResolver, type CatalogResolver } from '../../../catalog/target-resolver.ts';
 import { operations } from '../../../operations/index.ts';
+import { unlessRefused } from '../../../plugin/errors.ts';
 import {
-  GatewayError,
   type Caller,
   type Clock,
   type GatewayConfig,
@@ -153,7 +153,7 @@ export class Upstreams {
     const exchange = this.#exchange(operation, hostsOf(place, config));
     exchange.config = config;
     exchange.caller = place.caller;
-    return attempt(() => this.#resolver.resolve(exchange, target, inPlace(place, model), false));
+    return unlessRefused(() => this.#resolver.resolve(exchange, target, inPlace(place, model), false));
   }
 
   #exchange(operation: Operation, headers: Readonly<Record<string, string>>): HttpExchange {
@@ -217,20 +217,10 @@ function hostsOf({ name, headers, caller }: ReachedUpstream, config: GatewayConf
 }
 
 const answers = ({ operation, resolved }: Way, target: Target): boolean =>
-  attempt(() => (checkMessagesRoute(operation, target, resolved), true)) ?? false;
+  unlessRefused(() => (checkMessagesRoute(operation, target, resolved), true)) ?? false;
 
 function remembered<T>(known: Map<string, T>, key: string, find: () => T): T {
   let found = known.get(key);
   if (found === undefined) known.set(key, (found = find()));
   return found;
-}
-
-/** Undefined when the request would be rejected. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
 }

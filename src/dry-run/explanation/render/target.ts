@@ -46,8 +46,8 @@ export function targetSections(
     },
     {
       label: 'default',
-      rows: reported.defaulted.map(({ param, value, reason }) =>
-        row([span(param, 'warn'), span(` ${value}`), aside(`  ${reason}`)]),
+      rows: reported.defaulted.map(({ param, value, reason, source }) =>
+        row([span(param, 'warn'), span(` ${value}`), aside(`  ${reason}`)], from(source)),
       ),
     },
     { label: 'refused', rows: reported.refused ? answerRows(reported.refused) : [] },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 /**
- * The upstream of the benchmarks: prebuilt replies in the three formats, a 1 KB chat or a stream of 200 events in writes of
+ * The upstream of the soak: prebuilt replies in the three formats, a 1 KB chat or a stream of 200 events in writes of
  * their own, as cheap as node:http can be. Prints its port. Its argument is the milliseconds after which it answers, default 0.
  */
 const DELAY_MS = Number(process.argv[2] ?? 0);

@@ -1,0 +1,44 @@
+import { rolldown } from 'rolldown';
+import { asciiOnly, replacements } from './replacements.ts';
+
+/** The modules that are found by their path; every other module is in a chunk. */
+const ENTRIES = [
+  // The command line. An old Node runs it to name the version it needs, so it imports nothing before it has looked.
+  'src/cli/main',
+  // `exports` of package.json, and `moduleFile` of src/package-root.ts.
+  'src/plugin/index',
+  'src/plugin/testing/index',
+  'src/process/workers/worker-main',
+  // Stack traces show by this file where the gateway calls a plugin: src/compose/plugin-owners.ts.
+  'src/chain/watched-link',
+];
+
+/** Packages of `dependencies`: loaded on demand, or by tests of plugins. */
+const EXTERNAL = [/^@opentelemetry\//, /^ajv$/];
+
+/** Writes the bundle. Chunks carry a hash: a process that runs during an upgrade in place never loads a chunk of the new version. */
+export async function bundle(root: string, folder: string): Promise<{ readonly modules: readonly string[] }> {
+  const build = await rolldown({
+    cwd: root,
+    platform: 'node',
+    input: Object.fromEntries(ENTRIES.map((entry) => [entry, `${root}/${entry}.ts`])),
+    external: EXTERNAL,
+    plugins: [replacements(root), asciiOnly],
+    // `depd`, a package of Koa's, names deprecated functions with `eval`.
+    checks: { eval: false },
+  });
+  const { output } = await build.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    comments: false,
+    codeSplitting: { groups: [{ name: 'compiled-ahead', test: /compiled-ahead-\d/ }] },
+  });
+  await build.close();
+  const chunks = output.filter((file) => file.type === 'chunk');
+  const main = chunks.find(({ name }) => name === ENTRIES[0]);
+  if (!main || main.imports.length > 0)
+    throw new Error(`src/cli/main.js must import nothing statically: ${main?.imports.join(', ')}`);
+  return { modules: chunks.flatMap(({ moduleIds }) => moduleIds) };
+}

@@ -1,0 +1,88 @@
+import { scrub } from '../scrub.ts';
+import type { RecordField } from './record-field.ts';
+import { RecurringTexts } from './recurring-texts.ts';
+
+/** Writes `"name":value` of one field; nothing if its value is absent. */
+type WriteMember<T> = (of: T) => string;
+
+/**
+ * Compiles the members of a JSON object in the access line, in the order of the table. Each text is scrubbed on its own,
+ * which equals scrubbing the whole line: no name in a table is a credential's, and no pattern of a credential matches
+ * beyond the quotes of a text.
+ *
+ * @param before what precedes the first field; `''` only if that field is never absent
+ */
+export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): WriteMember<T> {
+  const members = fields
+    .filter(({ line }) => line !== undefined)
+    .map((field, index) => memberOf(field, `${index === 0 ? before : ','}"${field.line}":`));
+  return (of) => {
+    let text = '';
+    for (const member of members) text += member(of);
+    return text;
+  };
+}
+
+function memberOf<T>(field: RecordField<T>, name: string): WriteMember<T> {
+  switch (field.as) {
+    case 'text':
+      return textMember(field, name);
+    case 'unique':
+      return member(name, field.value, uniqueText);
+    case 'plain':
+      return member(name, field.value, plainText);
+    case 'ms':
+      return member(name, field.value, msText);
+    case 'time':
+      return member(name, field.value, (ms) => `"${new Date(ms).toISOString()}"`);
+    case 'texts': {
+      const texts = new RecurringTexts(quoted);
+      return member(name, field.value, (all) => `[${all.map((text) => texts.of(text)).join(',')}]`);
+    }
+    case 'numbers':
+      return member(name, field.value, JSON.stringify);
+    case 'json':
+      return member(name, field.value, (value) => scrub(JSON.stringify(value)));
+    case 'rows':
+      return member(name, field.lineText, (text) => text);
+  }
+}
+
+function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (value: V) => string): WriteMember<T> {
+  return (of) => {
+    const value = valueOf(of);
+    return value === undefined ? '' : name + write(value);
+  };
+}
+
+/** Remembers the whole member, so that a known text is one concatenation. */
+function textMember<T>(
+  { value: valueOf, orNull }: Extract<RecordField<T>, { as: 'text' }>,
+  name: string,
+): WriteMember<T> {
+  const members = new RecurringTexts((text) => name + quoted(text));
+  const absent = orNull ? `${name}null` : '';
+  return (of) => {
+    const value = valueOf(of);
+    return value === undefined ? absent : members.of(value);
+  };
+}
+
+const quoted = (text: string): string => scrub(JSON.stringify(text));
+
+/** Needs no escapes, and has no letter that every format of a credential has: see `scrub`. */
+const HEX = /^[0-9a-f-]*$/;
+const uniqueText = (text: string): string => (HEX.test(text) ? `"${text}"` : quoted(text));
+
+/** As JSON.stringify: NaN and infinities are null. */
+const plainText = (value: number | boolean): string =>
+  typeof value === 'boolean' || Number.isFinite(value) ? `${value}` : 'null';
+
+/** `''`, `.001`, … `.999`, without zeros at the end. */
+const FRACTIONS = Array.from({ length: 1000 }, (_, thousandths) => String(thousandths / 1000).slice(1));
+
+/** Rounds to microseconds. Printing a fraction as two integers takes a third of the time (measured). */
+export function msText(ms: number): string {
+  const us = Math.round(ms * 1000);
+  return us >= 0 && us <= 0x7fffffff ? Math.trunc(us / 1000) + FRACTIONS[us % 1000]! : plainText(us / 1000);
+}

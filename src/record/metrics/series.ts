@@ -1,0 +1,109 @@
+import type { MetricSpec } from './metric-spec.ts';
+
+type SeriesLabels = Readonly<Record<string, string>>;
+
+/** A value as prom-client's registry prints it. */
+export interface MetricSample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+/** One label set of a metric, and its value. */
+export abstract class Series {
+  readonly spec: MetricSpec;
+  readonly labels: SeriesLabels;
+  /** Of `byCaller` counters. */
+  readonly keyId: string | undefined;
+  /** Whether it was used since the last scrape. */
+  used = true;
+  /** Time of the first scrape after the latest use. */
+  usedAt = 0;
+  /** It is never removed. */
+  kept = false;
+  /** Its metric has it no more: values added to it would be lost. */
+  removed = false;
+
+  constructor(spec: MetricSpec, labels: SeriesLabels, keyId: string | undefined) {
+    this.spec = spec;
+    this.labels = labels;
+    this.keyId = keyId;
+  }
+
+  /** Adds to a counter or a gauge, or a value to a histogram. Throws as `check` of its kind does. */
+  abstract add(value: number): void;
+  abstract samples(): MetricSample[];
+}
+
+export class CounterSeries extends Series {
+  value = 0;
+
+  /** One NaN would make the sum NaN permanently. */
+  static check({ name }: MetricSpec, value: number): void {
+    if (!(value >= 0 && value < Infinity)) throw new RangeError(`${name} cannot count ${value}`);
+  }
+
+  override add(value: number): void {
+    CounterSeries.check(this.spec, value);
+    this.used = true;
+    this.value += value;
+  }
+
+  override samples(): MetricSample[] {
+    return [{ labels: this.labels, value: this.value }];
+  }
+}
+
+export class GaugeSeries extends Series {
+  value = 0;
+
+  override add(value: number): void {
+    this.used = true;
+    this.value += value;
+  }
+
+  override samples(): MetricSample[] {
+    return [{ labels: this.labels, value: this.value }];
+  }
+}
+
+export class HistogramSeries extends Series {
+  readonly #bounds: readonly number[];
+  /** Per bucket, not cumulative; the last one is +Inf. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(spec: MetricSpec, labels: SeriesLabels, keyId: string | undefined) {
+    super(spec, labels, keyId);
+    this.#bounds = spec.buckets ?? [];
+    this.#counts = new Float64Array(this.#bounds.length + 1);
+  }
+
+  static check({ name }: MetricSpec, value: number): void {
+    if (!Number.isFinite(value)) throw new RangeError(`${name} cannot observe ${value}`);
+  }
+
+  override add(value: number): void {
+    HistogramSeries.check(this.spec, value);
+    this.used = true;
+    const bounds = this.#bounds;
+    let index = 0;
+    while (index < bounds.length && value > bounds[index]!) index += 1;
+    this.#counts[index]! += 1;
+    this.#sum += value;
+  }
+
+  override samples(): MetricSample[] {
+    const { labels, spec } = this;
+    let count = 0;
+    const buckets = [...this.#bounds, '+Inf'].map((le, index): MetricSample => {
+      count += this.#counts[index]!;
+      return { labels: { ...labels, le }, value: count, metricName: `${spec.name}_bucket` };
+    });
+    return [
+      ...buckets,
+      { labels, value: this.#sum, metricName: `${spec.name}_sum` },
+      { labels, value: count, metricName: `${spec.name}_count` },
+    ];
+  }
+}

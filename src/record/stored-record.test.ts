@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ChosenBranch } from '../plugin/index.ts';
+import type { BoundedRecord } from './bounded-record.ts';
+import { recordJson, recordLineJson, storedRecord } from './json.ts';
+import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
+import { anyRecord } from './records.testkit.ts';
+import { scrub } from './scrub.ts';
+
+function round<T extends number | undefined>(ms: T): T;
+function round(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
+}
+
+/** A record as an object: the plain form of the field table. */
+function plainJson(record: BoundedRecord): object {
+  const { configId, configHash, attempts } = record;
+  const isOver = record.state !== 'running';
+  return {
+    ...plainHead(record),
+    trace_id: record.traceId,
+    explain_id: record.explainId,
+    method: record.method,
+    path: record.path,
+    operation: record.operation,
+    outcome: record.outcome,
+    outcome_status: isOver ? record.outcomeStatus : undefined,
+    overhead_ms: round(record.overheadMs),
+    first_content_ms: round(record.firstContentMs),
+    deadline_ms: round(record.deadlineMs),
+    config: configId ? { id: configId, hash: configHash } : undefined,
+    prompt: record.prompt,
+    upload: record.upload,
+    settings_hash: record.settingsHash,
+    metadata_dropped: record.metadataDropped || undefined,
+    client_ip: record.clientAddress,
+    client_left: record.disconnectStage,
+    rejected: record.rejection,
+    bytes_in: record.bytesIn,
+    bytes_out: record.bytesOut,
+    cache: record.cache,
+    commit: attempts.at(-1)?.commit,
+    finish_reason: attempts.at(-1)?.finish,
+    retries: record.retries,
+    attempts: attempts.map(plainAttempt),
+    skipped: record.skipped,
+    ignored: record.ignoredPlace,
+    conditions: record.conditions.length > 0 ? record.conditions.map(plainBranch) : undefined,
+    left_out: record.metadataLeftOut > 0 ? { ...record.leftOut, metadata: record.metadataLeftOut } : record.leftOut,
+  };
+}
+
+function plainLine(record: BoundedRecord): object {
+  const place = record.attempts.at(-1)?.place;
+  return {
+    ...plainHead(record),
+    config_id: record.configId || undefined,
+    provider: place?.provider,
+    request_model: place?.model,
+    attempts: record.attempts.length + (record.leftOut?.attempts ?? 0),
+  };
+}
+
+function plainHead(record: BoundedRecord): object {
+  const { receivedAt, durationMs, state, errorCode } = record;
+  const isOver = state !== 'running';
+  return {
+    request_id: record.id,
+    time: new Date(receivedAt).toISOString(),
+    ended: isOver ? new Date(receivedAt + durationMs).toISOString() : undefined,
+    state,
+    status: isOver ? record.status : undefined,
+    duration_ms: round(durationMs),
+    route: record.route,
+    key_id: record.keyId,
+    metadata: record.metadata,
+    stream: record.stream,
+    error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },
+  };
+}
+
+const plainBranch = ({ at, condition, to }: ChosenBranch): object => ({
+  at,
+  held: condition === undefined ? 'default' : `conditions[${condition}]`,
+  to,
+});
+
+function plainAttempt(attempt: RecordedAttempt): object {
+  const { place, usage } = attempt;
+  return {
+    target: attempt.target,
+    why: attempt.why,
+    provider: place?.provider,
+    request_model: place?.model,
+    response_model: attempt.responseModel,
+    url: place?.url,
+    started_ms: round(attempt.startedMs),
+    duration_ms: round(attempt.durationMs),
+    first_content_ms: round(attempt.firstContentMs),
+    outcome: attempt.outcome,
+    answered: attempt.answered || undefined,
+    failure: plainFailure(attempt),
+    cache: attempt.cache,
+    semantic: attempt.semantic && plainSemantic(attempt.semantic),
+    finish_reason: attempt.finish,
+    tokens: usage && {
+      input: usage.input,
+      output: usage.output,
+      cache_read: usage.cacheRead,
+      cache_write: usage.cacheWrite,
+      reasoning: usage.reasoning,
+    },
+    token_count: attempt.estimated ? 'estimate' : undefined,
+    losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
+    files: attempt.files.length > 0 ? attempt.files : undefined,
+    defaulted:
+      attempt.defaulted.length > 0 ? attempt.defaulted.map(({ param, value }) => `${param}: ${value}`) : undefined,
+    retries: attempt.retries,
+    tries: attempt.tries.map(plainTry),
+  };
+}
+
+function plainSemantic({ result, reason, similarity, embedding }: RecordedSemantic): object {
+  return {
+    result,
+    reason,
+    similarity: similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000,
+    embedding: embedding && {
+      provider: embedding.provider,
+      request_model: embedding.modelLabel,
+      duration_ms: round(embedding.durationMs),
+      tokens: embedding.tokens,
+      result: embedding.result,
+    },
+  };
+}
+
+function plainFailure({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
+  if (errorCode === undefined) return undefined;
+  return {
+    code: errorCode,
+    type: errorType,
+    kinds: failure?.kinds,
+    status: failure?.status,
+    upstream_kind: failure?.upstreamKind,
+    upstream_message: failure?.upstreamMessage,
+    upstream_param: failure?.upstreamParam,
+    upstream_code: failure?.upstreamCode,
+    retry_after_ms: failure?.retryAfterMs,
+  };
+}
+
+function plainTry(record: RecordedTry): object {
+  const { errorCode, errorType } = record;
+  return {
+    started_ms: round(record.startedMs),
+    duration_ms: round(record.durationMs),
+    waited_ms: record.waitedMs > 0 ? round(record.waitedMs) : undefined,
+    in_line_ms: round(record.inLineMs),
+    outcome: record.outcome,
+    status: record.status,
+    error: errorType === '' ? undefined : { code: errorCode, type: errorType },
+    resent: record.resent || undefined,
+    call: record.call || undefined,
+  };
+}
+
+const clean = (value: object): unknown => JSON.parse(scrub(JSON.stringify(value)));
+
+describe('a stored record', () => {
+  it('has the same names and values as the record, for any record', () => {
+    fc.assert(
+      fc.property(anyRecord, fc.boolean(), (ended, runs) => {
+        const record: BoundedRecord = runs ? { ...ended, state: 'running' } : ended;
+        const stored = storedRecord(record);
+        expect(recordJson(stored)).toEqual(clean(plainJson(record)));
+        expect(recordLineJson(stored)).toEqual(clean(plainLine(record)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { benchText, median, parseWrk, rowsOf, spreadOf, type BenchResults, type BenchWindow } from './figures.ts';
+import { README, readResults, withBench } from './table.ts';
+import { RUNS, TARGETS, WORKLOADS } from './workloads.ts';
+
+describe('the result of wrk', () => {
+  it('is the requests, and the failures of every kind together', () => {
+    const text = 'Running 3s test\n  1 threads and 32 connections\nRequests/sec: 9000.12\n@@27000 3 4\n';
+    expect(parseWrk(text)).toEqual({ requests: 27_000, failed: 7 });
+  });
+
+  it('is an error when wrk printed none', () => {
+    expect(() => parseWrk('unable to connect to 127.0.0.1:8800 Connection refused')).toThrow('Connection refused');
+  });
+});
+
+describe('the median', () => {
+  it.each([
+    [[3, 1, 2], 2],
+    [[10, 9, 100], 10],
+    [[4, 1, 3, 2], 2.5],
+    [[7], 7],
+  ])('of %j is %d', (values, expected) => {
+    expect(median(values)).toBe(expected);
+  });
+});
+
+describe('the rows of a run', () => {
+  const window = (round: number, target: BenchWindow['target'], us: number, foreign = 0): BenchWindow => ({
+    round,
+    target,
+    workload: 'json-1k',
+    us,
+    foreign,
+  });
+
+  it('have the median of the ratios within each round, not the ratio of the medians', () => {
+    const windows = [
+      window(0, 'bare', 10),
+      window(0, 'gatehouse-openai', 30, 0.1),
+      window(1, 'bare', 20),
+      window(1, 'gatehouse-openai', 40, 0.05),
+      window(2, 'bare', 40),
+      window(2, 'gatehouse-openai', 100),
+    ];
+    expect(rowsOf(windows)).toEqual([
+      {
+        workload: 'json-1k',
+        target: 'bare',
+        us: { min: 10, median: 20, max: 40 },
+        ratio: 1,
+        rounds: 3,
+        foreign: 0,
+      },
+      {
+        workload: 'json-1k',
+        target: 'gatehouse-openai',
+        us: { min: 30, median: 40, max: 100 },
+        ratio: 2.5,
+        rounds: 3,
+        foreign: 0.05,
+      },
+    ]);
+  });
+
+  it('need a window of the bare proxy in every round', () => {
+    const windows = [window(0, 'bare', 10), window(0, 'gatehouse-openai', 30), window(1, 'gatehouse-openai', 30)];
+    expect(() => rowsOf(windows)).toThrow('round 1 has no window of the bare proxy for json-1k');
+  });
+});
+
+describe('the text of the results', () => {
+  const results: BenchResults = {
+    command: 'npm run bench',
+    machine: { cores: 2, cpu: 'Some CPU', memoryGb: 8 },
+    node: 'v24.0.0',
+    commit: 'abc',
+    date: '2026-01-02',
+    rows: [
+      {
+        workload: 'json-100k',
+        target: 'nginx',
+        us: spreadOf([9.96, 12.2, 31.7]),
+        ratio: 0.5,
+        rounds: 3,
+        foreign: 0.084,
+      },
+    ],
+    starts: [],
+  };
+
+  it('names the command, the date, the commit and the machine, and has a line for each row', () => {
+    expect(benchText(results)).toBe(`\`npm run bench\`, 2026-01-02, commit abc, Node v24.0.0, Some CPU, 2 cores, 8 GB:
+
+| Request | Gateway | CPU µs per request | × bare proxy | Rounds | Other programs |
+|---|---|---:|---:|---:|---:|
+| 100 KB | nginx | 12 (10–32) | 0.50 | 3 | 8 % |
+`);
+  });
+
+  it('has the starts of the packed install when they were measured', () => {
+    const starts = [{ cache: 'cold', ms: spreadOf([400, 500]), rssMb: spreadOf([90]), rounds: 2 }] as const;
+    expect(benchText({ ...results, starts })).toContain('| cold compile cache | 450 (400–500) | 90 (90–90) | 2 |');
+  });
+
+  it('is the table of costs in README', () => {
+    // Anew with `node test/bench/table.ts`.
+    const readme = readFileSync(README, 'utf8');
+    expect(readme).toBe(withBench(readme, benchText(readResults())));
+  });
+});
+
+describe('the runs', () => {
+  it('measure the bare proxy first, for every workload of another target', () => {
+    for (const { targets } of Object.values(RUNS)) {
+      expect(Object.keys(targets)[0]).toBe('bare');
+      const bare: readonly string[] = targets.bare;
+      expect(
+        Object.values(targets)
+          .flat()
+          .filter((id) => !bare.includes(id)),
+      ).toEqual([]);
+    }
+  });
+
+  it('measure every workload and every target in the whole run, in at least five rounds', () => {
+    const { targets, rounds } = RUNS.whole;
+    expect(Object.keys(targets)).toEqual(Object.keys(TARGETS));
+    expect(targets.bare).toEqual(Object.keys(WORKLOADS));
+    expect(rounds).toBeGreaterThanOrEqual(5);
+  });
+});

@@ -1,0 +1,83 @@
+/** How each gateway starts, and the headers that lead a request through it to a mock. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageFile } from '../../src/package-root.ts';
+import type { TargetId } from './workloads.ts';
+
+interface Target {
+  readonly command: readonly string[];
+  /** Headers of a request to the mock at this port. */
+  readonly headers: (port: number) => Readonly<Record<string, string>>;
+}
+
+const PORTKEY = ['@portkey-ai/gateway@1.15.2', 'hono@4.9.7', '@hono/node-server@1.13.5'];
+const SETTINGS = packageFile('test/bench/settings');
+
+/** Folder of Portkey: PORTKEY_DIR, or installed from npm. `undefined` if npm fails. */
+function portkeyFolder(): string | undefined {
+  const { PORTKEY_DIR } = process.env;
+  if (PORTKEY_DIR !== undefined) return PORTKEY_DIR;
+  const folder = join(tmpdir(), 'gatehouse-bench-portkey-1.15.2');
+  if (existsSync(join(folder, 'node_modules/@portkey-ai'))) return folder;
+  try {
+    mkdirSync(folder, { recursive: true });
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder];
+    execFileSync('npm', ['install', ...flags, ...PORTKEY], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    return folder;
+  } catch {
+    console.log('Portkey is not measured: npm could not install it. PORTKEY_DIR may name a folder that has it.');
+    return undefined;
+  }
+}
+
+const direct = (port: number) => ({ 'x-up': String(port) });
+
+export const GATEHOUSE_HEADERS = (slug: string) => (port: number) => ({
+  'x-gateway-provider': `@${slug}${port}`,
+  'x-gateway-api-key': 'bench-key-0123456789',
+  // Vertex takes the token of the caller.
+  ...(slug === 'ver' && { authorization: 'Bearer ya29.test' }),
+});
+
+const gatehouse = (slug: string): Target => ({
+  command: [process.execPath, packageFile('src/cli/main.ts'), 'serve', '--configs', SETTINGS],
+  headers: GATEHOUSE_HEADERS(slug),
+});
+
+const portkey = (folder: string, provider: string, more: Readonly<Record<string, string>> = {}): Target => ({
+  command: [
+    process.execPath,
+    join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js'),
+    '--port=8800',
+    '--headless',
+  ],
+  headers: (port) => ({
+    'x-portkey-provider': provider,
+    'x-portkey-custom-host': `http://127.0.0.1:${port}/v1`,
+    authorization: 'Bearer sk-test',
+    ...more,
+  }),
+});
+
+/** @param folder of the run, with the configuration of nginx */
+export function targetsFor(wanted: readonly TargetId[], folder: string): ReadonlyMap<TargetId, Target> {
+  const peer = wanted.some((id) => id.startsWith('portkey')) ? portkeyFolder() : undefined;
+  const vertex = { 'x-portkey-vertex-project-id': 'p1', 'x-portkey-vertex-region': 'us-central1' };
+  const all: readonly (readonly [TargetId, Target])[] = [
+    ['bare', { command: [process.execPath, packageFile('test/bench/bare-proxy.ts')], headers: direct }],
+    ['nginx', { command: ['nginx', '-p', folder, '-c', 'proxy.conf'], headers: direct }],
+    ['gatehouse-openai', gatehouse('oai')],
+    ['gatehouse-anthropic', gatehouse('ant')],
+    ['gatehouse-gemini', gatehouse('ver')],
+    ...(peer === undefined
+      ? []
+      : ([
+          ['portkey-openai', portkey(peer, 'openai')],
+          ['portkey-anthropic', portkey(peer, 'anthropic')],
+          ['portkey-gemini', portkey(peer, 'vertex-ai', vertex)],
+        ] as const)),
+  ];
+  return new Map(all.filter(([id]) => wanted.includes(id)));
+}

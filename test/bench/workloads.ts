@@ -1,0 +1,80 @@
+/** What is measured: requests, gateways, and which gateway gets which requests in which run. */
+
+export interface Workload {
+  readonly title: string;
+  /** Size of the request body in KB. */
+  readonly kb: number;
+  readonly stream: boolean;
+  /** Port of the mock: 9001 JSON, 9002 a stream in one write, 9003 a stream with a write for each event. */
+  readonly port: number;
+  readonly connections: number;
+}
+
+export const WORKLOADS = {
+  'json-1k': { title: '1 KB', kb: 1, stream: false, port: 9001, connections: 32 },
+  'json-100k': { title: '100 KB', kb: 100, stream: false, port: 9001, connections: 32 },
+  'json-1m': { title: '1 MB', kb: 1024, stream: false, port: 9001, connections: 8 },
+  'sse-once': { title: '200 events in one write', kb: 1, stream: true, port: 9002, connections: 32 },
+  'sse-each': { title: '200 events, a write each', kb: 1, stream: true, port: 9003, connections: 16 },
+} as const satisfies Readonly<Record<string, Workload>>;
+
+export type WorkloadId = keyof typeof WORKLOADS;
+export const WORKLOAD_IDS = Object.keys(WORKLOADS) as readonly WorkloadId[];
+
+/** In the order of their turns. All ratios are to `bare`. */
+export const TARGETS = {
+  bare: 'bare proxy: `node:http` and undici',
+  nginx: 'nginx',
+  'gatehouse-openai': 'Gatehouse, same format',
+  'gatehouse-anthropic': 'Gatehouse to Anthropic',
+  'gatehouse-gemini': 'Gatehouse to Gemini',
+  'portkey-openai': 'Portkey 1.15.2, same format',
+  'portkey-anthropic': 'Portkey 1.15.2 to Anthropic',
+  'portkey-gemini': 'Portkey 1.15.2 to Gemini',
+} as const;
+
+export type TargetId = keyof typeof TARGETS;
+export const TARGET_IDS = Object.keys(TARGETS) as readonly TargetId[];
+
+export interface Run {
+  readonly command: string;
+  readonly rounds: number;
+  /** Most windows of one measurement, if other programs disturb them. */
+  readonly tries: number;
+  /** Whether the start of the packed install is measured too. */
+  readonly starts: boolean;
+  readonly targets: Readonly<Partial<Record<TargetId, readonly WorkloadId[]>>>;
+}
+
+const mapped = ['json-1k', 'sse-once', 'sse-each'] as const;
+
+export const RUNS = {
+  quick: {
+    command: 'npm run bench -- quick',
+    rounds: 3,
+    tries: 2,
+    starts: false,
+    targets: {
+      bare: ['json-1k', 'json-100k', 'sse-once'],
+      'gatehouse-openai': ['json-1k', 'json-100k', 'sse-once'],
+      'gatehouse-anthropic': ['json-1k'],
+      'gatehouse-gemini': ['json-1k'],
+    },
+  },
+  whole: {
+    command: 'npm run bench',
+    rounds: 5,
+    tries: 3,
+    starts: true,
+    targets: {
+      bare: WORKLOAD_IDS,
+      nginx: WORKLOAD_IDS,
+      'gatehouse-openai': WORKLOAD_IDS,
+      'gatehouse-anthropic': mapped,
+      'gatehouse-gemini': mapped,
+      'portkey-openai': WORKLOAD_IDS,
+      'portkey-anthropic': ['json-1k'],
+      'portkey-gemini': ['json-1k'],
+    },
+  },
+} as const satisfies Readonly<Record<string, Run>>;

@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** Types of which every request has its own objects. */
+const OF_REQUEST =
+  /\b(?:Exchange|Attempt|Holder|Context|IncomingMessage|ServerResponse|OpenRequest|PooledRequest|InFlightEntry|Admission|Reply|RequestBody|Source|Try|object|T)\b/;
+
+/**
+ * Tables that may hold objects of a request, because ordinary requests do not enter them. All others must be a
+ * `LiveList` (src/plugin/live-list.ts has the reason and the figures).
+ */
+const RARE: Readonly<Record<string, string>> = {
+  'src/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
+  'src/compose/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
+    'one per connection; the next request replaces it',
+  'src/settings/compile/plugin-options.ts: WeakMap<object, Compiled>': 'schemas of plugins',
+  'src/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
+    'a condition reads a field of a large body',
+  'src/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
+  'src/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
+  'src/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>': 'the key or the catalog entry has field rules',
+  'src/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
+  'src/gateway/admission/large-body-turns.ts: WeakSet<Exchange>': 'the body is large and waits for turns',
+  'src/gateway/admission/large-body-turns.ts: Set<Exchange>': 'the body is large and waits for turns',
+  'src/plugin/blame.ts: WeakMap<object, string>': 'an external plugin threw',
+  'src/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
+};
+
+it('No table that outlives a request holds objects of ordinary requests', () => {
+  const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
+    // The tables of the formats belong to one request themselves, and dry runs serve no requests.
+    (file) => !/\.(?:test|testkit)\.ts$|\/testing\/|^src\/(?:formats|dry-run|cli)\//.test(file),
+  );
+  const found = sources.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return [...text.matchAll(/new ((?:Weak)?(?:Map|Set)<([^(]+)>)\(/g)].flatMap(([, table = '', types = '']) =>
+      OF_REQUEST.test(types) ? [`${file}: ${table}`] : [],
+    );
+  });
+  expect([...new Set(found)].toSorted()).toEqual(Object.keys(RARE).toSorted());
+});
