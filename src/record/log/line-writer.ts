@@ -51,8 +51,9 @@ const NEWLINE = 10;
  * drops its lines. A stalled reader makes lines wait, up to a limit, and further lines are dropped. Every dropped line
  * is counted. The next line is tried again, so that logging resumes once the cause is gone. Node's thread pool runs one
  * write at a time; lines that arrive meanwhile are batched. A write wakes a thread, which takes 20 µs of processor time
- * (measured), so the lines of requests are gathered before one begins. The descriptor of a pipe or a socket must be non-blocking,
- * as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the process from ending.
+ * (measured), so the lines of requests are gathered before one begins. The descriptor of a pipe or a socket must be
+ * non-blocking, as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the process
+ * from ending.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -95,10 +96,13 @@ export class LineWriter {
     this.#next();
   }
 
-  /** An earlier timer may end this gathering before its time. */
+  /**
+   * An earlier timer may end this gathering before its time. A failed write has dropped the gathered lines: without a
+   * line that was written since, there is no recovery to report.
+   */
   readonly #onGathered = (): void => {
     this.#isGathering = false;
-    if (this.#state === 'idle') this.#next();
+    if (this.#state === 'idle' && this.#batches.length > 0) this.#next();
   };
 
   /** Adds a line to the batches. Returns false if it need not be written, because it was dropped or the process ends. */
