@@ -1,5 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type Cancellation, type GatewayContext, type RequestLimits } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  LoopBatch,
+  type Cancellation,
+  type GatewayContext,
+  type RequestLimits,
+} from '../../src/plugin/index.ts';
+
+interface ArrivedBody {
+  readonly bytes: Buffer;
+  resolve(bytes: Buffer): void;
+}
+
+/** The chains of requests whose bodies arrive together run together. */
+const arrived = new LoopBatch<ArrivedBody>(({ bytes, resolve }) => resolve(bytes));
 
 /**
  * Reads the bytes of a request's body, within the limits of one body and of all requests together. Throws GatewayError.
@@ -41,7 +55,7 @@ function collect(
     // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
     const onEnd = (): void => {
       stopListening();
-      resolve(withoutMark(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+      arrived.add({ bytes: withoutMark(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), resolve });
     };
     const fail = (error: GatewayError): void => {
       req.off('data', onData).off('end', onEnd).off('error', onGone);

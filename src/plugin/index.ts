@@ -79,6 +79,7 @@ export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './spellings.ts';
+export { LoopBatch } from './loop-batch.ts';
 export { NO_TURNS, type Limit, type Turns } from './turns.ts';
 export type { Steps } from '../formats/steps.ts';
 export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';

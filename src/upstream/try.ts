@@ -1,5 +1,6 @@
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type Clock, type ErrorCode, type GatewayError, type ReplyReaderLike } from '../plugin/index.ts';
+import { LoopBatch } from '../plugin/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer, nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
@@ -25,6 +26,15 @@ interface TryContext {
   readonly timings: TryTimings;
   readonly settle: TrySettle;
 }
+
+/** A reply that is ready for its request. */
+interface ReadyReply {
+  readonly settle: TrySettle;
+  readonly reply: CommittedReply;
+}
+
+/** The chains of requests whose replies are ready together continue together. */
+const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.resolve(reply));
 
 /**
  * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and every failure
@@ -272,13 +282,9 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   #resolve(body: Buffer | ReplyFlow): void {
     const { signals } = this.#reader!;
-    this.#settle.resolve({
-      ok: true,
-      status: this.#status,
-      headers: this.#headers,
-      body,
-      signals,
-      timings: this.#timings,
+    readyReplies.add({
+      settle: this.#settle,
+      reply: { ok: true, status: this.#status, headers: this.#headers, body, signals, timings: this.#timings },
     });
   }
 
