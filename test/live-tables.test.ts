@@ -24,7 +24,6 @@ const RARE: Readonly<Record<string, string>> = {
   'src/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>': 'the key or the catalog entry has field rules',
   'src/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
   'src/gateway/admission/large-body-turns.ts: WeakSet<Exchange>': 'the body is large and waits for turns',
-  'src/gateway/admission/large-body-turns.ts: Set<Exchange>': 'the body is large and waits for turns',
   'src/plugin/blame.ts: WeakMap<object, string>': 'an external plugin threw',
   'src/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
 };

@@ -18,6 +18,7 @@ import {
   LETTER_E,
   unquoted,
 } from '../formats/json/scan.ts';
+import { LONG_RUN, PlainText } from '../formats/json/plain-text.ts';
 import { shownText } from '../formats/json/shown.ts';
 
 /** Byte range and kind of a top-level value. */
@@ -72,12 +73,14 @@ class Scanner {
   /** The same bytes, to read four at a time at any offset. */
   readonly #view: DataView;
   readonly #limits: JsonLimits;
+  readonly #text: PlainText;
   #at = 0;
 
   constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#limits = limits;
+    this.#text = new PlainText(bytes);
   }
 
   object(): TopLevel {
@@ -235,7 +238,8 @@ class Scanner {
 
   /**
    * Reads a string from its opening quote to after the closing one. Most bytes of a body are inside strings: four at a
-   * time take half the time of one by one (measured: 64 against 154 µs for 100 KB with an escape in every 20 bytes).
+   * time take half the time of one by one (measured: 64 against 154 µs for 100 KB with an escape in every 20 bytes), and
+   * `PlainText` a tenth of that for longer runs.
    */
   #string(): void {
     const bytes = this.#bytes;
@@ -245,10 +249,14 @@ class Scanner {
     for (;;) {
       // Dense escapes and short strings end within four bytes, where a word costs more than it saves.
       if (PLAIN[bytes[at]!] === 1 && PLAIN[bytes[(at += 1)]!] === 1 && PLAIN[bytes[(at += 1)]!] === 1) {
+        const near = Math.min(lastWord, at + LONG_RUN);
         let marks = 0;
-        while (at <= lastWord && (marks = notPlainIn(view.getInt32(at, true))) === 0) at += 4;
+        while (at <= near && (marks = notPlainIn(view.getInt32(at, true))) === 0) at += 4;
         if (marks !== 0) at += lowestByte(marks);
-        else while (PLAIN[bytes[at]!] === 1) at += 1;
+        else {
+          at = this.#text.skip(at);
+          while (PLAIN[bytes[at]!] === 1) at += 1;
+        }
       }
       const byte = bytes[at];
       if (byte === BACKSLASH) {

@@ -65,7 +65,7 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
   new HeavyTurns({
     clock,
     nextLoopTurn: (task) => void setImmediate(task),
-    underWay: () => inFlight.size,
+    others: () => inFlight.size - inFlight.large,
     reported: {
       waiting: (change) => families.largeBodiesWaiting.add({}, change),
       waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { systemClock, type Clock, type Exchange, type GatewayError } from '../../plugin/index.ts';
 import { LiveList, type Listed } from '../../plugin/live-list.ts';
 import type { LoadLimit } from '../../record/error-types.ts';
+import { HEAVY_BYTES } from './large-body-turns.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
 
 /** The part of the shared capacity that one request takes. */
@@ -55,6 +56,7 @@ export class Room {
   #limits = UNLIMITED;
   #requests = 0;
   #bytes = 0;
+  #large = 0;
 
   constructor({ clock = systemClock, onFull = () => {} }: RoomSetup) {
     this.#clock = clock;
@@ -63,6 +65,11 @@ export class Room {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Number of places with more than `HEAVY_BYTES`. */
+  get large(): number {
+    return this.#large;
   }
 
   /** Number of keys that hold any of it. */
@@ -151,7 +158,9 @@ export class Room {
   }
 
   #take(place: Admission, bytes: number): void {
+    const wasLarge = place.bytes > HEAVY_BYTES;
     place.bytes += bytes;
+    if (place.bytes > HEAVY_BYTES !== wasLarge) this.#large += wasLarge ? -1 : 1;
     place.share.bytes += bytes;
     this.#bytes += bytes;
   }

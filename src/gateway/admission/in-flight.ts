@@ -83,6 +83,11 @@ export class InFlight {
     return this.#room.bytes;
   }
 
+  /** Number of requests in flight that hold a large body, received or announced. */
+  get large(): number {
+    return this.#room.large;
+  }
+
   /** Number of keys that have requests in flight. */
   get keys(): number {
     return this.#room.keys;

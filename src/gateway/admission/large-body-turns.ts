@@ -12,8 +12,8 @@ export interface HeavyTurnsSetup {
   readonly clock: Clock;
   /** Runs the task after the event loop has served pending events: `setImmediate`. */
   readonly nextLoopTurn: (task: () => void) => void;
-  /** All requests that this process has in flight, including those with large bodies. */
-  readonly underWay: () => number;
+  /** The number of requests in flight that hold no large body, received or announced. */
+  readonly others: () => number;
   readonly reported?: TurnsReports;
 }
 
@@ -45,8 +45,6 @@ export class HeavyTurns implements Turns {
   /** Waiting steps by key, in the order in which the keys take turns. */
   readonly #queues = new Map<string, Step[]>();
   readonly #begun = new WeakSet<Exchange>();
-  /** Requests with large bodies that have not ended. */
-  readonly #large = new Set<Exchange>();
   #waiting = 0;
   #most = Infinity;
   /** The event loop has not run since the last step. */
@@ -76,7 +74,6 @@ export class HeavyTurns implements Turns {
 
   run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
     limit.cancellation.throwIfCancelled();
-    this.#countLarge(exchange);
     if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(exchange)) <= this.#setup.clock.now()) {
       this.#begun.add(exchange);
       return this.#timed(exchange, work);
@@ -84,12 +81,6 @@ export class HeavyTurns implements Turns {
     const refusal = this.#refusal(exchange);
     if (refusal) this.#setup.reported?.refused();
     return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
-  }
-
-  #countLarge(exchange: Exchange): void {
-    if (this.#large.has(exchange)) return;
-    this.#large.add(exchange);
-    exchange.onEnd(() => void this.#large.delete(exchange));
   }
 
   /** Refuses only requests that have had no turn: the work already done for others would be lost. */
@@ -171,17 +162,14 @@ export class HeavyTurns implements Turns {
     } finally {
       const took = clock.now() - from;
       this.#used.add(keyOf(exchange), took, from + took);
-      const alone = this.#isAlone;
+      const alone = this.#setup.others() === 0;
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
+      const unblock = (): void => this.#unblock();
       // The timer comes first: the loop iteration after it serves what has arrived meanwhile.
-      clock.after(0, () => nextLoopTurn(() => this.#unblock()));
+      if (alone) nextLoopTurn(unblock);
+      else clock.after(0, () => nextLoopTurn(unblock));
     }
-  }
-
-  /** True if all requests in flight have large bodies: there is no other work. */
-  get #isAlone(): boolean {
-    return this.#setup.underWay() <= this.#large.size;
   }
 
   #unblock(): void {

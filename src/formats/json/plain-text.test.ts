@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { LONG_RUN, PlainText } from './plain-text.ts';
+
+const isPlain = (byte: number): boolean => byte >= 0x20 && byte !== 0x22 && byte !== 0x5c;
+
+/** The plain twin. */
+function skipOneByOne(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && isPlain(bytes[at]!)) at += 1;
+  return at;
+}
+
+/** Long runs of plain bytes, of one value or mixed, with any byte between them. */
+const pieces = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.constantFrom(0x20, 0x61, 0x7f, 0x80, 0xff)),
+  },
+  { weight: 2, arbitrary: fc.tuple(fc.constant(1), fc.integer({ min: 0, max: 255 })) },
+);
+const texts = fc
+  .array(pieces, { maxLength: 12 })
+  .map((all) => Buffer.concat(all.map(([length, byte]) => Buffer.alloc(length, byte))));
+
+it('The end of plain text is found as byte by byte, from any index on and in any order of runs', () => {
+  fc.assert(
+    fc.property(texts, fc.array(fc.nat(40_000), { maxLength: 8 }), (bytes, jumps) => {
+      const text = new PlainText(bytes);
+      for (const from of jumps.map((jump) => Math.min(jump, bytes.length)).toSorted((a, b) => a - b)) {
+        const found = text.skip(from);
+        const expected = skipOneByOne(bytes, from);
+        if (found !== expected) {
+          expect(found).toBeLessThan(expected);
+          expect(bytes.length - found).toBeLessThan(LONG_RUN);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('Each byte that is not plain ends a run at each of 16 places, and no other byte does', () => {
+  for (let byte = 0; byte < 256; byte += 1)
+    for (let place = 0; place < 16; place += 1) {
+      const bytes = Buffer.alloc(256, 0x61);
+      bytes[100 + place] = byte;
+      const found = new PlainText(bytes).skip(3);
+      if (isPlain(byte)) expect(bytes.length - found).toBeLessThan(LONG_RUN);
+      else expect(found).toBe(100 + place);
+    }
+});
