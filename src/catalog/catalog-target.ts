@@ -65,6 +65,8 @@ export class CatalogTarget implements ResolvedTarget {
     this.#entry = entry;
     this.#quirks = location.quirks;
     this.#codec = location.codec;
+    // Requests share it.
+    Object.freeze(this);
   }
 
   /** The entry of a target; undefined for an object that no resolver created (such as a copy). */

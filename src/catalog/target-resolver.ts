@@ -11,10 +11,10 @@ import {
 } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
-import type { Location, ProviderEntry, ProviderName } from '../providers/provider.ts';
+import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
-import { CatalogTarget } from './catalog-target.ts';
+import { KnownPlace, KnownPlaces, type Located, type PlaceKey } from './known-places.ts';
 import { checkFurtherModels, checkModel } from './check-models.ts';
 import { checkFields } from './fields/check-fields.ts';
 import { customHost } from './custom-host.ts';
@@ -50,13 +50,7 @@ export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): Ca
   return new CatalogResolver(catalog, setup);
 }
 
-interface Located {
-  readonly location: Location;
-  /** The upstream counts no tokens, and the entry lets the gateway estimate them. */
-  readonly estimates: boolean;
-}
-
-function locate({ provider, count }: CatalogEntry, model: string, task: ModelTask, stream: boolean): Located {
+function locate({ provider, count }: CatalogEntry, { model, task, stream }: PlaceKey): Located {
   try {
     return { location: provider.locate(model, { task, stream }), estimates: false };
   } catch (error) {
@@ -89,6 +83,7 @@ function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boo
 export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
   readonly #labels: ModelNames;
+  readonly #places = new KnownPlaces();
 
   constructor(catalog: Catalog, setup: ResolverSetup) {
     this.#catalog = catalog;
@@ -99,13 +94,15 @@ export class CatalogResolver implements TargetResolver {
     const access = accessOf(exchange.caller);
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
-    const { location, estimates } = locate(entry, identifier.model, exchange.operation?.task ?? 'generate', stream);
+    const key = { model: identifier.model, task: exchange.operation?.task ?? 'generate', stream };
+    // An entry for one request is not kept.
+    const known =
+      place === undefined ? new KnownPlace(entry, key, locate(entry, key)) : this.#places.of(entry, key, locate);
     const chosen = { entry, place, access };
     checkModel(identifier.model, chosen);
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
-    const label = this.#labels.labelFor(entry.models, identifier.model, location.model);
-    return new CatalogTarget(entry, location, label, { name: identifier.model, estimates });
+    return known.target(this.#labels.labelFor(entry.models, identifier.model, known.location.model));
   }
 
   /** Resolves a model name without a task. Throws as `resolve` does. */

@@ -259,5 +259,5 @@ export function compose(instances: readonly Instance[]): Chain {
 const plainLink =
   ({ middleware }: Instance, downstream: Chain): Chain =>
   (ctx) =>
-    // See `AttemptScope`: a built-in plugin of an attempt reads no field that the scope lacks.
+    // See `Scope`: a built-in plugin reads no field that the scope of its level lacks.
     middleware(ctx as GatewayContext, () => downstream(ctx));

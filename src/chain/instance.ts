@@ -42,26 +42,26 @@ export interface PluginFailure {
   readonly error: unknown;
 }
 
-/** What a chain runs with: Koa's context, or an `AttemptScope`. */
+/** What a chain runs with: Koa's context, or a `Scope`. */
 export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
- * What an attempt chain runs with. Built-in plugins of an attempt read these two fields alone. The Koa context with the
- * attempt's own response is made when an external plugin needs it: making it costs as much as all built-in plugins of
- * the chain (measured).
+ * What a chain of a served request runs with. Koa's context is made when an external plugin needs it. Built-in plugins
+ * read the fields of the scope alone: a context costs as much as five of them, and the one of an attempt, with a response
+ * of its own, as much as all built-in plugins of its chain (measured).
  */
-export abstract class AttemptScope implements ChainContext {
+export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;
-  abstract readonly attempt: Attempt;
+  abstract readonly attempt: Attempt | undefined;
   abstract koa(): GatewayContext;
 }
 
 /** The context for Koa middleware. */
 export const koaContextOf = (ctx: ChainContext): GatewayContext =>
-  // Chains of the other levels run with Koa's own context.
-  ctx instanceof AttemptScope ? ctx.koa() : (ctx as GatewayContext);
+  // Dry runs have contexts of their own.
+  ctx instanceof Scope ? ctx.koa() : (ctx as GatewayContext);
 
 /** A plugin breaks the rules of a chain. This is a fault of its author, reported with the plugin's name. */
 export class ChainFault extends Error {

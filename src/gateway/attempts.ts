@@ -1,4 +1,4 @@
-import { AttemptScope, noReply, type Chain } from '../chain/instance.ts';
+import { koaContextOf, noReply, Scope, type Chain, type ChainContext } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
@@ -170,14 +170,14 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: Respon
   attempt.release();
 }
 
-class RunningAttempt extends AttemptScope {
+class RunningAttempt extends Scope {
   readonly exchange: Exchange;
   readonly attempt: TargetAttempt;
-  readonly #ctx: GatewayContext;
+  readonly #ctx: ChainContext;
   #koa: GatewayContext | undefined;
   #captured: ResponseCapture | undefined;
 
-  constructor(ctx: GatewayContext, attempt: TargetAttempt) {
+  constructor(ctx: ChainContext, attempt: TargetAttempt) {
     super();
     this.exchange = ctx.exchange;
     this.attempt = attempt;
@@ -191,7 +191,7 @@ class RunningAttempt extends AttemptScope {
 
   override koa(): GatewayContext {
     this.#captured ??= new ResponseCapture();
-    return (this.#koa ??= attemptContext(this.#ctx, this.attempt, this.#captured));
+    return (this.#koa ??= attemptContext(koaContextOf(this.#ctx), this.attempt, this.#captured));
   }
 
   /** Replies with the status that an external plugin has set, if one has. */

@@ -51,7 +51,10 @@ export class RequestBody {
   /** A top-level value as it will be sent. Parses only that value unless the body is already parsed. */
   value(key: string): unknown {
     const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
-    return json ? json[key] : this.#member(key)[key];
+    if (json) return json[key];
+    if (this.#isEdited(key)) return this.#member(key)[key];
+    const span = this.#shared.topLevel.get(key);
+    return span && this.#original(key, span);
   }
 
   has(key: string): boolean {
@@ -193,7 +196,7 @@ export class RequestBody {
   }
 
   #isEdited(key: string): boolean {
-    return this.#edits.some(({ path }) => path[0] === key);
+    return this.#edits.length > 0 && this.#edits.some(({ path }) => path[0] === key);
   }
 
   /**
@@ -204,6 +207,7 @@ export class RequestBody {
     const { bytes, json, values } = this.#shared;
     if (json) return json[key];
     if (values.has(key)) return values.get(key);
+    if (kind === 'boolean') return bytes[from] === LETTER_T;
     const value: unknown = JSON.parse(bytes.toString('utf8', from, to));
     if (kind === 'object' || kind === 'array') values.set(key, value);
     return value;
@@ -222,6 +226,8 @@ export class RequestBody {
       : before;
   }
 }
+
+const LETTER_T = 0x74;
 
 const UNLIMITED: JsonLimits = { depth: Infinity, keys: Infinity, items: Infinity };
 

@@ -57,6 +57,8 @@ export interface ProviderEntry {
    * @param model the caller's model name, without `@slug/`
    */
   locate(model: string, call: ModelCall): Location;
+  /** Changes (by identity) when `locate` may return another result for equal arguments. Default: never. */
+  locatesBy?(): object | undefined;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** The key of the entry's access tokens in the token store; undefined where it has none. */

@@ -211,9 +211,17 @@ function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): 
   return choice.fallsThrough(error) ? error : undefined;
 }
 
+/** The secrets of credentials that an entry returns for many requests. */
+const secretsOfHeaders = new WeakMap<Headers, readonly string[]>();
+
 /** Credential values without their scheme, as an upstream might quote them. */
-function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
-  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
+function secretsOf(credentials: Headers): readonly string[] {
+  let secrets = secretsOfHeaders.get(credentials);
+  if (!secrets) {
+    secrets = Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
+    secretsOfHeaders.set(credentials, secrets);
+  }
+  return secrets;
 }
 
 function newTry(call: number, startedAt: number): TryRecord {

@@ -42,9 +42,22 @@ function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
 const FORWARDED =
   /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
 
+/** Whether a name is forwarded. Upstreams send the same few dozen names with each reply. */
+const forwarded = new Map<string, boolean>();
+const MAX_NAMES = 500;
+
+function isForwarded(name: string): boolean {
+  let known = forwarded.get(name);
+  if (known === undefined) {
+    if (forwarded.size === MAX_NAMES) forwarded.clear();
+    forwarded.set(name, (known = FORWARDED.test(name)));
+  }
+  return known;
+}
+
 function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, outbound: Outbound): Reply {
   const headers: Record<string, string> = {};
-  for (const name in result.headers) if (FORWARDED.test(name)) headers[name] = result.headers[name]!;
+  for (const name in result.headers) if (isForwarded(name)) headers[name] = result.headers[name]!;
   headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
   if (outbound.stream) headers['cache-control'] = 'no-cache';
   return { status: result.status, headers, body: result.body, stream: outbound.stream };

@@ -7,6 +7,7 @@ import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../../gateway/admission/in-flight.ts';
 import { bindReplies } from '../../gateway/koa-reply.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
+import type { Incoming } from '../../gateway/request-scope.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
 import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.ts';
 import type { Duplex } from 'node:stream';
@@ -37,11 +38,11 @@ export function createDataServer(
   bindReplies(app);
   const router = new Router();
   for (const route of routes)
-    router.register(route.path, [route.method.toLowerCase()], (ctx) => handle(ctx, route.read(ctx)), {
+    router.register(route.path, [route.method.toLowerCase()], (ctx) => handle(ofKoa(ctx), route.read(ctx)), {
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use((ctx) => handle(ctx, unserved(ctx)));
+  app.use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
   // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
 
@@ -51,8 +52,12 @@ export function createDataServer(
     const route = fixedRoute(req);
     if (!route) return void answer(req, res);
     // The middleware of Koa and of its router would only find the same route (8 µs per request, measured).
-    res.statusCode = 404;
-    void handle(app.createContext(req, res), route.read({ path: req.url ?? '', headers: req.headers }));
+    const koa = (): Koa.Context => {
+      // Koa's default: no middleware has replied.
+      res.statusCode = 404;
+      return app.createContext(req, res);
+    };
+    void handle({ req, res, koa }, route.read({ path: req.url ?? '', headers: req.headers }));
   };
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const server = createServer(
@@ -76,6 +81,8 @@ export function createDataServer(
   server.maxHeadersCount = 0;
   return { server, pipelines };
 }
+
+const ofKoa = (ctx: Koa.Context): Incoming => ({ req: ctx.req, res: ctx.res, koa: () => ctx });
 
 /** Runs at the start and at each reload: node:http reads these fields when it uses them. */
 export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {

@@ -30,6 +30,7 @@ function createEntry(slug: string, allowInsecure: boolean, locate: Locate, ident
       return credentials.tokenKey;
     },
     locate: (model, call) => locate(model, call, credentials.headers),
+    locatesBy: () => credentials.headers,
     authorize: (caller) => credentials.authorize(caller),
     forgetCredentials: (refused) => credentials.forget?.(refused) ?? false,
     async open() {

@@ -1,0 +1,69 @@
+import type { ModelTask } from '../plugin/index.ts';
+import type { Location } from '../providers/provider.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { CatalogTarget } from './catalog-target.ts';
+
+/** A model name within an entry, and its use. */
+export interface PlaceKey {
+  readonly model: string;
+  readonly task: ModelTask;
+  readonly stream: boolean;
+}
+
+export interface Located {
+  readonly location: Location;
+  /** The upstream counts no tokens, and the entry lets the gateway estimate them. */
+  readonly estimates: boolean;
+}
+
+/** The place of a model, and the target that requests to it share. */
+export class KnownPlace implements Located {
+  readonly location: Location;
+  readonly estimates: boolean;
+  readonly key: PlaceKey;
+  readonly locatedBy: object | undefined;
+  readonly #entry: CatalogEntry;
+  #target: CatalogTarget | undefined;
+
+  constructor(entry: CatalogEntry, key: PlaceKey, { location, estimates }: Located) {
+    this.#entry = entry;
+    this.key = key;
+    this.location = location;
+    this.estimates = estimates;
+    this.locatedBy = entry.provider.locatesBy?.();
+  }
+
+  /** @param label the model in metrics, which may change */
+  target(label: string): CatalogTarget {
+    if (this.#target?.modelLabel !== label) {
+      const more = { name: this.key.model, estimates: this.estimates };
+      this.#target = new CatalogTarget(this.#entry, this.location, label, more);
+    }
+    return this.#target;
+  }
+}
+
+/** Models of one entry. Callers choose their names, so the number has a bound. */
+const MAX_MODELS = 200;
+
+/** The places of an entry's models: nearly all requests name one of a few. */
+export class KnownPlaces {
+  readonly #byEntry = new WeakMap<CatalogEntry, Map<string, KnownPlace[]>>();
+
+  /** @param locate may throw; its errors are not kept */
+  of(entry: CatalogEntry, key: PlaceKey, locate: (entry: CatalogEntry, key: PlaceKey) => Located): KnownPlace {
+    let byModel = this.#byEntry.get(entry);
+    if (!byModel) this.#byEntry.set(entry, (byModel = new Map<string, KnownPlace[]>()));
+    const places = byModel.get(key.model) ?? [];
+    const { task, stream } = key;
+    const at = places.findIndex((place) => place.key.task === task && place.key.stream === stream);
+    const known = places[at];
+    if (known && known.locatedBy === entry.provider.locatesBy?.()) return known;
+    const place = new KnownPlace(entry, key, locate(entry, key));
+    if (known) places[at] = place;
+    else places.push(place);
+    if (byModel.size >= MAX_MODELS && !byModel.has(key.model)) byModel.clear();
+    byModel.set(key.model, places);
+    return place;
+  }
+}
