@@ -30,7 +30,8 @@ export class RequestBody {
     // Decoding would silently replace invalid bytes by U+FFFD (RFC 8259, section 8.1 requires UTF-8).
     if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
     const scanned = scanObject(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
-    return new RequestBody({ bytes, ...scanned, values: new Map(), json: undefined }, []);
+    const { topLevel, longTexts } = scanned;
+    return new RequestBody({ bytes, topLevel, longTexts, values: undefined, json: undefined }, NO_EDITS);
   }
 
   /** The caller's bytes. */
@@ -206,10 +207,10 @@ export class RequestBody {
   #original(key: string, { from, to, kind }: FieldSpan): unknown {
     const { bytes, json, values } = this.#shared;
     if (json) return json[key];
-    if (values.has(key)) return values.get(key);
+    if (values?.has(key)) return values.get(key);
     if (kind === 'boolean') return bytes[from] === LETTER_T;
     const value: unknown = JSON.parse(bytes.toString('utf8', from, to));
-    if (kind === 'object' || kind === 'array') values.set(key, value);
+    if (kind === 'object' || kind === 'array') (this.#shared.values ??= new Map<string, unknown>()).set(key, value);
     return value;
   }
 
@@ -227,6 +228,7 @@ export class RequestBody {
   }
 }
 
+const NO_EDITS: readonly Edit[] = [];
 const LETTER_T = 0x74;
 
 const UNLIMITED: JsonLimits = { depth: Infinity, keys: Infinity, items: Infinity };
@@ -241,7 +243,7 @@ interface Shared {
   readonly topLevel: TopLevel;
   readonly longTexts: readonly number[];
   /** Parsed top-level objects and lists. */
-  readonly values: Map<string, unknown>;
+  values: Map<string, unknown> | undefined;
   json: Record<string, unknown> | undefined;
 }
 

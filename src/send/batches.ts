@@ -2,7 +2,9 @@ import { ReplyFault } from '../formats/format.ts';
 import { Cancellation, GatewayError, UpstreamError, type Batch, type ReplyReaderLike } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { toUpstreamError } from '../upstream/upstream-error.ts';
-import { sendUntilReply, connectionsOf, type SendJob, type UpstreamCall } from './call.ts';
+import { connectionsOf } from './call-request.ts';
+import { sendUntilReply } from './call.ts';
+import type { SendJob, UpstreamCall } from './send-job.ts';
 import { createSignals } from '../formats/events.ts';
 
 /** Cancellation reason of calls that did not fail themselves. No client sees it. */

@@ -1,46 +1,14 @@
-import type { CatalogEntry } from '../catalog/catalog.ts';
-import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import {
-  GatewayError,
-  UpstreamError,
-  type Attempt,
-  type Clock,
-  type Exchange,
-  type Outbound,
-  type TryRecord,
-  type Limit,
-} from '../plugin/index.ts';
+import { GatewayError, UpstreamError, type Clock, type Outbound, type TryRecord, type Limit } from '../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
-import type { CommittedReply, Hold, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
+import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
   readRetryAfter,
   readShouldRetry,
   toUpstreamError,
   type UpstreamErrorContext,
 } from '../upstream/upstream-error.ts';
-
-export interface SenderSetup {
-  readonly upstream: Upstream;
-  readonly clock: Clock;
-  readonly limits: ServerSettings['limits'];
-  /** See `OutboundRequest.onHold`. */
-  readonly hold: (exchange: Exchange, bytes: number) => boolean;
-}
-
-/** An attempt to send. */
-export interface SendJob {
-  readonly setup: SenderSetup;
-  readonly exchange: Exchange;
-  readonly attempt: Attempt;
-  readonly outbound: Outbound;
-  readonly entry: CatalogEntry;
-}
-
-/** One call to the upstream. */
-export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
-  /** The call's number within its batch. */
-  readonly number: number;
-}
+import { CallRequest, deadlineOf } from './call-request.ts';
+import type { SendJob, UpstreamCall } from './send-job.ts';
 
 interface CallReply {
   readonly reply: CommittedReply;
@@ -89,8 +57,6 @@ function withoutSignatures(
   return { ...call, body: lighter.body };
 }
 
-export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
-
 type Headers = Readonly<Record<string, string>>;
 
 const isSame = (one: Headers, other: Headers): boolean =>
@@ -129,9 +95,6 @@ function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
   return new UpstreamError('timeout_total', `${limit} (timeouts.total) ${when}`, { provider: slug, ofGateway: true });
 }
 
-const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
-  attempt.deadline < exchange.deadline ? 'total' : 'request';
-
 interface Outcome {
   /** The credential headers of the request. */
   readonly credentials: Headers;
@@ -142,86 +105,22 @@ interface Outcome {
 
 /** @param fresh credentials that replace refused ones */
 async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
-  const { setup, exchange, attempt, outbound, entry } = job;
-  const { upstream, clock, limits } = setup;
-  const { body, stream, openReader, cancellation } = call;
+  const { setup, attempt } = job;
+  const { upstream, clock } = setup;
   const record = newTry(call.number, clock.now());
   attempt.tries.push(record);
   try {
     const known = fresh ?? authorize(job, call);
     const credentials = known instanceof Promise ? await known : known;
-    const errors: UpstreamErrorContext = {
-      provider: entry.provider.slug,
-      credentials: entry.provider.usesCallersToken ? 'caller' : 'entry',
-      secrets: secretsOf(credentials),
-    };
-    const request: OutboundRequest = {
-      body,
-      stream,
-      openReader,
-      cancellation,
-      origin: {
-        url: outbound.origin,
-        allowInsecure: entry.provider.allowInsecure,
-        ...(entry.provider.chosenByCaller && { chosenByCaller: true }),
-        connections: connectionsOf(job),
-      },
-      caller: exchange.caller?.keyId ?? exchange.request.remoteAddress,
-      method: 'POST',
-      path: outbound.path,
-      headers: { ...outbound.headers, ...credentials },
-      timeouts: attempt.timeouts,
-      deadline: attempt.deadline,
-      deadlineOf: deadlineOf(exchange, attempt),
-      requestMs: exchange.deadline - exchange.startedAt,
-      commit: attempt.target.commit,
-      hold: holdOf(attempt, stream, limits),
-      onBlocked: () => blockedError(attempt, errors),
-      maxReplyBytes: limits.reply,
-      onHold: (bytes) => setup.hold(exchange, bytes),
-      errors,
-    };
+    const request = new CallRequest(job, call, credentials);
     const result = await upstream.send(request, record);
     record.status = result.status;
-    return { result, errors, record, credentials };
+    return { result, errors: request.errors, record, credentials };
   } catch (thrown) {
     record.error = thrown instanceof GatewayError ? thrown : undefined;
     record.endedAt ??= clock.now();
     throw thrown;
   }
-}
-
-/**
- * Created once: `fallsThrough` is called with it for every stream, and creating its stack would be most of the cost.
- */
-const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
-
-/** If the config would fall through, a stream without content is held until `timeouts.first_content`. */
-function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetup['limits']): Hold {
-  const outlastsSilence = stream && choice.fallsThrough(NO_CONTENT);
-  if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
-  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
-}
-
-/** Undefined unless the config falls through: then the client gets the reply as the provider sent it. */
-function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): UpstreamError | undefined {
-  const error = new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", {
-    ...(provider !== undefined && { provider }),
-  });
-  return choice.fallsThrough(error) ? error : undefined;
-}
-
-/** The secrets of credentials that an entry returns for many requests. */
-const secretsOfHeaders = new WeakMap<Headers, readonly string[]>();
-
-/** Credential values without their scheme, as an upstream might quote them. */
-function secretsOf(credentials: Headers): readonly string[] {
-  let secrets = secretsOfHeaders.get(credentials);
-  if (!secrets) {
-    secrets = Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
-    secretsOfHeaders.set(credentials, secrets);
-  }
-  return secrets;
 }
 
 function newTry(call: number, startedAt: number): TryRecord {

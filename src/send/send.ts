@@ -2,7 +2,8 @@ import { entryOf } from '../catalog/catalog-target.ts';
 import { GatewayError, type Outbound, type Reply, type Sender } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { sendBatch } from './batches.ts';
-import { sendUntilReply, type SenderSetup, type SendJob, type UpstreamCall } from './call.ts';
+import { sendUntilReply } from './call.ts';
+import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 /** Sends an attempt's request: authorises, connects, waits for the commit gate, and turns refusals into errors. */
 export function createSender(setup: SenderSetup): Sender {

@@ -41,15 +41,14 @@ const JOINED = 64;
 
 /** The bytes of a reply before commit, and the memory reported for them. */
 export class ReplyBuffer {
-  readonly #onHold: ((bytes: number) => boolean) | undefined;
+  readonly #request: Pick<OutboundRequest, 'onHold'>;
   #pieces: Buffer[] = [];
   /** Number of pieces at the end that are not joined yet. */
   #loose = 0;
   #counted = 0;
 
-  /** @param onHold see `OutboundRequest` */
-  constructor(onHold: ((bytes: number) => boolean) | undefined) {
-    this.#onHold = onHold;
+  constructor(request: Pick<OutboundRequest, 'onHold'>) {
+    this.#request = request;
   }
 
   keep(piece: Buffer): void {
@@ -71,7 +70,7 @@ export class ReplyBuffer {
   count(bytes: number): boolean {
     const more = bytes - this.#counted;
     this.#counted = bytes;
-    return this.#onHold?.(more) ?? true;
+    return this.#request.onHold?.(more) ?? true;
   }
 
   /** Releases the counted bytes: they have been sent, or never will be. */
@@ -79,6 +78,6 @@ export class ReplyBuffer {
     if (this.#counted === 0) return;
     const counted = this.#counted;
     this.#counted = 0;
-    this.#onHold?.(-counted);
+    this.#request.onHold?.(-counted);
   }
 }

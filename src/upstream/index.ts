@@ -55,11 +55,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (!request.path.startsWith('/'))
         throw new GatewayError('internal_error', `The outbound path ${request.path} has no leading slash.`);
       const directory = request.origin.chosenByCaller ? callersPools : pools;
-      new Try(directory.get(request.origin), request, {
-        clock,
-        timings,
-        settle: { resolve, reject },
-      }).begin();
+      const settle = { resolve, reject };
+      new Try(directory.get(request.origin), request, { clock, timings, settle }).begin();
     });
   }
 

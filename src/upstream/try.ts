@@ -67,7 +67,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { path, method, headers, body } = request;
     super(pool, { path, method, headers, body: body ?? null }, request.caller);
     this.#request = request;
-    this.#held = new ReplyBuffer(request.onHold);
+    this.#held = new ReplyBuffer(request);
     this.#clock = context.clock;
     this.#timings = context.timings;
     this.#settle = context.settle;

@@ -63,10 +63,10 @@ export interface OutboundRequest {
    * Called with the change in the number of bytes held before commit (negative when they are released). False: all replies together
    * hold too much, and a reply with content should commit.
    */
-  readonly onHold?: (bytes: number) => boolean;
+  onHold?(bytes: number): boolean;
   readonly cancellation: Cancellation;
   /** For a reply that is only a content filter's stop: returns the failure where another target can be tried. */
-  readonly onBlocked?: () => GatewayError | undefined;
+  onBlocked?(): GatewayError | undefined;
   /** Context of this request's errors, such as the entry's name and the secrets to remove. */
   readonly errors?: UpstreamErrorContext;
   /** Called after the reply's headers to create the reader of its body. */

@@ -1,0 +1,126 @@
+import type { CatalogEntry } from '../catalog/catalog.ts';
+import { UpstreamError, type Attempt, type Exchange, type GatewayError } from '../plugin/index.ts';
+import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
+import type { UpstreamErrorContext } from '../upstream/upstream-error.ts';
+import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
+
+type CredentialHeaders = Readonly<Record<string, string>>;
+
+/** A call as the upstream room takes it: what the job, the call and the credentials say, in one object per try. */
+export class CallRequest implements OutboundRequest {
+  readonly method = 'POST';
+  readonly body: OutboundRequest['body'];
+  readonly stream: boolean;
+  readonly openReader: OutboundRequest['openReader'];
+  readonly cancellation: OutboundRequest['cancellation'];
+  readonly origin: Origin;
+  readonly caller: string;
+  readonly path: string;
+  readonly headers: CredentialHeaders;
+  readonly timeouts: OutboundRequest['timeouts'];
+  readonly deadline: number;
+  readonly hold: Hold;
+  readonly #job: SendJob;
+  readonly #credentials: CredentialHeaders;
+
+  constructor(job: SendJob, call: UpstreamCall, credentials: CredentialHeaders) {
+    const { exchange, attempt, outbound, setup } = job;
+    this.body = call.body;
+    this.stream = call.stream;
+    this.openReader = call.openReader;
+    this.cancellation = call.cancellation;
+    this.origin = originOf(job);
+    this.caller = exchange.caller?.keyId ?? exchange.request.remoteAddress;
+    this.path = outbound.path;
+    this.headers = { ...outbound.headers, ...credentials };
+    this.timeouts = attempt.timeouts;
+    this.deadline = attempt.deadline;
+    this.hold = holdOf(attempt, call.stream, setup.limits);
+    this.#job = job;
+    this.#credentials = credentials;
+  }
+
+  get commit(): OutboundRequest['commit'] {
+    return this.#job.attempt.target.commit;
+  }
+
+  get maxReplyBytes(): number {
+    return this.#job.setup.limits.reply;
+  }
+
+  get deadlineOf(): 'total' | 'request' {
+    return deadlineOf(this.#job.exchange, this.#job.attempt);
+  }
+
+  get requestMs(): number {
+    const { deadline, startedAt } = this.#job.exchange;
+    return deadline - startedAt;
+  }
+
+  get errors(): UpstreamErrorContext {
+    const { provider } = this.#job.entry;
+    return {
+      provider: provider.slug,
+      credentials: provider.usesCallersToken ? 'caller' : 'entry',
+      secrets: secretsOf(this.#credentials),
+    };
+  }
+
+  onHold(bytes: number): boolean {
+    const { setup, exchange } = this.#job;
+    return setup.hold(exchange, bytes);
+  }
+
+  /** Undefined unless the config falls through: then the client gets the reply as the provider sent it. */
+  onBlocked(): GatewayError | undefined {
+    const { attempt, entry } = this.#job;
+    const error = new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", {
+      provider: entry.provider.slug,
+    });
+    return attempt.choice.fallsThrough(error) ? error : undefined;
+  }
+}
+
+export const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
+  attempt.deadline < exchange.deadline ? 'total' : 'request';
+
+export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
+
+/** The last origin of each entry: an entry has one or a few. */
+const origins = new WeakMap<CatalogEntry, Origin>();
+
+function originOf(job: SendJob): Origin {
+  const { entry, outbound } = job;
+  const connections = connectionsOf(job);
+  const last = origins.get(entry);
+  if (last?.url === outbound.origin && last.connections === connections) return last;
+  const { allowInsecure, chosenByCaller } = entry.provider;
+  const origin = { url: outbound.origin, allowInsecure, connections, ...(chosenByCaller && { chosenByCaller }) };
+  origins.set(entry, origin);
+  return origin;
+}
+
+/**
+ * Created once: `fallsThrough` is called with it for every stream, and creating its stack would be most of the cost.
+ */
+const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
+
+/** If the config would fall through, a stream without content is held until `timeouts.first_content`. */
+function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetup['limits']): Hold {
+  const outlastsSilence = stream && choice.fallsThrough(NO_CONTENT);
+  if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
+  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
+}
+
+/** The secrets of credentials that an entry returns for many requests. */
+const secretsOfHeaders = new WeakMap<CredentialHeaders, readonly string[]>();
+
+/** Credential values without their scheme, as an upstream might quote them. */
+function secretsOf(credentials: CredentialHeaders): readonly string[] {
+  let secrets = secretsOfHeaders.get(credentials);
+  if (!secrets) {
+    secrets = Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
+    secretsOfHeaders.set(credentials, secrets);
+  }
+  return secrets;
+}
