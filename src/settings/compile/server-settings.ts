@@ -233,7 +233,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
 
 /** Limits that all concurrent requests share. */
 function compileLoadLimits(limits: Limits) {
-  const inFlight = limits.in_flight ?? 1000;
+  const inFlight = limits.in_flight ?? 2000;
   const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
   return {
     connections: limits.connections ?? inFlight,
