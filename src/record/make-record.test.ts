@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, GatewayError, UpstreamError, type ErrorCode, type Exchange } from '../plugin/index.ts';
 import { ERROR_LABELS, ERROR_TYPES } from './error-types.ts';
-import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf, WALL } from './exchange.testkit.ts';
+import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf, vertex, WALL } from './exchange.testkit.ts';
 import { recordOf as recordWith } from './make-record.ts';
 import type { RecordEnd, RequestRecord } from './record.ts';
 
@@ -31,6 +32,21 @@ describe('the record of a request', () => {
       firstContentMs: 305,
     });
     expect(attempts[0]?.firstContentMs).toBe(300);
+  });
+
+  it('has the address of each target without its query, whichever came before', () => {
+    const place = fc.record({
+      origin: fc.constantFrom('https://a.test', 'https://b.test', ''),
+      path: fc.constantFrom('', '/v1/messages', '/v1/messages?key=canary', '/v1?key=canary', '/v1'),
+    });
+    fc.assert(
+      fc.property(fc.array(place, { maxLength: 20 }), (places) => {
+        for (const { origin, path } of places) {
+          const exchange = exchangeOf({ attempts: [attemptOf({ resolved: { ...vertex, origin, path } })] });
+          expect(recordOf(exchange, endOf(), 1).attempts[0]!.place!.url).toBe(origin + path.split('?')[0]!);
+        }
+      }),
+    );
   });
 
   it('counts backoff between tries as waiting, time between attempts as overhead, overlapping attempts once', () => {

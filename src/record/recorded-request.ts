@@ -4,16 +4,10 @@ import type { RecordedAttempt } from './record.ts';
 
 const NONE: readonly never[] = [];
 
-/** How the request of an attempt differs from that of the caller. */
-export function recordRequest(attempt: Attempt): Pick<RecordedAttempt, 'losses' | 'files' | 'defaulted' | 'estimated'> {
-  const { defaulted, resolved } = attempt;
+/** What the request of an attempt lost of the caller's. */
+export function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
   const losses = lossesOf(attempt);
-  return {
-    losses: losses.length === 0 ? NONE : losses.map(recordLoss),
-    files: recordFiles(attempt),
-    defaulted: defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE,
-    estimated: resolved?.estimatesTokens ?? false,
-  };
+  return losses.length === 0 ? NONE : losses.map(recordLoss);
 }
 
 const recordLoss = ({ param, action, count }: Attempt['losses'][number]): RecordedAttempt['losses'][number] => ({
@@ -22,8 +16,13 @@ const recordLoss = ({ param, action, count }: Attempt['losses'][number]): Record
   ...(count !== undefined && { count }),
 });
 
+export const isEstimated = ({ resolved }: Attempt): boolean => resolved?.estimatesTokens ?? false;
+
+export const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
+  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
+
 /** Several parts may name one file; all of them reach a target in the same way. */
-function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
+export function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
   if (!storedFiles) return NONE;
   return [...new Map(storedFiles.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values()];
 }

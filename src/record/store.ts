@@ -1,7 +1,7 @@
 import type { Clock, Exchange } from '../plugin/index.ts';
 import { LiveList, type Listed } from '../plugin/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
-import { recordJson, recordLineJson, storedRecord } from './json.ts';
+import { recordJson, recordLineJson, storedRecord, type StoredRecord } from './json.ts';
 import { recordOf } from './make-record.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -27,12 +27,12 @@ type LookedUp = Pick<RequestRecord, 'id' | 'explainId' | 'state' | 'keyId' | 'co
 
 /** The record of an ended request. */
 interface KeptRecord extends LookedUp {
-  readonly text: string;
+  readonly values: StoredRecord;
 }
 
 /**
  * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
- * one is stored as text. There is no index: scanning all of them takes a millisecond per admin query, while an index
+ * one is stored as a flat list of values. There is no index: scanning all of them takes a millisecond per admin query, while an index
  * would cost time in every request.
  */
 export class RecordStore {
@@ -70,7 +70,7 @@ export class RecordStore {
   keep(record: BoundedRecord): void {
     if (this.#capacity === 0) return;
     const { id, explainId, state, keyId, configId } = record;
-    const kept = { id, explainId, state, keyId, configId, text: storedRecord(record) };
+    const kept = { id, explainId, state, keyId, configId, values: storedRecord(record) };
     if (this.#kept.length < this.#capacity) {
       this.#kept.push(kept);
       return;
@@ -107,15 +107,15 @@ export class RecordStore {
     return lines;
   }
 
-  /** The texts of records, of running requests first, latest first. */
-  *#stored(matches: (record: LookedUp) => boolean): Generator<string> {
+  /** The stored forms of records, of running requests first, latest first. */
+  *#stored(matches: (record: LookedUp) => boolean): Generator<StoredRecord> {
     this.#flush();
     if (this.#capacity === 0) return;
     for (const request of this.#open.all().toReversed()) {
       const record = this.#recordOf(request);
       if (matches(record)) yield storedRecord(record);
     }
-    for (const record of this.#latestFirst()) if (matches(record)) yield record.text;
+    for (const record of this.#latestFirst()) if (matches(record)) yield record.values;
   }
 
   #latestFirst(): KeptRecord[] {

@@ -1,9 +1,10 @@
+import type { Usage } from '../../formats/events.ts';
 import { countLosses, type ChosenBranch } from '../../plugin/index.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedSkip, RecordedTry } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../traces/span-names.ts';
 import type { RecordField } from './record-field.ts';
-import { rows } from './rows.ts';
+import { group, rows } from './rows.ts';
 
 /** One physical request of an attempt. */
 const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
@@ -20,6 +21,15 @@ const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   },
   { record: 'resent', as: 'plain', value: ({ resent }) => resent || undefined },
   { record: 'call', as: 'plain', value: ({ call }) => call || undefined },
+];
+
+/** The tokens of an attempt. */
+export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
+  { line: 'input', record: 'input', as: 'plain', value: ({ input }) => input },
+  { line: 'output', record: 'output', as: 'plain', value: ({ output }) => output },
+  { line: 'cache_read', record: 'cache_read', as: 'plain', value: ({ cacheRead }) => cacheRead },
+  { line: 'cache_write', record: 'cache_write', as: 'plain', value: ({ cacheWrite }) => cacheWrite },
+  { line: 'reasoning', record: 'reasoning', as: 'plain', value: ({ reasoning }) => reasoning },
 ];
 
 /** One attempt at a target. */
@@ -61,7 +71,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { record: 'semantic', as: 'json', value: ({ semantic }) => semantic && wholeSemantic(semantic) },
   { record: 'finish_reason', as: 'text', value: ({ finish }) => finish },
   { span: SPAN.finishReasons, as: 'texts', value: finishReasonsOf },
-  { record: 'tokens', as: 'numbers', value: tokensOf },
+  group({ record: 'tokens' }, TOKEN_FIELDS, ({ usage }) => usage),
   { span: SPAN.inputTokens, as: 'plain', value: ({ usage }) => usage?.input },
   { span: SPAN.outputTokens, as: 'plain', value: ({ usage }) => usage?.output },
   { span: SPAN.cacheReadTokens, as: 'plain', value: ({ usage }) => usage?.cacheRead },
@@ -127,18 +137,6 @@ export function filesOf({ files }: RecordedAttempt): readonly object[] | undefin
 /** Undefined for an empty list. */
 export function textsOf<T>(list: readonly T[], write: (item: T) => string): string[] | undefined {
   return list.length === 0 ? undefined : list.map(write);
-}
-
-export function tokensOf({ usage }: RecordedAttempt): object | undefined {
-  return (
-    usage && {
-      input: usage.input,
-      output: usage.output,
-      cache_read: usage.cacheRead,
-      cache_write: usage.cacheWrite,
-      reasoning: usage.reasoning,
-    }
-  );
 }
 
 function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {

@@ -13,12 +13,38 @@ type WriteMember<T> = (of: T) => string;
  * @param before what precedes the first field; `''` only if that field is never absent
  */
 export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): WriteMember<T> {
-  const members = fields
-    .filter(({ line }) => line !== undefined)
-    .map((field, index) => memberOf(field, `${index === 0 ? before : ','}"${field.line}":`));
+  const shown = fields.filter(({ line }) => line !== undefined);
+  const runs: WriteMember<T>[][] = [];
+  for (const [index, field] of shown.entries()) {
+    const write = memberOf(field, `${index === 0 ? before : ','}"${field.line}":`);
+    // Texts recur: the next request often has the same ones.
+    if (field.as === 'text' && shown[index - 1]?.as === 'text') runs.at(-1)!.push(write);
+    else runs.push([write]);
+  }
+  const writers = runs.map((run) => (run.length === 1 ? run[0]! : runWriter(run)));
   return (of) => {
     let text = '';
-    for (const member of members) text += member(of);
+    for (const write of writers) text += write(of);
+    return text;
+  };
+}
+
+/** Keeps the joined text of several members while all of them stay the same: each join makes an object per request. */
+function runWriter<T>(run: readonly WriteMember<T>[]): WriteMember<T> {
+  const latest = run.map(() => '');
+  let isJoined = false;
+  let text = '';
+  return (of) => {
+    for (let index = 0; index < run.length; index += 1) {
+      const member = run[index]!(of);
+      if (member === latest[index]) continue;
+      latest[index] = member;
+      isJoined = false;
+    }
+    if (isJoined) return text;
+    text = '';
+    for (const member of latest) text += member;
+    isJoined = true;
     return text;
   };
 }
@@ -30,7 +56,7 @@ function memberOf<T>(field: RecordField<T>, name: string): WriteMember<T> {
     case 'unique':
       return member(name, field.value, uniqueText);
     case 'plain':
-      return member(name, field.value, plainText);
+      return plainMember(field.value, name);
     case 'ms':
       return member(name, field.value, msText);
     case 'time':
@@ -39,11 +65,9 @@ function memberOf<T>(field: RecordField<T>, name: string): WriteMember<T> {
       const texts = new RecurringTexts(quoted);
       return member(name, field.value, (all) => `[${all.map((text) => texts.of(text)).join(',')}]`);
     }
-    case 'numbers':
-      return member(name, field.value, JSON.stringify);
     case 'json':
       return member(name, field.value, (value) => scrub(JSON.stringify(value)));
-    case 'rows':
+    case 'nested':
       return member(name, field.lineText, (text) => text);
   }
 }
@@ -52,6 +76,19 @@ function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (v
   return (of) => {
     const value = valueOf(of);
     return value === undefined ? '' : name + write(value);
+  };
+}
+
+/** Remembers the latest member: a status, and most flags, equal those of the request before. */
+function plainMember<T>(valueOf: (of: T) => number | boolean | undefined, name: string): WriteMember<T> {
+  let latest: number | boolean | undefined;
+  let text = '';
+  return (of) => {
+    const value = valueOf(of);
+    if (value === latest) return text;
+    text = value === undefined ? '' : name + plainText(value);
+    latest = value;
+    return text;
   };
 }
 

@@ -12,9 +12,7 @@ interface Notations {
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly texts: string[];
-  /** An object of numbers. */
-  readonly numbers: object;
-  /** Any other object. */
+  /** An object that few requests have; see `group` for others. */
   readonly json: object;
 }
 
@@ -39,17 +37,36 @@ type SingleField<T> = {
   };
 }[keyof Notations];
 
-/** A field with a list of objects; see `rows`. */
-interface RowsField<T> extends ShownAs {
-  readonly as: 'rows';
+/** A field of objects that have fields of their own; see `rows` and `group`. */
+interface NestedField<T> extends ShownAs {
+  readonly as: 'nested';
   readonly lineText: (of: T) => string | undefined;
-  readonly stored: (of: T) => StoredValue;
-  readonly named: (stored: readonly StoredValue[][]) => object[];
+  readonly store: StoreValues<T>;
+  readonly read: (from: ValueReader) => unknown;
   readonly span?: never;
 }
 
 /** One fact of a record: its value, and its name in each place that shows it. */
-export type RecordField<T> = SingleField<T> | RowsField<T>;
+export type RecordField<T> = SingleField<T> | NestedField<T>;
 
-/** A value of a stored record. */
-export type StoredValue = string | number | boolean | null | undefined | object;
+/** A value of a stored record, which has no objects. */
+export type StoredValue = string | number | boolean | undefined;
+
+/** Writes values from the position `at` on. Returns the position after them. */
+export type StoreValues<T> = (of: T, into: StoredValue[], at: number) => number;
+
+/** Reads stored values in the order in which they were written. */
+export class ValueReader {
+  readonly #values: readonly StoredValue[];
+  #at = 0;
+
+  constructor(values: readonly StoredValue[]) {
+    this.#values = values;
+  }
+
+  next(): StoredValue {
+    const value = this.#values[this.#at];
+    this.#at += 1;
+    return value;
+  }
+}

@@ -9,16 +9,26 @@ import {
   semanticOf,
   SKIP_FIELDS,
   textsOf,
+  TOKEN_FIELDS,
   tokenCountOf,
-  tokensOf,
 } from './attempt-fields.ts';
 import type { RecordField } from './record-field.ts';
-import { rows } from './rows.ts';
+import { group, rows } from './rows.ts';
 
 const isOver = ({ state }: BoundedRecord): boolean => state !== 'running';
 /** The attempt that answered, or the last that failed. */
 const lastOf = ({ attempts }: BoundedRecord): RecordedAttempt | undefined => attempts.at(-1);
 const placeOf = (record: BoundedRecord): RecordedAttempt['place'] => lastOf(record)?.place;
+
+const CONFIG_FIELDS: readonly RecordField<BoundedRecord>[] = [
+  { record: 'id', as: 'text', value: ({ configId }) => configId },
+  { record: 'hash', as: 'text', value: ({ configHash }) => configHash },
+];
+
+const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[] = [
+  { record: 'id', as: 'text', value: ({ id }) => id },
+  { record: 'version', as: 'plain', value: ({ version }) => version },
+];
 
 /**
  * What the access line, the admin listener's records and the server span show of a request, in the order in which they
@@ -68,13 +78,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'text',
     value: ({ configId, configHash }) => (configId ? configHash : undefined),
   },
-  {
-    record: 'config',
-    as: 'json',
-    value: ({ configId: id, configHash: hash }) => (id ? { id, hash } : undefined),
-  },
+  group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId ? record : undefined)),
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
-  { record: 'prompt', as: 'json', value: ({ prompt }) => prompt },
+  group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
   { line: 'upload', record: 'upload', as: 'json', value: ({ upload }) => upload },
   {
     span: SPAN.cacheSimilarity,
@@ -133,14 +139,10 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'texts',
     value: (record) => textsOf(lastOf(record)?.defaulted ?? [], ({ param, value }) => `${param}:${value}`),
   },
-  {
-    line: 'tokens',
-    as: 'numbers',
-    value: (record) => {
-      const last = lastOf(record);
-      return last?.answered ? tokensOf(last) : undefined;
-    },
-  },
+  group({ line: 'tokens' }, TOKEN_FIELDS, (record) => {
+    const last = lastOf(record);
+    return last?.answered ? last.usage : undefined;
+  }),
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   { line: 'error_code', span: SPAN.errorCode, as: 'text', value: ({ errorCode }) => errorCode },
   {

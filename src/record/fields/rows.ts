@@ -15,7 +15,7 @@ export function rows<T, I>(
   const store = valuesStorer(fields);
   const name = valuesNamer(fields);
   return {
-    as: 'rows',
+    as: 'nested',
     ...names,
     lineText(of) {
       const items = itemsOf(of);
@@ -24,7 +24,38 @@ export function rows<T, I>(
       for (const item of items) text += `${text === '' ? '' : ','}{${members(item)}}`;
       return `[${text}]`;
     },
-    stored: (of) => itemsOf(of).map(store),
-    named: (stored) => stored.map(name),
+    store(of, into, at) {
+      const items = itemsOf(of);
+      into[at] = items.length;
+      let next = at + 1;
+      for (const item of items) next = store(item, into, next);
+      return next;
+    },
+    read: (from) => Array.from({ length: Number(from.next()) }, () => name(from)),
+  };
+}
+
+/** A field that is one object with fields of its own, or absent. Its first field is never absent. */
+export function group<T, I>(
+  names: ShownAs,
+  fields: readonly RecordField<I>[],
+  itemOf: (of: T) => I | undefined,
+): RecordField<T> {
+  const members = membersWriter(fields, '');
+  const store = valuesStorer(fields);
+  const name = valuesNamer(fields, null);
+  return {
+    as: 'nested',
+    ...names,
+    lineText(of) {
+      const item = itemOf(of);
+      return item === undefined ? undefined : `{${members(item)}}`;
+    },
+    store(of, into, at) {
+      const item = itemOf(of);
+      into[at] = item !== undefined;
+      return item === undefined ? at + 1 : store(item, into, at + 1);
+    },
+    read: (from) => (from.next() === true ? name(from) : undefined),
   };
 }

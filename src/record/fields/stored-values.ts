@@ -1,51 +1,82 @@
-import type { RecordField, StoredValue } from './record-field.ts';
+import type { RecordField, StoredValue, StoreValues, ValueReader } from './record-field.ts';
 
 /**
  * The values of the fields that records of the admin listener have, in the order of the table: what a stored record
  * consists of. Their names are added when a record is read.
  */
-export function valuesStorer<T>(fields: readonly RecordField<T>[]): (of: T) => StoredValue[] {
-  const stored = fields.filter(({ record }) => record !== undefined).map(storedOf);
-  return (of) => stored.map((value) => value(of));
+export function valuesStorer<T>(fields: readonly RecordField<T>[]): StoreValues<T> {
+  const stored = fields.filter(({ record }) => record !== undefined).map(storerOf);
+  return (of, into, at) => {
+    let next = at;
+    for (const store of stored) next = store(of, into, next);
+    return next;
+  };
 }
 
-function storedOf<T>(field: RecordField<T>): (of: T) => StoredValue {
+function storerOf<T>(field: RecordField<T>): StoreValues<T> {
   switch (field.as) {
+    case 'nested':
+      return field.store;
     case 'ms':
-      // Printing an integer takes a fifth of the time of a fraction (measured).
-      return (of) => {
-        const ms = field.value(of);
-        return ms === undefined ? undefined : Math.round(ms * 1000);
-      };
+      // An integer needs no object of its own on the heap, as a fraction does.
+      return storer(field.value, (ms) => Math.round(ms * 1000));
     case 'time':
-      return (of) => {
-        const ms = field.value(of);
-        return ms === undefined ? undefined : Math.trunc(ms);
+      return storer(field.value, Math.trunc);
+    case 'texts':
+    case 'json':
+      return storer(field.value, (value: object) => JSON.stringify(value));
+    default: {
+      const { value }: { readonly value: (of: T) => StoredValue } = field;
+      return (of, into, at) => {
+        into[at] = value(of);
+        return at + 1;
       };
-    case 'rows':
-      return field.stored;
-    default:
-      return field.value;
+    }
   }
 }
 
-/** Adds the names to stored values. Absent values have none. */
+function storer<T, V>(valueOf: (of: T) => V | undefined, write: (value: V) => StoredValue): StoreValues<T> {
+  return (of, into, at) => {
+    const value = valueOf(of);
+    into[at] = value === undefined ? undefined : write(value);
+    return at + 1;
+  };
+}
+
+/**
+ * Adds the names to stored values. Absent values have none.
+ *
+ * @param notFinite what NaN and infinities, which JSON does not have, are shown as
+ */
 export function valuesNamer<T>(
   fields: readonly RecordField<T>[],
-): (stored: readonly StoredValue[]) => Record<string, unknown> {
+  notFinite?: null,
+): (from: ValueReader) => Record<string, unknown> {
   const named = fields.filter(({ record }) => record !== undefined);
-  return (stored) => {
+  return (from) => {
     const object: Record<string, unknown> = {};
-    for (const [index, field] of named.entries()) {
-      const value = stored[index];
-      if (value !== undefined && value !== null) object[field.record!] = shown(field, value);
+    for (const field of named) {
+      const read = shown(field, from);
+      const value = typeof read === 'number' && !Number.isFinite(read) ? notFinite : read;
+      if (value !== undefined) object[field.record!] = value;
     }
     return object;
   };
 }
 
-function shown<T>(field: RecordField<T>, value: NonNullable<StoredValue>): unknown {
-  if (field.as === 'rows') return field.named(value as StoredValue[][]);
-  if (field.as === 'ms') return (value as number) / 1000;
-  return field.as === 'time' ? new Date(value as number).toISOString() : value;
+function shown<T>(field: RecordField<T>, from: ValueReader): unknown {
+  if (field.as === 'nested') return field.read(from);
+  const value = from.next();
+  if (value === undefined) return undefined;
+  switch (field.as) {
+    case 'ms':
+      return (value as number) / 1000;
+    case 'time':
+      return Number.isFinite(value) ? new Date(value as number).toISOString() : undefined;
+    case 'texts':
+    case 'json':
+      return JSON.parse(value as string);
+    default:
+      return value;
+  }
 }

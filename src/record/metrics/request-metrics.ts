@@ -1,6 +1,6 @@
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
-import { KnownSeries } from './known-series.ts';
+import { KnownSeries, type KeyPart } from './known-series.ts';
 import {
   NO_CALLER,
   OTHER,
@@ -49,6 +49,8 @@ export class RequestMetrics {
   readonly #ofAttempt: readonly Counting[];
   readonly #requests = new KnownSeries();
   readonly #attempts = new KnownSeries();
+  readonly #requestKey: KeyPart[] = [];
+  readonly #attemptKey: KeyPart[] = [];
   /** Whose request is being counted. Counting is synchronous. */
   #caller = NO_CALLER;
 
@@ -64,7 +66,7 @@ export class RequestMetrics {
 
   count(record: RequestRecord): void {
     this.#caller = this.#sources.callers.labelsOf(record);
-    const { series } = this.#requests.of(requestKey(record, this.#caller));
+    const { series } = this.#requests.of(requestKey(record, this.#caller, this.#requestKey));
     let at = 0;
     for (const { spec, family, note } of this.#ofRequest) {
       const { ofRequest } = spec;
@@ -90,7 +92,7 @@ export class RequestMetrics {
       outcome,
       errorType,
     };
-    const { series, ofTries } = this.#attempts.of(attemptKey(by, this.#caller));
+    const { series, ofTries } = this.#attempts.of(attemptKey(by, this.#caller, this.#attemptKey));
     let at = 0;
     for (const { spec, family, note } of this.#ofAttempt) {
       spec.countAttempt?.(attempt, by, note);
@@ -128,18 +130,28 @@ function isAdded(series: Series | undefined, value: number): boolean {
   return true;
 }
 
-/** Everything that labels of a request depend on: see RequestSeries. Ids and names contain no NUL. */
-const requestKey = (
-  { route, outcomeStatus, stream, cache, rejection, disconnectStage }: RequestSeries,
-  caller: CallerLabels,
-): string =>
-  `${route}\u0000${Math.trunc(outcomeStatus / 100)}\u0000${stream}\u0000${cache}\u0000${rejection}\u0000${disconnectStage}\u0000${caller.key}`;
+/** Writes everything that labels of a request depend on into `key`: see RequestSeries. */
+function requestKey(request: RequestSeries, caller: CallerLabels, key: KeyPart[]): readonly KeyPart[] {
+  key[0] = request.route;
+  key[1] = Math.trunc(request.outcomeStatus / 100);
+  key[2] = request.stream;
+  key[3] = request.cache;
+  key[4] = request.rejection;
+  key[5] = request.disconnectStage;
+  key[6] = caller.key;
+  return key;
+}
 
-/** Everything that labels of an attempt depend on: see AttemptSeries. */
-const attemptKey = (
-  { provider, request_model, operation, outcome, errorType }: AttemptSeries,
-  caller: CallerLabels,
-): string => `${provider}\u0000${request_model}\u0000${operation}\u0000${outcome}\u0000${errorType}\u0000${caller.key}`;
+/** Writes everything that labels of an attempt depend on into `key`: see AttemptSeries. */
+function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]): readonly KeyPart[] {
+  key[0] = attempt.provider;
+  key[1] = attempt.request_model;
+  key[2] = attempt.operation;
+  key[3] = attempt.outcome;
+  key[4] = attempt.errorType;
+  key[5] = caller.key;
+  return key;
+}
 
 const ANSWERED_FROM_CACHE: ReadonlySet<RecordedAttempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
 

@@ -76,7 +76,7 @@ describe('compileServerSettings', () => {
   });
 
   test.each([
-    [{}, 250, 134_217_728],
+    [{}, 500, 134_217_728],
     [{ in_flight: 10, in_flight_bytes: '4MiB' }, 2, 1_048_576],
     [{ in_flight: 1, in_flight_bytes: 2 }, 1, 1],
     [{ in_flight: 10, in_flight_per_key: 10, in_flight_bytes_per_key: '1MiB' }, 10, 1_048_576],
