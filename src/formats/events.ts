@@ -95,6 +95,11 @@ export type GenerationEvent =
       readonly text: string;
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
+      /**
+       * The fragments that `text` joins, as contents of JSON string literals (json/literal.ts). Only for encoders that
+       * write them one by one (`StreamEncoder.writesLiterals`).
+       */
+      readonly literals?: readonly string[];
     }
   | {
       readonly type: 'thinking';

@@ -138,6 +138,8 @@ export interface StreamDecoder {
 
 /** Stateful. Takes events and returns complete wire events, never a partial one. `''` when there is nothing to send. */
 export interface StreamEncoder {
+  /** True when a text event with `literals` is written as an event for each of them would be. */
+  readonly writesLiterals?: boolean;
   push(events: readonly GenerationEvent[]): string;
 }
 
@@ -279,7 +281,8 @@ export interface Format {
    * ReplyFault.
    */
   decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[];
-  decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder;
+  /** @param literals the encoder writes literals, so fragments of a text may come as one event with `literals` */
+  decodeStream(reply: ReplyContext, notes?: LossNotes, literals?: boolean): StreamDecoder;
   /** Upstream side: a reply that is not 2xx. `text` is the raw body: JSON, an array, HTML or empty. */
   decodeError(status: number, text: string): UpstreamFailure;
 

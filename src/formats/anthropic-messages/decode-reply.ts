@@ -85,6 +85,17 @@ export class MessageReader {
     this.#open.get(index)?.delta(delta);
   }
 
+  /** True while the block with this index is open and takes `texts`. */
+  isText(index: number): boolean {
+    return this.#open.get(index)?.texts !== undefined;
+  }
+
+  /** Reads text deltas that follow each other, as literals. */
+  texts(index: number, literals: readonly string[]): void {
+    this.progress += literals.length;
+    this.#open.get(index)?.texts?.(literals);
+  }
+
   /**
    * A delta for a block that was never opened or is already closed, against the order of blocks
    * (docs/protocols/anthropic-messages.md#block-order). Text is complete in itself and is kept. Arguments have no name

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
-import { PlainDelta, type DeltaSource } from './plain-delta.ts';
+import { PlainDelta, textDeltas, type DeltaSource } from './plain-delta.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { numberOf, parseJson } from '../json/read.ts';
@@ -24,23 +25,26 @@ const KNOWN = new Set([
   'error',
 ]);
 
-export function decodeStream(reply: ReplyContext): StreamDecoder {
-  return new MessagesStreamDecoder(reply, new PlainDelta());
+export function decodeStream(reply: ReplyContext, _notes?: LossNotes, literals = false): StreamDecoder {
+  return new MessagesStreamDecoder(reply, new PlainDelta(), literals);
 }
 
 export class MessagesStreamDecoder implements StreamDecoder {
   readonly #cutter = new SseCutter();
   readonly #reader: MessageReader;
   readonly #plain: DeltaSource;
+  /** The events may have `literals`. */
+  readonly #literals: boolean;
   #closing = false;
 
   get progress(): number {
     return this.#reader.progress;
   }
 
-  constructor(reply: ReplyContext, plain: DeltaSource) {
+  constructor(reply: ReplyContext, plain: DeltaSource, literals: boolean) {
     this.#reader = new MessageReader(reply);
     this.#plain = plain;
+    this.#literals = literals;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
@@ -74,8 +78,15 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #read(bytes: Buffer): void {
     const text = sseText(bytes);
     const returns = hasReturns(text);
+    const isText = (index: number): boolean => this.#reader.isText(index);
     for (let from = 0, to = 0; from < text.length; from = to) {
       if (this.#reader.finished) return;
+      const deltas = this.#literals ? textDeltas(text, from, isText) : undefined;
+      if (deltas) {
+        this.#reader.texts(deltas.index, deltas.literals);
+        to = deltas.end;
+        continue;
+      }
       if ((to = this.#plain.read(text, from)) > 0) {
         this.#reader.progress += 1;
         this.#reader.delta(this.#plain.index, this.#plain.delta);

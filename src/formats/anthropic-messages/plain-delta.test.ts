@@ -65,7 +65,7 @@ describe('a stream whose deltas are read without a parser has the events that th
       fc.property(mutatedStream(event, others), seed, (stream, cuts) => {
         const pieces = [Buffer.from(opening), ...rechunk(stream, cuts)];
         const decode = (source: DeltaSource) => {
-          const decoder = new MessagesStreamDecoder(replyContext(), source);
+          const decoder = new MessagesStreamDecoder(replyContext(), source, false);
           return { events: decodeAll(decoder, pieces), progress: decoder.progress };
         };
         const counting = new CountingDelta();

@@ -9,7 +9,9 @@ import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
-import { chunksOf, Framing, unreadable } from './framing.ts';
+import { eventEnd, hasReturns } from '../sse/event-stream.ts';
+import { chunksOf, dataOf, Framing, unreadable } from './framing.ts';
+import { TextEventTemplate, type TextEvents } from './text-events.ts';
 
 /**
  * The stream closed without a finish reason: the client has received only a part of the answer
@@ -54,6 +56,13 @@ export class GeminiReplyReader {
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
     if (usage) events.push(usage);
     return events;
+  }
+
+  /** Reads objects that differ in nothing but their one text and their counts of tokens. */
+  readTexts({ choice, literals, usage: metadata }: TextEvents, events: GenerationEvent[]): void {
+    this.#candidate(choice).readTexts(literals, events);
+    const usage = metadata && this.#usage.read(metadata);
+    if (usage) events.push(usage);
   }
 
   /** True when every candidate has a finish reason, or the filter blocked the prompt of all of them. */
@@ -161,22 +170,30 @@ export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNote
   return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
 }
 
-export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
-  return new GeminiStreamDecoder(reply, notes);
+export function decodeStream(reply: ReplyContext, notes?: LossNotes, literals = false): StreamDecoder {
+  return new GeminiStreamDecoder(reply, notes, literals);
 }
 
 class GeminiStreamDecoder implements StreamDecoder {
   readonly #framing = new Framing();
   readonly #reader: GeminiReplyReader;
+  /** Undefined where no event may have `literals`. */
+  readonly #template: TextEventTemplate | undefined;
   progress = 0;
   #ended = false;
 
-  constructor(reply: ReplyContext, notes: LossNotes | undefined) {
+  constructor(reply: ReplyContext, notes: LossNotes | undefined, literals: boolean) {
     this.#reader = new GeminiReplyReader(reply, notes);
+    this.#template = literals ? new TextEventTemplate() : undefined;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
-    return this.#ended ? [] : this.#guard((events) => this.#read(this.#framing.push(bytes).texts, events));
+    if (this.#ended) return [];
+    return this.#guard((events) => {
+      const framed = this.#framing.push(bytes);
+      if (this.#template && framed.lines !== undefined) this.#readLines(framed.lines, this.#template, events);
+      else this.#read(framed.texts, events);
+    });
   }
 
   end(): readonly GenerationEvent[] {
@@ -191,16 +208,37 @@ class GeminiStreamDecoder implements StreamDecoder {
     });
   }
 
-  #read(texts: readonly string[], events: GenerationEvent[]): void {
+  #readLines(lines: string, template: TextEventTemplate, events: GenerationEvent[]): void {
+    const returns = hasReturns(lines);
+    for (let from = 0, to = 0; from < lines.length && !this.#ended; from = to) {
+      const texts = template.read(lines, from);
+      if (texts) {
+        this.progress += texts.literals.length;
+        this.#reader.readTexts(texts, events);
+        to = texts.end;
+        continue;
+      }
+      to = eventEnd(lines, from, returns);
+      const event = lines.slice(from, to);
+      const chunks = this.#read(dataOf(event), events);
+      if (chunks.length > 0) template.learn(event, chunks.length === 1 ? chunks[0] : undefined);
+    }
+  }
+
+  /** Returns what it read. */
+  #read(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
+    const read: unknown[] = [];
     for (const text of texts) {
       for (const chunk of chunksOf(text)) {
+        read.push(chunk);
         this.progress += 1;
         for (const event of this.#reader.read(chunk)) events.push(event);
         if (events.at(-1)?.type !== 'error') continue;
         this.#ended = true;
-        return;
+        return read;
       }
     }
+    return read;
   }
 
   /** An unreadable event ends the stream. The events before it still count. */

@@ -24,6 +24,8 @@ export class ChoiceWriter {
   readonly #head: string;
   readonly #textHead: string;
   readonly #tail: string;
+  /** Text between two literals of a run. */
+  #between: string | undefined;
   readonly #calls: CallWriter;
   readonly #parts = new StreamedParts();
   #roleSent = false;
@@ -61,25 +63,40 @@ export class ChoiceWriter {
     return `${this.#head}{"role":"assistant","content":""}${this.#tail}`;
   }
 
-  /** The hot path. */
-  text(text: string, block: number): string {
+  /** The hot path: a chunk for the text, or for each literal of it. */
+  text(event: Of<'text'>): string {
+    const { literals } = event;
     let role = this.#roleSent ? '' : this.role();
-    if (text === '') return role;
-    const json = JSON.stringify(text);
+    if (!literals && event.text === '') return role;
     if (this.#thoughtInline) {
       this.#thoughtInline = false;
       role += this.#delta({ content: AFTER_THOUGHTS });
     }
-    if (this.#client.strict) return `${role}${this.#textHead}${json}}${this.#tail}`;
+    if (!this.#client.strict && this.#isShown(event)) return role + this.#shownTexts(event);
+    if (!literals) return `${role}${this.#textHead}${JSON.stringify(event.text)}}${this.#tail}`;
+    this.#between ??= [`"}`, this.#tail, this.#textHead, '"'].join('');
+    return `${role}${this.#textHead}"${literals.join(this.#between)}"}${this.#tail}`;
+  }
+
+  /** Returns true for a text that is sent as a block too. Remembers any other. */
+  #isShown({ text, block }: Of<'text'>): boolean {
     this.#parts.text(text, block);
     const apart = this.#neighbour !== undefined && this.#neighbour !== block;
     this.#neighbour = block;
-    if (this.#blocksShown || apart) {
-      const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"text":${json}}}`;
-      return `${role}${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
-    }
+    if (this.#blocksShown || apart) return true;
     this.#remember(text, block);
-    return `${role}${this.#textHead}${json}}${this.#tail}`;
+    return false;
+  }
+
+  #shownTexts({ text, block, literals }: Of<'text'>): string {
+    let earlier = this.#showBlocks();
+    let out = '';
+    for (const json of literals?.map((literal) => `"${literal}"`) ?? [JSON.stringify(text)]) {
+      const blocks = `${earlier}{"index":${block},"delta":{"text":${json}}}`;
+      out += `${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
+      earlier = '';
+    }
+    return out;
   }
 
   #remember(text: string, index: number): void {
@@ -95,7 +112,7 @@ export class ChoiceWriter {
   #write(event: ChoiceEvent): string {
     switch (event.type) {
       case 'text':
-        return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event.text, event.block);
+        return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event);
       case 'thinking':
         return this.#thinking(event);
       case 'signature':

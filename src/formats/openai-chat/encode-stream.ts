@@ -23,6 +23,7 @@ const MAX_HEAD = 4096;
  * follow them. An error ends the stream without a finish reason and without `[DONE]`: the caller adds the error line.
  */
 class ChatStreamEncoder implements StreamEncoder {
+  readonly writesLiterals = true;
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
   /** A Map, because the upstream chooses the indexes: an array would be as long as the largest. */
@@ -42,8 +43,7 @@ class ChatStreamEncoder implements StreamEncoder {
   push(events: readonly GenerationEvent[]): string {
     for (const event of events) {
       if (this.#closed) break;
-      if (event.type === 'text' && !event.spoken)
-        this.#out.add(this.#choice(event.choice).text(event.text, event.block));
+      if (event.type === 'text' && !event.spoken) this.#out.add(this.#choice(event.choice).text(event));
       else this.#out.add(this.#write(event));
     }
     return this.#out.take();

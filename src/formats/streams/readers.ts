@@ -42,8 +42,8 @@ class StreamReader implements PassThrough {
 
   constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
     this.signals = signals;
-    this.#decoder = upstream.decodeStream(reply, signals);
     this.#encoder = client.encodeStream(context, signals);
+    this.#decoder = upstream.decodeStream(reply, signals, this.#encoder.writesLiterals);
   }
 
   push(bytes: Buffer): Buffer | undefined {
