@@ -96,8 +96,8 @@ export type GenerationEvent =
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
       /**
-       * The fragments that `text` joins, as contents of JSON string literals (json/literal.ts). Only for encoders that
-       * write them one by one (`StreamEncoder.writesLiterals`).
+       * The fragments that `text` joins, as JSON literals (json/literal.ts). Only for encoders that write them one by
+       * one (`StreamEncoder.pushBytes`).
        */
       readonly literals?: readonly string[];
     }

@@ -138,9 +138,9 @@ export interface StreamDecoder {
 
 /** Stateful. Takes events and returns complete wire events, never a partial one. `''` when there is nothing to send. */
 export interface StreamEncoder {
-  /** True when a text event with `literals` is written as an event for each of them would be. */
-  readonly writesLiterals?: boolean;
   push(events: readonly GenerationEvent[]): string;
+  /** Like `push`. Writes a text event with `literals` as an event for each of them would be written. */
+  pushBytes?(events: readonly GenerationEvent[]): Buffer;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */

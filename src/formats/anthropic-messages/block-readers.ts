@@ -73,7 +73,7 @@ class TextReader implements BlockReader {
 
   texts(literals: readonly string[]): void {
     this.#shown = true;
-    for (const literal of literals) this.#state.answerLength += textLength(literal);
+    this.#state.answerLength += textLength(literals.join(''));
     this.#state.out.push(new LiteralText(0, this.#index, literals));
   }
 

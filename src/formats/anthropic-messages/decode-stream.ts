@@ -3,6 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
+import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
 import { PlainDelta, textDeltas, type DeltaSource } from './plain-delta.ts';
@@ -75,18 +76,29 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return reader.drain();
   }
 
-  #read(bytes: Buffer): void {
-    const text = sseText(bytes);
-    const returns = hasReturns(text);
+  #read(whole: Buffer): void {
+    const bytes = this.#literals ? EventBytes.of(whole) : undefined;
+    if (bytes) this.#readBytes(bytes);
+    else this.#readText(sseText(whole));
+  }
+
+  /** `#readText` of bytes whose text deltas pass as literals. */
+  #readBytes(bytes: EventBytes): void {
+    const { view } = bytes;
+    const returns = hasReturns(view);
     const isText = (index: number): boolean => this.#reader.isText(index);
+    for (let from = 0, to = 0; from < view.length && !this.#reader.finished; from = to) {
+      const deltas = textDeltas(view, from, isText);
+      if (deltas) this.#reader.texts(deltas.index, deltas.literals);
+      to = deltas ? deltas.end : eventEnd(view, from, returns);
+      if (!deltas) this.#readText(bytes.text(from, to));
+    }
+  }
+
+  #readText(text: string): void {
+    const returns = hasReturns(text);
     for (let from = 0, to = 0; from < text.length; from = to) {
       if (this.#reader.finished) return;
-      const deltas = this.#literals ? textDeltas(text, from, isText) : undefined;
-      if (deltas) {
-        this.#reader.texts(deltas.index, deltas.literals);
-        to = deltas.end;
-        continue;
-      }
       if ((to = this.#plain.read(text, from)) > 0) {
         this.#reader.progress += 1;
         this.#reader.delta(this.#plain.index, this.#plain.delta);

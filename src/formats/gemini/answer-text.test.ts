@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { literalOf } from '../json/literal.ts';
 import { AnswerText } from './answer-text.ts';
 
 it('an answer of texts and literals is the texts that they stand for', () => {
@@ -9,7 +10,7 @@ it('an answer of texts and literals is the texts that they stand for', () => {
       const answer = new AnswerText();
       const texts: string[] = [];
       for (const [literal, run] of runs) {
-        if (literal) answer.addLiterals(run.map((text) => JSON.stringify(text).slice(1, -1)));
+        if (literal) answer.addLiterals(run.map(literalOf));
         else for (const text of run) answer.add(text);
         texts.push(...run);
         if (again) answer.read();

@@ -1,3 +1,5 @@
+import { fromBytes, literalOf } from '../json/literal.ts';
+
 /** Literals of single events that are joined at once. */
 const BATCH = 256;
 
@@ -14,7 +16,7 @@ export class AnswerText {
 
   add(text: string): void {
     if (this.#literals.length + this.#lists.length === 0) this.#append(text);
-    else this.addLiterals([JSON.stringify(text).slice(1, -1)]);
+    else this.addLiterals([literalOf(text)]);
   }
 
   /** Adds the parts that such literals stand for (json/literal.ts). */
@@ -41,7 +43,7 @@ export class AnswerText {
   #decode(): void {
     this.#join();
     if (this.#lists.length === 0) return;
-    const texts: readonly unknown[] = JSON.parse(`["${this.#lists.join(BETWEEN)}"]`);
+    const texts: readonly unknown[] = JSON.parse(fromBytes(`["${this.#lists.join(BETWEEN)}"]`));
     this.#lists = [];
     for (const text of texts) this.#append(String(text));
   }

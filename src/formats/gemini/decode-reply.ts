@@ -9,8 +9,9 @@ import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
+import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
-import { chunksOf, dataOf, Framing, unreadable } from './framing.ts';
+import { chunksOf, dataOf, type Framed, Framing, unreadable } from './framing.ts';
 import { TextEventTemplate, type TextEvents } from './text-events.ts';
 
 /**
@@ -188,12 +189,7 @@ class GeminiStreamDecoder implements StreamDecoder {
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
-    if (this.#ended) return [];
-    return this.#guard((events) => {
-      const framed = this.#framing.push(bytes);
-      if (this.#template && framed.lines !== undefined) this.#readLines(framed.lines, this.#template, events);
-      else this.#read(framed.texts, events);
-    });
+    return this.#ended ? [] : this.#guard((events) => this.#readFramed(this.#framing.push(bytes), events));
   }
 
   end(): readonly GenerationEvent[] {
@@ -208,20 +204,28 @@ class GeminiStreamDecoder implements StreamDecoder {
     });
   }
 
-  #readLines(lines: string, template: TextEventTemplate, events: GenerationEvent[]): void {
-    const returns = hasReturns(lines);
-    for (let from = 0, to = 0; from < lines.length && !this.#ended; from = to) {
-      const texts = template.read(lines, from);
+  #readFramed(framed: Framed, events: GenerationEvent[]): void {
+    const template = framed.isSse ? this.#template : undefined;
+    const bytes = template && framed.whole && EventBytes.of(framed.whole);
+    if (template && bytes) this.#readBytes(bytes, template, events);
+    else this.#read(framed.texts, events);
+  }
+
+  /** `#read` of server-sent events, whose texts pass as literals. */
+  #readBytes(bytes: EventBytes, template: TextEventTemplate, events: GenerationEvent[]): void {
+    const { view } = bytes;
+    const returns = hasReturns(view);
+    for (let from = 0, to = 0; from < view.length && !this.#ended; from = to) {
+      const texts = template.read(view, from);
       if (texts) {
         this.progress += texts.literals.length;
         this.#reader.readTexts(texts, events);
         to = texts.end;
         continue;
       }
-      to = eventEnd(lines, from, returns);
-      const event = lines.slice(from, to);
-      const chunks = this.#read(dataOf(event), events);
-      if (chunks.length > 0) template.learn(event, chunks.length === 1 ? chunks[0] : undefined);
+      to = eventEnd(view, from, returns);
+      const chunks = this.#read(dataOf(bytes.text(from, to)), events);
+      if (chunks.length > 0) template.learn(view.slice(from, to), chunks.length === 1 ? chunks[0] : undefined);
     }
   }
 

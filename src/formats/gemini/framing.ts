@@ -12,8 +12,8 @@ import { OPEN_OBJECT, OPEN_ARRAY, QUOTE, BACKSLASH, CLOSE_OBJECT, CLOSE_ARRAY } 
 export interface Framed {
   readonly whole: Buffer | undefined;
   readonly texts: readonly string[];
-  /** Server-sent events as text; undefined for another framing. */
-  readonly lines?: string;
+  /** `whole` is server-sent events. */
+  readonly isSse?: boolean;
 }
 
 /** The events that were held at the end. `cut`: an event was truncated. */
@@ -95,15 +95,14 @@ const NO_EVENTS: Framed = { whole: undefined, texts: [] };
 /** Server-sent events, whose data are searched only on demand. */
 class SseEvents implements Framed {
   readonly whole: Buffer;
-  readonly lines: string;
+  readonly isSse = true;
 
   constructor(whole: Buffer) {
     this.whole = whole;
-    this.lines = sseText(whole);
   }
 
   get texts(): readonly string[] {
-    return dataOf(this.lines);
+    return dataOf(sseText(this.whole));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { isObject, objectOf, setField } from '../json/object.ts';
-import { literalAt } from '../json/literal.ts';
+import { fromBytes, literalAt } from '../json/literal.ts';
 import { parseJson, stringOf } from '../json/read.ts';
 import { closingQuote, NINE, ZERO } from '../json/scan.ts';
 import { dataOf } from './framing.ts';
@@ -48,7 +48,10 @@ export class TextEventTemplate {
   #names: readonly string[] = [];
   #misses = 0;
 
-  /** @param event the text of an event, up to its blank line, and the one value that its data hold */
+  /**
+   * @param event the bytes of an event, with its blank line
+   * @param value the one value that its data hold
+   */
   learn(event: string, value: unknown): void {
     this.#parts = [];
     const known = this.#misses < MAX_MISSES && event.endsWith('\n') ? textEventOf(value) : undefined;
@@ -71,7 +74,7 @@ export class TextEventTemplate {
   #isProved(parts: readonly string[]): boolean {
     const [head, ...tail] = parts;
     const probe = `${head}${PROBE}${tail.map((part, at) => (at === 0 ? part : `${at}${part}`)).join('')}`;
-    const data = dataOf(probe);
+    const data = dataOf(fromBytes(probe));
     const event = data.length === 1 ? textEventOf(parseJson(data[0]!)) : undefined;
     return event?.text === PROBE && this.#names.every((name, at) => event.usage?.[name] === at + 1);
   }
@@ -140,7 +143,7 @@ function partsOf(event: string, open: number, close: number, counts: readonly Re
 }
 
 /** A slice would keep the whole text that it was cut from. */
-const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+const ownText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('latin1');
 
 /** Index after a whole number as JSON writes it, or -1. */
 function digitsEnd(text: string, from: number): number {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { literalAt, LiteralText, textLength } from './literal.ts';
+import { fromBytes, joinedBytes, literalAt, LiteralText, textLength, toBytes } from './literal.ts';
 
 const BACKSLASH = '\\';
 
@@ -21,21 +21,22 @@ describe('the literal at a place of a JSON text', () => {
     fc.assert(
       fc.property(pieces, fc.string(), (pairs, before) => {
         const read = pairs.map(([text, form]) => [...text].map((code) => form(code)).join('')).join('');
-        const text = `${before}${read}"after`;
+        const start = toBytes(before).length;
+        const bytes = toBytes(`${before}${read}"after`);
         let parsed: unknown;
         try {
           parsed = JSON.parse(`"${read}"`);
         } catch {
           parsed = undefined;
         }
-        const found = literalAt(text, before.length);
+        const found = literalAt(bytes, start);
         if (typeof parsed !== 'string') {
           // An unescaped quote ends the literal early.
-          if (found) expect(() => JSON.parse(`"${text.slice(before.length, found.close)}"`)).not.toThrow();
+          if (found) expect(() => JSON.parse(`"${fromBytes(bytes.slice(start, found.close))}"`)).not.toThrow();
           return;
         }
-        const literal = JSON.stringify(parsed).slice(1, -1);
-        expect(found).toEqual({ literal, close: before.length + read.length });
+        const literal = toBytes(JSON.stringify(parsed).slice(1, -1));
+        expect(found).toEqual({ literal, close: start + toBytes(read).length });
         expect(textLength(literal)).toBe(parsed.length);
         expect(new LiteralText(0, 0, [literal, literal]).text).toBe(parsed + parsed);
       }),
@@ -49,4 +50,9 @@ describe('the literal at a place of a JSON text', () => {
       expect(literalAt(text, 0)).toBeUndefined();
     },
   );
+});
+
+it.each([1, 5000])('the bytes of %i texts are the texts joined', (count) => {
+  const text = 'é 🙂 "\u2028';
+  expect(joinedBytes(Array.from({ length: count }, () => toBytes(text))).toString()).toBe(text.repeat(count));
 });

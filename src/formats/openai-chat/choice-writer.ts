@@ -4,6 +4,7 @@ import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts';
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem, signatureFields } from './content-blocks.ts';
+import { textOfLiteral, toBytes } from '../json/literal.ts';
 import { tagOf } from '../maker.ts';
 import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
@@ -11,6 +12,13 @@ import { audioName } from './audio.ts';
 /** The text of every chunk before and after its choice. */
 export interface ChunkFrame {
   readonly head: string;
+  readonly tail: string;
+}
+
+/** The bytes before the first literal of a text, between two of them, and after the last. */
+interface LiteralFrame {
+  readonly head: string;
+  readonly between: string;
   readonly tail: string;
 }
 
@@ -24,8 +32,7 @@ export class ChoiceWriter {
   readonly #head: string;
   readonly #textHead: string;
   readonly #tail: string;
-  /** Text between two literals of a run. */
-  #between: string | undefined;
+  #literalFrame: LiteralFrame | undefined;
   readonly #calls: CallWriter;
   readonly #parts = new StreamedParts();
   #roleSent = false;
@@ -63,19 +70,39 @@ export class ChoiceWriter {
     return `${this.#head}{"role":"assistant","content":""}${this.#tail}`;
   }
 
-  /** The hot path: a chunk for the text, or for each literal of it. */
+  /** The hot path. */
   text(event: Of<'text'>): string {
-    const { literals } = event;
-    let role = this.#roleSent ? '' : this.role();
-    if (!literals && event.text === '') return role;
-    if (this.#thoughtInline) {
-      this.#thoughtInline = false;
-      role += this.#delta({ content: AFTER_THOUGHTS });
+    if (event.text === '') return this.role();
+    const begin = this.#beginText();
+    if (!this.#client.strict && this.#isShown(event)) return begin + this.#shownText(event);
+    return `${begin}${this.#textHead}${JSON.stringify(event.text)}}${this.#tail}`;
+  }
+
+  /** The hottest path: a chunk for each literal of a text. Adds the pieces of their bytes. */
+  literals(event: Of<'text'>, literals: readonly string[], pieces: string[]): void {
+    const begin = this.#beginText();
+    if (begin !== '') pieces.push(toBytes(begin));
+    if (!this.#client.strict && this.#isShown(event)) {
+      const { block } = event;
+      for (const literal of literals) pieces.push(toBytes(this.#shownText({ text: textOfLiteral(literal), block })));
+      return;
     }
-    if (!this.#client.strict && this.#isShown(event)) return role + this.#shownTexts(event);
-    if (!literals) return `${role}${this.#textHead}${JSON.stringify(event.text)}}${this.#tail}`;
-    this.#between ??= [`"}`, this.#tail, this.#textHead, '"'].join('');
-    return `${role}${this.#textHead}"${literals.join(this.#between)}"}${this.#tail}`;
+    const { head, between, tail } = (this.#literalFrame ??= this.#toLiteralFrame());
+    pieces.push(head, literals.join(between), tail);
+  }
+
+  #toLiteralFrame(): LiteralFrame {
+    const head = toBytes(`${this.#textHead}"`);
+    const tail = toBytes(`"}${this.#tail}`);
+    return { head, between: [tail, head].join(''), tail };
+  }
+
+  /** What precedes a text. */
+  #beginText(): string {
+    const role = this.#roleSent ? '' : this.role();
+    if (!this.#thoughtInline) return role;
+    this.#thoughtInline = false;
+    return role + this.#delta({ content: AFTER_THOUGHTS });
   }
 
   /** Returns true for a text that is sent as a block too. Remembers any other. */
@@ -88,15 +115,10 @@ export class ChoiceWriter {
     return false;
   }
 
-  #shownTexts({ text, block, literals }: Of<'text'>): string {
-    let earlier = this.#showBlocks();
-    let out = '';
-    for (const json of literals?.map((literal) => `"${literal}"`) ?? [JSON.stringify(text)]) {
-      const blocks = `${earlier}{"index":${block},"delta":{"text":${json}}}`;
-      out += `${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
-      earlier = '';
-    }
-    return out;
+  #shownText({ text, block }: Pick<Of<'text'>, 'text' | 'block'>): string {
+    const json = JSON.stringify(text);
+    const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"text":${json}}}`;
+    return `${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
   }
 
   #remember(text: string, index: number): void {

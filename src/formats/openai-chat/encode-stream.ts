@@ -5,6 +5,7 @@ import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, encodeUsage, type ReplyEnvelope } from './reply-fields.ts';
+import { joinedBytes, toBytes } from '../json/literal.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
@@ -23,7 +24,6 @@ const MAX_HEAD = 4096;
  * follow them. An error ends the stream without a finish reason and without `[DONE]`: the caller adds the error line.
  */
 class ChatStreamEncoder implements StreamEncoder {
-  readonly writesLiterals = true;
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
   /** A Map, because the upstream chooses the indexes: an array would be as long as the largest. */
@@ -41,12 +41,33 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   push(events: readonly GenerationEvent[]): string {
+    for (const event of events) this.#add(event);
+    return this.#out.take();
+  }
+
+  pushBytes(events: readonly GenerationEvent[]): Buffer {
+    const pieces: string[] = [];
     for (const event of events) {
       if (this.#closed) break;
-      if (event.type === 'text' && !event.spoken) this.#out.add(this.#choice(event.choice).text(event));
-      else this.#out.add(this.#write(event));
+      if (event.type === 'text' && event.literals) {
+        this.#flush(pieces);
+        this.#choice(event.choice).literals(event, event.literals, pieces);
+      } else this.#add(event);
     }
-    return this.#out.take();
+    if (pieces.length === 0) return Buffer.from(this.#out.take());
+    this.#flush(pieces);
+    return joinedBytes(pieces);
+  }
+
+  #flush(pieces: string[]): void {
+    const text = this.#out.take();
+    if (text !== '') pieces.push(toBytes(text));
+  }
+
+  #add(event: GenerationEvent): void {
+    if (this.#closed) return;
+    if (event.type === 'text' && !event.spoken) this.#out.add(this.#choice(event.choice).text(event));
+    else this.#out.add(this.#write(event));
   }
 
   #write(event: GenerationEvent): string {

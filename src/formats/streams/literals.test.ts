@@ -4,7 +4,7 @@ import { anthropicMessages } from '../anthropic-messages/index.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext, Format } from '../format.ts';
 import { gemini } from '../gemini/index.ts';
-import { LiteralText } from '../json/literal.ts';
+import { LiteralText, toBytes } from '../json/literal.ts';
 import { clientContext, rechunk, replyContext, seed } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
@@ -166,11 +166,11 @@ function counting(count: () => void): Translation['client'] {
     encodeReply: openaiChat.encodeReply,
     encodeStream(...given) {
       const encoder = openaiChat.encodeStream(...given);
-      const push = (events: readonly GenerationEvent[]): string => {
+      const pushBytes = (events: readonly GenerationEvent[]): Buffer => {
         if (events.some((event) => event.type === 'text' && event.literals)) count();
-        return encoder.push(events);
+        return encoder.pushBytes!(events);
       };
-      return { writesLiterals: true, push };
+      return { push: (events) => encoder.push(events), pushBytes };
     },
   };
 }
@@ -203,7 +203,7 @@ describe('a stream whose texts pass as literals is the stream that decoding and 
 });
 
 describe('an event of a run of texts', () => {
-  const run = new LiteralText(0, 0, ['a', String.raw`\"b\n`, String.raw`\ud83d`, 'é']);
+  const run = new LiteralText(0, 0, ['a', String.raw`\"b\n`, String.raw`\ud83d`, toBytes('é')]);
 
   it('has their joined text, for readers that decode it', () => {
     expect(run.text).toBe('a"b\n\ud83dé');

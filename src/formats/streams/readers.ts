@@ -43,7 +43,7 @@ class StreamReader implements PassThrough {
   constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
     this.signals = signals;
     this.#encoder = client.encodeStream(context, signals);
-    this.#decoder = upstream.decodeStream(reply, signals, this.#encoder.writesLiterals);
+    this.#decoder = upstream.decodeStream(reply, signals, this.#encoder.pushBytes !== undefined);
   }
 
   push(bytes: Buffer): Buffer | undefined {
@@ -61,8 +61,8 @@ class StreamReader implements PassThrough {
   #pass(events: readonly GenerationEvent[]): Buffer | undefined {
     if (events.length === 0) return undefined;
     observe(this.signals, events);
-    const text = this.#encoder.push(events);
-    return text === '' ? undefined : Buffer.from(text);
+    const bytes = this.#encoder.pushBytes?.(events) ?? Buffer.from(this.#encoder.push(events));
+    return bytes.length === 0 ? undefined : bytes;
   }
 }
 
