@@ -139,8 +139,11 @@ export interface StreamDecoder {
 /** Stateful. Takes events and returns complete wire events, never a partial one. `''` when there is nothing to send. */
 export interface StreamEncoder {
   push(events: readonly GenerationEvent[]): string;
-  /** Like `push`. Writes a text event with `literals` as an event for each of them would be written. */
-  pushBytes?(events: readonly GenerationEvent[]): Buffer;
+  /**
+   * Like `push`; undefined when there is nothing to send. Writes a text event with `literals` as an event for each of
+   * them would be written.
+   */
+  pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */

@@ -24,6 +24,7 @@ export class MessageReader {
   /** Events that were more than a ping. */
   progress = 0;
   #nextBlock = 0;
+  #expectsText = true;
   #stopSeen = false;
   #started = false;
   #finished = false;
@@ -77,7 +78,9 @@ export class MessageReader {
     this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
-    this.#open.set(index, openBlock(block, index, this.#state));
+    const reader = openBlock(block, index, this.#state);
+    this.#open.set(index, reader);
+    this.#expectsText = reader.texts !== undefined;
   }
 
   delta(index: number, delta: JsonObject): void {
@@ -88,6 +91,11 @@ export class MessageReader {
   /** True while the block with this index is open and takes `texts`. */
   isText(index: number): boolean {
     return this.#open.get(index)?.texts !== undefined;
+  }
+
+  /** True until a block other than a text opens, and from the next text on. */
+  get expectsText(): boolean {
+    return this.#expectsText;
   }
 
   /** Reads text deltas that follow each other, as literals. */

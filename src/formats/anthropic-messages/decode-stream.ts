@@ -77,7 +77,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #read(whole: Buffer): void {
-    const bytes = this.#literals ? EventBytes.of(whole) : undefined;
+    const bytes = this.#literals && this.#reader.expectsText ? EventBytes.of(whole) : undefined;
     if (bytes) this.#readBytes(bytes);
     else this.#readText(sseText(whole));
   }
@@ -89,10 +89,17 @@ export class MessagesStreamDecoder implements StreamDecoder {
     const isText = (index: number): boolean => this.#reader.isText(index);
     for (let from = 0, to = 0; from < view.length && !this.#reader.finished; from = to) {
       const deltas = textDeltas(view, from, isText);
-      if (deltas) this.#reader.texts(deltas.index, deltas.literals);
-      to = deltas ? deltas.end : eventEnd(view, from, returns);
-      if (!deltas) this.#readText(bytes.text(from, to));
+      if (deltas) {
+        this.#reader.texts(deltas.index, deltas.literals);
+        to = deltas.end;
+      } else if ((to = this.#plain.read(view, from, true)) > 0) this.#readPlain();
+      else this.#readText(bytes.text(from, (to = eventEnd(view, from, returns))));
     }
+  }
+
+  #readPlain(): void {
+    this.#reader.progress += 1;
+    this.#reader.delta(this.#plain.index, this.#plain.delta);
   }
 
   #readText(text: string): void {
@@ -100,8 +107,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     for (let from = 0, to = 0; from < text.length; from = to) {
       if (this.#reader.finished) return;
       if ((to = this.#plain.read(text, from)) > 0) {
-        this.#reader.progress += 1;
-        this.#reader.delta(this.#plain.index, this.#plain.delta);
+        this.#readPlain();
         continue;
       }
       to = eventEnd(text, from, returns);

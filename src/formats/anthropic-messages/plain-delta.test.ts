@@ -51,8 +51,8 @@ const none: DeltaSource = { read: () => -1, index: 0, delta: {} };
 class CountingDelta extends PlainDelta {
   reads = 0;
 
-  override read(text: string, from: number): number {
-    const end = super.read(text, from);
+  override read(text: string, from: number, isBytes?: boolean): number {
+    const end = super.read(text, from, isBytes);
     if (end > 0) this.reads += 1;
     return end;
   }

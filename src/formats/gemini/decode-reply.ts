@@ -180,6 +180,7 @@ class GeminiStreamDecoder implements StreamDecoder {
   readonly #reader: GeminiReplyReader;
   /** Undefined where no event may have `literals`. */
   readonly #template: TextEventTemplate | undefined;
+  #isText = true;
   progress = 0;
   #ended = false;
 
@@ -206,9 +207,9 @@ class GeminiStreamDecoder implements StreamDecoder {
 
   #readFramed(framed: Framed, events: GenerationEvent[]): void {
     const template = framed.isSse ? this.#template : undefined;
-    const bytes = template && framed.whole && EventBytes.of(framed.whole);
+    const bytes = template && this.#isText && framed.whole ? EventBytes.of(framed.whole) : undefined;
     if (template && bytes) this.#readBytes(bytes, template, events);
-    else this.#read(framed.texts, events);
+    else this.#readOthers(framed.texts, events);
   }
 
   /** `#read` of server-sent events, whose texts pass as literals. */
@@ -224,9 +225,20 @@ class GeminiStreamDecoder implements StreamDecoder {
         continue;
       }
       to = eventEnd(view, from, returns);
-      const chunks = this.#read(dataOf(bytes.text(from, to)), events);
-      if (chunks.length > 0) template.learn(view.slice(from, to), chunks.length === 1 ? chunks[0] : undefined);
+      const chunks = this.#readOthers(dataOf(bytes.text(from, to)), events);
+      if (this.#isText && chunks.length === 1) template.learn(view.slice(from, to), chunks[0]);
+      if (this.#isText || this.#ended) continue;
+      // Events of another kind follow each other too: reading them one by one costs a fifth more (measured).
+      this.#readOthers(dataOf(bytes.text(to, view.length)), events);
+      return;
     }
+  }
+
+  /** `#read` that notes whether the next event is likely a text. */
+  #readOthers(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
+    const chunks = this.#read(texts, events);
+    if (this.#template && chunks.length > 0) this.#isText = this.#template.expects(chunks.at(-1));
+    return chunks;
   }
 
   /** Returns what it read. */

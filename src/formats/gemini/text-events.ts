@@ -56,7 +56,7 @@ export class TextEventTemplate {
    */
   learn(event: string, value: unknown): void {
     this.#parts = [];
-    const known = this.#misses < MAX_MISSES && event.endsWith('\n') ? textEventOf(value) : undefined;
+    const known = this.expects(value) && event.endsWith('\n') ? textEventOf(value) : undefined;
     if (!known) return;
     this.#misses += 1;
     const found = TEXT.exec(event);
@@ -71,6 +71,11 @@ export class TextEventTemplate {
     this.#usage = known.usage;
     this.#parts = parts;
     this.#lastAndNext = ownText(parts.at(-1)! + parts[0]!);
+  }
+
+  /** True for the value of an event that may be learned. */
+  expects(value: unknown): boolean {
+    return this.#misses < MAX_MISSES && textEventOf(value) !== undefined;
   }
 
   /** The parser must find a changed text and changed counts in the places that their keys suggest. */

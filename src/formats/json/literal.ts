@@ -52,6 +52,9 @@ export const literalOf = (text: string): string => toBytes(JSON.stringify(text).
 /** One character for each byte of the text's UTF-8. */
 export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
+/** Undefined for an empty text, which is not sent. */
+export const bytesOf = (text: string): Buffer | undefined => (text === '' ? undefined : Buffer.from(text));
+
 /** The bytes of such texts. A long one is written in its place, since joining would copy it twice. */
 export function joinedBytes(pieces: readonly string[]): Buffer {
   let length = 0;

@@ -5,7 +5,7 @@ import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, encodeUsage, type ReplyEnvelope } from './reply-fields.ts';
-import { joinedBytes, toBytes } from '../json/literal.ts';
+import { bytesOf, joinedBytes, toBytes } from '../json/literal.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
@@ -45,18 +45,17 @@ class ChatStreamEncoder implements StreamEncoder {
     return this.#out.take();
   }
 
-  pushBytes(events: readonly GenerationEvent[]): Buffer {
-    const pieces: string[] = [];
+  pushBytes(events: readonly GenerationEvent[]): Buffer | undefined {
+    let pieces: string[] | undefined;
     for (const event of events) {
       if (this.#closed) break;
       if (event.type === 'text' && event.literals) {
-        this.#flush(pieces);
+        this.#flush((pieces ??= []));
         this.#choice(event.choice).literals(event, event.literals, pieces);
       } else this.#add(event);
     }
-    if (pieces.length === 0) return Buffer.from(this.#out.take());
-    this.#flush(pieces);
-    return joinedBytes(pieces);
+    if (pieces) this.#flush(pieces);
+    return pieces ? joinedBytes(pieces) : bytesOf(this.#out.take());
   }
 
   #flush(pieces: string[]): void {

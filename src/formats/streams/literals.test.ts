@@ -166,7 +166,7 @@ function counting(count: () => void): Translation['client'] {
     encodeReply: openaiChat.encodeReply,
     encodeStream(...given) {
       const encoder = openaiChat.encodeStream(...given);
-      const pushBytes = (events: readonly GenerationEvent[]): Buffer => {
+      const pushBytes = (events: readonly GenerationEvent[]): Buffer | undefined => {
         if (events.some((event) => event.type === 'text' && event.literals)) count();
         return encoder.pushBytes!(events);
       };

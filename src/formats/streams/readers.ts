@@ -2,6 +2,7 @@ import { createSignals, type GenerationEvent, type Signals } from '../events.ts'
 import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from '../format.ts';
 import type { ClientContext, ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
+import { bytesOf } from '../json/literal.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
@@ -61,8 +62,7 @@ class StreamReader implements PassThrough {
   #pass(events: readonly GenerationEvent[]): Buffer | undefined {
     if (events.length === 0) return undefined;
     observe(this.signals, events);
-    const bytes = this.#encoder.pushBytes?.(events) ?? Buffer.from(this.#encoder.push(events));
-    return bytes.length === 0 ? undefined : bytes;
+    return this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
   }
 }
 
