@@ -95,6 +95,11 @@ export type GenerationEvent =
       readonly text: string;
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
+      /**
+       * The fragments that `text` joins, as JSON literals (json/literal.ts). Only for encoders that write them one by
+       * one (`StreamEncoder.pushBytes`).
+       */
+      readonly literals?: readonly string[];
     }
   | {
       readonly type: 'thinking';

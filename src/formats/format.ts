@@ -139,6 +139,11 @@ export interface StreamDecoder {
 /** Stateful. Takes events and returns complete wire events, never a partial one. `''` when there is nothing to send. */
 export interface StreamEncoder {
   push(events: readonly GenerationEvent[]): string;
+  /**
+   * Like `push`; undefined when there is nothing to send. Writes a text event with `literals` as an event for each of
+   * them would be written.
+   */
+  pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */
@@ -279,7 +284,8 @@ export interface Format {
    * ReplyFault.
    */
   decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[];
-  decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder;
+  /** @param literals the encoder writes literals, so fragments of a text may come as one event with `literals` */
+  decodeStream(reply: ReplyContext, notes?: LossNotes, literals?: boolean): StreamDecoder;
   /** Upstream side: a reply that is not 2xx. `text` is the raw body: JSON, an array, HTML or empty. */
   decodeError(status: number, text: string): UpstreamFailure;
 

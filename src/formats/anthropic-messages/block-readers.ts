@@ -3,6 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, setField } from '../json/object.ts';
+import { LiteralText, textLength } from '../json/literal.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
 
 /** State shared by the blocks of one reply. */
@@ -18,6 +19,8 @@ export interface ReplyState {
 /** Reads one content block. A plain reply opens it whole and closes it; a stream opens it empty and feeds deltas. */
 export interface BlockReader {
   delta(delta: JsonObject): void;
+  /** Reads text deltas that follow each other, as literals. Only on a text block. */
+  texts?(literals: readonly string[]): void;
   close(): void;
 }
 
@@ -66,6 +69,12 @@ class TextReader implements BlockReader {
   delta(delta: JsonObject): void {
     if (delta.type === 'text_delta') this.#text(stringOf(delta.text));
     else if (delta.type === 'citations_delta') this.#citations.push(delta.citation);
+  }
+
+  texts(literals: readonly string[]): void {
+    this.#shown = true;
+    this.#state.answerLength += textLength(literals.join(''));
+    this.#state.out.push(new LiteralText(0, this.#index, literals));
   }
 
   /** Citations come before or amid their text; their span is known only when the block is complete. */

@@ -24,6 +24,7 @@ export class MessageReader {
   /** Events that were more than a ping. */
   progress = 0;
   #nextBlock = 0;
+  #expectsText = true;
   #stopSeen = false;
   #started = false;
   #finished = false;
@@ -77,12 +78,30 @@ export class MessageReader {
     this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
-    this.#open.set(index, openBlock(block, index, this.#state));
+    const reader = openBlock(block, index, this.#state);
+    this.#open.set(index, reader);
+    this.#expectsText = reader.texts !== undefined;
   }
 
   delta(index: number, delta: JsonObject): void {
     if (!this.#open.has(index)) this.#imply(index, delta);
     this.#open.get(index)?.delta(delta);
+  }
+
+  /** True while the block with this index is open and takes `texts`. */
+  isText(index: number): boolean {
+    return this.#open.get(index)?.texts !== undefined;
+  }
+
+  /** True until a block other than a text opens, and from the next text on. */
+  get expectsText(): boolean {
+    return this.#expectsText;
+  }
+
+  /** Reads text deltas that follow each other, as literals. */
+  texts(index: number, literals: readonly string[]): void {
+    this.progress += literals.length;
+    this.#open.get(index)?.texts?.(literals);
   }
 
   /**

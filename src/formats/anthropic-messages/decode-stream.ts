@@ -1,10 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
+import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
-import { PlainDelta, type DeltaSource } from './plain-delta.ts';
+import { PlainDelta, textDeltas, type DeltaSource } from './plain-delta.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { numberOf, parseJson } from '../json/read.ts';
@@ -24,23 +26,26 @@ const KNOWN = new Set([
   'error',
 ]);
 
-export function decodeStream(reply: ReplyContext): StreamDecoder {
-  return new MessagesStreamDecoder(reply, new PlainDelta());
+export function decodeStream(reply: ReplyContext, _notes?: LossNotes, literals = false): StreamDecoder {
+  return new MessagesStreamDecoder(reply, new PlainDelta(), literals);
 }
 
 export class MessagesStreamDecoder implements StreamDecoder {
   readonly #cutter = new SseCutter();
   readonly #reader: MessageReader;
   readonly #plain: DeltaSource;
+  /** The events may have `literals`. */
+  readonly #literals: boolean;
   #closing = false;
 
   get progress(): number {
     return this.#reader.progress;
   }
 
-  constructor(reply: ReplyContext, plain: DeltaSource) {
+  constructor(reply: ReplyContext, plain: DeltaSource, literals: boolean) {
     this.#reader = new MessageReader(reply);
     this.#plain = plain;
+    this.#literals = literals;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
@@ -71,14 +76,38 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return reader.drain();
   }
 
-  #read(bytes: Buffer): void {
-    const text = sseText(bytes);
+  #read(whole: Buffer): void {
+    const bytes = this.#literals && this.#reader.expectsText ? EventBytes.of(whole) : undefined;
+    if (bytes) this.#readBytes(bytes);
+    else this.#readText(sseText(whole));
+  }
+
+  /** `#readText` of bytes whose text deltas pass as literals. */
+  #readBytes(bytes: EventBytes): void {
+    const { view } = bytes;
+    const returns = hasReturns(view);
+    const isText = (index: number): boolean => this.#reader.isText(index);
+    for (let from = 0, to = 0; from < view.length && !this.#reader.finished; from = to) {
+      const deltas = textDeltas(view, from, isText);
+      if (deltas) {
+        this.#reader.texts(deltas.index, deltas.literals);
+        to = deltas.end;
+      } else if ((to = this.#plain.read(view, from, true)) > 0) this.#readPlain();
+      else this.#readText(bytes.text(from, (to = eventEnd(view, from, returns))));
+    }
+  }
+
+  #readPlain(): void {
+    this.#reader.progress += 1;
+    this.#reader.delta(this.#plain.index, this.#plain.delta);
+  }
+
+  #readText(text: string): void {
     const returns = hasReturns(text);
     for (let from = 0, to = 0; from < text.length; from = to) {
       if (this.#reader.finished) return;
       if ((to = this.#plain.read(text, from)) > 0) {
-        this.#reader.progress += 1;
-        this.#reader.delta(this.#plain.index, this.#plain.delta);
+        this.#readPlain();
         continue;
       }
       to = eventEnd(text, from, returns);

@@ -2,6 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
+import { AnswerText } from './answer-text.ts';
 import { FunctionCallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
@@ -10,6 +11,7 @@ import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
 import { OWN_MAKER } from './thought-signature.ts';
 import { asList, asNumber, objectsOf, optional } from './wire.ts';
 import { stringOf } from '../json/read.ts';
+import { LiteralText } from '../json/literal.ts';
 import { isObject } from '../json/object.ts';
 
 /** A block of the prompt by the filter: `promptFeedback`. */
@@ -46,8 +48,7 @@ export class CandidateReader {
   /** Parts without a place in the answer. They are held until the end, because the answer may hold nothing else. */
   readonly #unplaced: JsonObject[] = [];
   readonly #others: unknown[] = [];
-  #text = '';
-  #partStarts: number[] = [];
+  readonly #answer = new AnswerText();
   readonly #metadata = new MetadataReader();
   #finish: string | undefined;
   #finishMessage: string | undefined;
@@ -104,7 +105,8 @@ export class CandidateReader {
     const metadata = this.#metadata.value;
     const grounding = metadata['groundingMetadata'];
     if (isObject(grounding)) {
-      const { citations, cut } = citationsOf(grounding, this.#text, this.#partStarts);
+      const { text, partStarts } = this.#answer.read();
+      const { citations, cut } = citationsOf(grounding, text, partStarts);
       for (const citation of citations) events.push({ type: 'citation', choice, citation });
       if (cut) lose(this.#notes, 'citations', TOO_MANY_CITATIONS);
     }
@@ -150,7 +152,7 @@ export class CandidateReader {
   }
 
   #words(kind: 'text' | 'thinking', text: string, signature: string | undefined, events: GenerationEvent[]): void {
-    if (kind === 'text') this.#partStarts.push(this.#text.length);
+    if (kind === 'text') this.#answer.add(text);
     if (text === '' && signature === undefined) return;
     this.#hasContent = true;
     if (text === '' && kind === 'text' && signature !== undefined && this.#calls.sign(signature, events)) return;
@@ -162,13 +164,21 @@ export class CandidateReader {
       if (text === '' && kind === 'thinking') events.push({ type: kind, choice, block: this.#open.block, text });
     }
     const { block } = this.#open;
-    if (kind === 'text') this.#text += text;
     const inline = kind === 'thinking' ? this.#inline : {};
     if (text !== '') events.push({ type: kind, choice, block, text, ...inline });
     if (signature === undefined) return;
     const made = kind === 'thinking' ? { maker: OWN_MAKER } : {};
     events.push({ type: 'signature', choice, block, signature, ...made });
     this.#open = undefined;
+  }
+
+  /** Reads parts that are texts, each in a candidate of its own. */
+  readTexts(literals: readonly string[], events: GenerationEvent[]): void {
+    this.#hasContent = true;
+    this.#calls.settle(events);
+    if (this.#open?.kind !== 'text') this.#open = { kind: 'text', block: this.#newBlock() };
+    this.#answer.addLiterals(literals);
+    events.push(new LiteralText(this.#choice, this.#open.block, literals));
   }
 
   /** Reads a part that is a block of its own. */

@@ -9,7 +9,10 @@ import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
 import { stringOf } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
-import { chunksOf, Framing, unreadable } from './framing.ts';
+import { EventBytes } from '../sse/event-bytes.ts';
+import { eventEnd, hasReturns } from '../sse/event-stream.ts';
+import { chunksOf, dataOf, type Framed, Framing, unreadable } from './framing.ts';
+import { TextEventTemplate, type TextEvents } from './text-events.ts';
 
 /**
  * The stream closed without a finish reason: the client has received only a part of the answer
@@ -54,6 +57,13 @@ export class GeminiReplyReader {
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
     if (usage) events.push(usage);
     return events;
+  }
+
+  /** Reads objects that differ in nothing but their one text and their counts of tokens. */
+  readTexts({ choice, literals, usage: metadata }: TextEvents, events: GenerationEvent[]): void {
+    this.#candidate(choice).readTexts(literals, events);
+    const usage = metadata && this.#usage.read(metadata);
+    if (usage) events.push(usage);
   }
 
   /** True when every candidate has a finish reason, or the filter blocked the prompt of all of them. */
@@ -161,22 +171,26 @@ export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNote
   return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
 }
 
-export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
-  return new GeminiStreamDecoder(reply, notes);
+export function decodeStream(reply: ReplyContext, notes?: LossNotes, literals = false): StreamDecoder {
+  return new GeminiStreamDecoder(reply, notes, literals);
 }
 
 class GeminiStreamDecoder implements StreamDecoder {
   readonly #framing = new Framing();
   readonly #reader: GeminiReplyReader;
+  /** Undefined where no event may have `literals`. */
+  readonly #template: TextEventTemplate | undefined;
+  #isText = true;
   progress = 0;
   #ended = false;
 
-  constructor(reply: ReplyContext, notes: LossNotes | undefined) {
+  constructor(reply: ReplyContext, notes: LossNotes | undefined, literals: boolean) {
     this.#reader = new GeminiReplyReader(reply, notes);
+    this.#template = literals ? new TextEventTemplate() : undefined;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
-    return this.#ended ? [] : this.#guard((events) => this.#read(this.#framing.push(bytes).texts, events));
+    return this.#ended ? [] : this.#guard((events) => this.#readFramed(this.#framing.push(bytes), events));
   }
 
   end(): readonly GenerationEvent[] {
@@ -191,16 +205,56 @@ class GeminiStreamDecoder implements StreamDecoder {
     });
   }
 
-  #read(texts: readonly string[], events: GenerationEvent[]): void {
+  #readFramed(framed: Framed, events: GenerationEvent[]): void {
+    const template = framed.isSse ? this.#template : undefined;
+    const bytes = template && this.#isText && framed.whole ? EventBytes.of(framed.whole) : undefined;
+    if (template && bytes) this.#readBytes(bytes, template, events);
+    else this.#readOthers(framed.texts, events);
+  }
+
+  /** `#read` of server-sent events, whose texts pass as literals. */
+  #readBytes(bytes: EventBytes, template: TextEventTemplate, events: GenerationEvent[]): void {
+    const { view } = bytes;
+    const returns = hasReturns(view);
+    for (let from = 0, to = 0; from < view.length && !this.#ended; from = to) {
+      const texts = template.read(view, from);
+      if (texts) {
+        this.progress += texts.literals.length;
+        this.#reader.readTexts(texts, events);
+        to = texts.end;
+        continue;
+      }
+      to = eventEnd(view, from, returns);
+      const chunks = this.#readOthers(dataOf(bytes.text(from, to)), events);
+      if (this.#isText && chunks.length === 1) template.learn(view.slice(from, to), chunks[0]);
+      if (this.#isText || this.#ended) continue;
+      // Events of another kind follow each other too: reading them one by one costs a fifth more (measured).
+      this.#readOthers(dataOf(bytes.text(to, view.length)), events);
+      return;
+    }
+  }
+
+  /** `#read` that notes whether the next event is likely a text. */
+  #readOthers(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
+    const chunks = this.#read(texts, events);
+    if (this.#template && chunks.length > 0) this.#isText = this.#template.expects(chunks.at(-1));
+    return chunks;
+  }
+
+  /** Returns what it read. */
+  #read(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
+    const read: unknown[] = [];
     for (const text of texts) {
       for (const chunk of chunksOf(text)) {
+        read.push(chunk);
         this.progress += 1;
         for (const event of this.#reader.read(chunk)) events.push(event);
         if (events.at(-1)?.type !== 'error') continue;
         this.#ended = true;
-        return;
+        return read;
       }
     }
+    return read;
   }
 
   /** An unreadable event ends the stream. The events before it still count. */

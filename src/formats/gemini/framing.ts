@@ -3,7 +3,7 @@ import { ReplyFault } from '../format.ts';
 import { parseJson } from '../json/read.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { EventTooLarge, ByteBuffer } from '../sse/held-bytes.ts';
-import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
+import { eventEnds, readRecords, SseCutter, sseText } from '../sse/event-stream.ts';
 import { StreamStart } from '../sse/stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { OPEN_OBJECT, OPEN_ARRAY, QUOTE, BACKSLASH, CLOSE_OBJECT, CLOSE_ARRAY } from '../json/scan.ts';
@@ -12,6 +12,8 @@ import { OPEN_OBJECT, OPEN_ARRAY, QUOTE, BACKSLASH, CLOSE_OBJECT, CLOSE_ARRAY } 
 export interface Framed {
   readonly whole: Buffer | undefined;
   readonly texts: readonly string[];
+  /** `whole` is server-sent events. */
+  readonly isSse?: boolean;
 }
 
 /** The events that were held at the end. `cut`: an event was truncated. */
@@ -62,13 +64,13 @@ class SseFramer implements Framer {
 
   push(bytes: Buffer): Framed {
     const whole = this.#cutter.push(bytes);
-    return { whole, texts: whole ? dataOf(whole) : [] };
+    return whole ? new SseEvents(whole) : NO_EVENTS;
   }
 
   /** A last event without its blank line counts when it is readable. It gets that line, because parsers wait for it. */
   end(): LastFramed {
     const rest = this.#cutter.rest();
-    const texts = dataOf(rest);
+    const texts = dataOf(sseText(rest));
     const cut = texts.some((text) => parseJson(text) === undefined);
     if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
     if (texts.length > 0) return { whole: Buffer.concat([rest, BLANK_LINE]), texts, cut };
@@ -80,11 +82,27 @@ class SseFramer implements Framer {
     let from = 0;
     let seen = 0;
     for (const to of eventEnds(whole)) {
-      if (dataOf(whole.subarray(from, to)).length > 0) seen += 1;
+      if (dataOf(sseText(whole.subarray(from, to))).length > 0) seen += 1;
       if (seen > count) break;
       from = to;
     }
     return whole.subarray(0, from);
+  }
+}
+
+const NO_EVENTS: Framed = { whole: undefined, texts: [] };
+
+/** Server-sent events, whose data are searched only on demand. */
+class SseEvents implements Framed {
+  readonly whole: Buffer;
+  readonly isSse = true;
+
+  constructor(whole: Buffer) {
+    this.whole = whole;
+  }
+
+  get texts(): readonly string[] {
+    return dataOf(sseText(this.whole));
   }
 }
 
@@ -93,8 +111,8 @@ const CR = 0x0d;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 
 /** Skips empty data, which keeps a connection open, and `[DONE]`, with which OpenAI-style proxies end every stream. */
-function dataOf(bytes: Buffer): string[] {
-  return readSse(bytes)
+export function dataOf(text: string): string[] {
+  return readRecords(text)
     .map(({ data }) => data)
     .filter((data) => data.trim() !== '' && data !== '[DONE]');
 }

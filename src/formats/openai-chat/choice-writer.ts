@@ -4,6 +4,7 @@ import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts';
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem, signatureFields } from './content-blocks.ts';
+import { textOfLiteral, toBytes } from '../json/literal.ts';
 import { tagOf } from '../maker.ts';
 import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
@@ -11,6 +12,13 @@ import { audioName } from './audio.ts';
 /** The text of every chunk before and after its choice. */
 export interface ChunkFrame {
   readonly head: string;
+  readonly tail: string;
+}
+
+/** The bytes before the first literal of a text, between two of them, and after the last. */
+interface LiteralFrame {
+  readonly head: string;
+  readonly between: string;
   readonly tail: string;
 }
 
@@ -24,6 +32,7 @@ export class ChoiceWriter {
   readonly #head: string;
   readonly #textHead: string;
   readonly #tail: string;
+  #literalFrame: LiteralFrame | undefined;
   readonly #calls: CallWriter;
   readonly #parts = new StreamedParts();
   #roleSent = false;
@@ -62,24 +71,54 @@ export class ChoiceWriter {
   }
 
   /** The hot path. */
-  text(text: string, block: number): string {
-    let role = this.#roleSent ? '' : this.role();
-    if (text === '') return role;
-    const json = JSON.stringify(text);
-    if (this.#thoughtInline) {
-      this.#thoughtInline = false;
-      role += this.#delta({ content: AFTER_THOUGHTS });
+  text(event: Of<'text'>): string {
+    if (event.text === '') return this.role();
+    const begin = this.#beginText();
+    if (!this.#client.strict && this.#isShown(event)) return begin + this.#shownText(event);
+    return `${begin}${this.#textHead}${JSON.stringify(event.text)}}${this.#tail}`;
+  }
+
+  /** The hottest path: a chunk for each literal of a text. Adds the pieces of their bytes. */
+  literals(event: Of<'text'>, literals: readonly string[], pieces: string[]): void {
+    const begin = this.#beginText();
+    if (begin !== '') pieces.push(toBytes(begin));
+    if (!this.#client.strict && this.#isShown(event)) {
+      const { block } = event;
+      for (const literal of literals) pieces.push(toBytes(this.#shownText({ text: textOfLiteral(literal), block })));
+      return;
     }
-    if (this.#client.strict) return `${role}${this.#textHead}${json}}${this.#tail}`;
+    const { head, between, tail } = (this.#literalFrame ??= this.#toLiteralFrame());
+    pieces.push(head, literals.join(between), tail);
+  }
+
+  #toLiteralFrame(): LiteralFrame {
+    const head = toBytes(`${this.#textHead}"`);
+    const tail = toBytes(`"}${this.#tail}`);
+    return { head, between: [tail, head].join(''), tail };
+  }
+
+  /** What precedes a text. */
+  #beginText(): string {
+    const role = this.#roleSent ? '' : this.role();
+    if (!this.#thoughtInline) return role;
+    this.#thoughtInline = false;
+    return role + this.#delta({ content: AFTER_THOUGHTS });
+  }
+
+  /** Returns true for a text that is sent as a block too. Remembers any other. */
+  #isShown({ text, block }: Of<'text'>): boolean {
     this.#parts.text(text, block);
     const apart = this.#neighbour !== undefined && this.#neighbour !== block;
     this.#neighbour = block;
-    if (this.#blocksShown || apart) {
-      const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"text":${json}}}`;
-      return `${role}${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
-    }
+    if (this.#blocksShown || apart) return true;
     this.#remember(text, block);
-    return `${role}${this.#textHead}${json}}${this.#tail}`;
+    return false;
+  }
+
+  #shownText({ text, block }: Pick<Of<'text'>, 'text' | 'block'>): string {
+    const json = JSON.stringify(text);
+    const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"text":${json}}}`;
+    return `${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
   }
 
   #remember(text: string, index: number): void {
@@ -95,7 +134,7 @@ export class ChoiceWriter {
   #write(event: ChoiceEvent): string {
     switch (event.type) {
       case 'text':
-        return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event.text, event.block);
+        return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event);
       case 'thinking':
         return this.#thinking(event);
       case 'signature':

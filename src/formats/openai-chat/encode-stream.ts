@@ -5,6 +5,7 @@ import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, encodeUsage, type ReplyEnvelope } from './reply-fields.ts';
+import { bytesOf, joinedBytes, toBytes } from '../json/literal.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
@@ -40,13 +41,32 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   push(events: readonly GenerationEvent[]): string {
+    for (const event of events) this.#add(event);
+    return this.#out.take();
+  }
+
+  pushBytes(events: readonly GenerationEvent[]): Buffer | undefined {
+    let pieces: string[] | undefined;
     for (const event of events) {
       if (this.#closed) break;
-      if (event.type === 'text' && !event.spoken)
-        this.#out.add(this.#choice(event.choice).text(event.text, event.block));
-      else this.#out.add(this.#write(event));
+      if (event.type === 'text' && event.literals) {
+        this.#flush((pieces ??= []));
+        this.#choice(event.choice).literals(event, event.literals, pieces);
+      } else this.#add(event);
     }
-    return this.#out.take();
+    if (pieces) this.#flush(pieces);
+    return pieces ? joinedBytes(pieces) : bytesOf(this.#out.take());
+  }
+
+  #flush(pieces: string[]): void {
+    const text = this.#out.take();
+    if (text !== '') pieces.push(toBytes(text));
+  }
+
+  #add(event: GenerationEvent): void {
+    if (this.#closed) return;
+    if (event.type === 'text' && !event.spoken) this.#out.add(this.#choice(event.choice).text(event));
+    else this.#out.add(this.#write(event));
   }
 
   #write(event: GenerationEvent): string {

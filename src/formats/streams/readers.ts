@@ -2,6 +2,7 @@ import { createSignals, type GenerationEvent, type Signals } from '../events.ts'
 import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from '../format.ts';
 import type { ClientContext, ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
+import { bytesOf } from '../json/literal.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
@@ -42,8 +43,8 @@ class StreamReader implements PassThrough {
 
   constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
     this.signals = signals;
-    this.#decoder = upstream.decodeStream(reply, signals);
     this.#encoder = client.encodeStream(context, signals);
+    this.#decoder = upstream.decodeStream(reply, signals, this.#encoder.pushBytes !== undefined);
   }
 
   push(bytes: Buffer): Buffer | undefined {
@@ -61,8 +62,7 @@ class StreamReader implements PassThrough {
   #pass(events: readonly GenerationEvent[]): Buffer | undefined {
     if (events.length === 0) return undefined;
     observe(this.signals, events);
-    const text = this.#encoder.push(events);
-    return text === '' ? undefined : Buffer.from(text);
+    return this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
   }
 }
 

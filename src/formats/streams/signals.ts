@@ -52,6 +52,7 @@ function isExplanation(event: GenerationEvent, next: GenerationEvent | undefined
 function isAnswer(event: GenerationEvent): boolean {
   switch (event.type) {
     case 'text':
+      return event.literals !== undefined || event.text.length > 0;
     case 'thinking':
     case 'refusal':
       return event.text.length > 0;
