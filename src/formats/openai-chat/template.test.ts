@@ -74,7 +74,7 @@ describe('a stream whose events are compared with a template gets what it gets w
       ),
       { numRuns: 400 },
     );
-    // Events with a name are always parsed.
-    expect(matched > 0).toBe(kind !== 'a named event');
+    // Events with a name are always parsed. Others among them may match by chance.
+    if (kind !== 'a named event') expect(matched).toBeGreaterThan(0);
   });
 });
