@@ -183,7 +183,7 @@ admin:
 #   total: 600s
 
 # limits:
-#   in_flight: 1000
+#   in_flight: 2000
 #   in_flight_per_key: 250
 #   connections: 1000
 #   plugin_time: 30s
