@@ -160,10 +160,13 @@ describe('content of Claude goes back to Claude unchanged and without a loss', (
   it('any blocks, with further fields or without', () => {
     const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
     const citation = fc.constantFrom<JsonObject>(web, { type: 'char_location', cited_text: 'y' });
-    const text = fc.record<JsonObject>(
-      { type: fc.constant('text'), text: word, citations: fc.array(citation, { maxLength: 2 }) },
-      { requiredKeys: ['type', 'text'] },
-    );
+    const text = fc
+      .record<JsonObject>(
+        { type: fc.constant('text'), text: word, citations: fc.array(citation, { maxLength: 2 }) },
+        { requiredKeys: ['type', 'text'] },
+      )
+      // Claude refuses a blank text, so its citations are a loss.
+      .filter((block) => String(block.text).trim() !== '' || !('citations' in block));
     const opaque = fc.constantFrom<JsonObject>(
       { type: 'server_tool_use', id: 's', name: 'web_search', input: {}, caller: { type: 'direct' } },
       { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
