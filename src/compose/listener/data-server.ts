@@ -82,7 +82,11 @@ export function createDataServer(
   return { server, pipelines };
 }
 
-const ofKoa = (ctx: Koa.Context): Incoming => ({ req: ctx.req, res: ctx.res, koa: () => ctx });
+/** A request that Koa's router has read. The request path responds to it: after it, Koa itself would. */
+function ofKoa(ctx: Koa.Context): Incoming {
+  ctx.respond = false;
+  return { req: ctx.req, res: ctx.res, koa: () => ctx };
+}
 
 /** Runs at the start and at each reload: node:http reads these fields when it uses them. */
 export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
