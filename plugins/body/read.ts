@@ -51,7 +51,7 @@ function collect(
   refusal: (size: number) => GatewayError | undefined,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const body = announced > MAX_PIECES ? new WholeBody(announced) : new BodyPieces();
+    const body = announced > MAX_PIECES ? new WholeBody(announced, req) : new BodyPieces();
     let size = 0;
     let stopListening = (): void => {};
     const onData = (piece: Buffer): void => {
@@ -104,24 +104,31 @@ class BodyPieces {
  */
 class WholeBody {
   readonly #bytes: Buffer;
+  /** An earlier listener may have kept a piece and left the list already, as one that is called once. */
+  readonly #isFirst: boolean;
   #size = 0;
 
-  constructor(announced: number) {
+  /** Created before the body's own listeners are added to the request. */
+  constructor(announced: number, req: IncomingMessage) {
     this.#bytes = Buffer.allocUnsafeSlow(announced);
+    this.#isFirst = readersOf(req) === 0;
   }
 
   add(piece: Buffer, req: IncomingMessage): void {
     this.#size += piece.copy(this.#bytes, this.#size);
-    // Another listener may keep the piece. Memory that the piece shares with others is not its own.
+    // Another reader may keep the piece. Memory that the piece shares with others is not its own.
     const { buffer } = piece;
-    if (req.listenerCount('data') === 1 && buffer instanceof ArrayBuffer && buffer.byteLength === piece.length)
-      buffer.transfer(0);
+    const isOwn = this.#isFirst && readersOf(req) === 1;
+    if (isOwn && buffer instanceof ArrayBuffer && buffer.byteLength === piece.length) buffer.transfer(0);
   }
 
   bytes(): Buffer {
     return this.#bytes.subarray(0, this.#size);
   }
 }
+
+/** Listeners that get pieces. `read()` returns a piece to a listener of `readable` after `data` has had it. */
+const readersOf = (req: IncomingMessage): number => req.listenerCount('data') + req.listenerCount('readable');
 
 function tooLarge(limit: number): GatewayError {
   return new GatewayError('request_too_large', `The body exceeds ${limit} bytes (limits.body).`);
