@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   GatewayError,
   type BodyFault,
@@ -249,6 +249,18 @@ describe('body', () => {
     expect(request.body?.original.toString()).toBe(sent);
     expect(kept.length).toBeGreaterThan(0);
     for (const piece of kept) expect(piece.length).toBeGreaterThan(0);
+  });
+
+  it('takes memory for an announced body only once part of it has come', async () => {
+    const memory = vi.spyOn(Buffer, 'allocUnsafeSlow');
+    const sent = large('"model":"m",');
+    const headers = { 'content-length': String(sent.length) };
+    await upload({ pieces: [sent.slice(0, 1000)], headers, leave: 'after' });
+    expect(memory).not.toHaveBeenCalledWith(sent.length);
+    const { request } = await upload({ pieces: [sent.slice(0, 1000), sent.slice(1000)], headers });
+    expect(request.body?.original.toString()).toBe(sent);
+    expect(memory).toHaveBeenCalledWith(sent.length);
+    memory.mockRestore();
   });
 
   it('fails with the reason of the cancellation', async () => {
