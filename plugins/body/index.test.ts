@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import type { Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
 import {
   GatewayError,
   type BodyFault,
@@ -22,9 +23,12 @@ interface Upload {
   readonly turns?: (() => Turns) | undefined;
   /** The client disconnects before the gateway reads, or midway. Default: it completes its body. */
   readonly leave?: 'before' | 'after';
+  /** What a plugin before this one does with the request. */
+  readonly listen?: (req: Readable) => void;
 }
 
-async function upload({ pieces, headers = {}, fault, limits, turns, leave, params = {}, fieldsInPath }: Upload) {
+async function upload(sent: Upload) {
+  const { pieces, headers = {}, fault, limits, turns, leave, params = {}, fieldsInPath } = sent;
   const validated: unknown[] = [];
   const validate: Operation['validate'] = (value) => (validated.push(value), fault);
   // The plugin reads only these fields of an operation.
@@ -33,6 +37,7 @@ async function upload({ pieces, headers = {}, fault, limits, turns, leave, param
   exchange.request.body = undefined;
   exchange.request.bodyValidated = false;
   const context = createContext(exchange);
+  sent.listen?.(context.req);
   const gone = new GatewayError('client_closed', 'gone');
   if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, {
@@ -221,6 +226,41 @@ describe('body', () => {
 
   it('accepts a body of exactly the limit', async () => {
     expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
+  });
+
+  it.each<[string, (req: Readable, kept: Buffer[]) => void]>([
+    ['all pieces', (req, kept) => void req.on('data', (piece: Buffer) => kept.push(piece))],
+    ['the first piece', (req, kept) => void req.once('data', (piece: Buffer) => kept.push(piece))],
+    [
+      'what it reads',
+      (req, kept) =>
+        void req.on('readable', () => {
+          for (let piece = req.read() as Buffer | null; piece; piece = req.read() as Buffer | null) kept.push(piece);
+        }),
+    ],
+  ])('leaves another listener that keeps %s its bytes', async (_, listen) => {
+    const sent = large('"model":"m",');
+    const kept: Buffer[] = [];
+    const pieces = [sent.slice(0, 30_000), sent.slice(30_000)].map((text) =>
+      Buffer.from(new TextEncoder().encode(text).buffer),
+    );
+    const headers = { 'content-length': String(sent.length) };
+    const { request } = await upload({ pieces, headers, listen: (req) => listen(req, kept) });
+    expect(request.body?.original.toString()).toBe(sent);
+    expect(kept.length).toBeGreaterThan(0);
+    for (const piece of kept) expect(piece.length).toBeGreaterThan(0);
+  });
+
+  it('takes memory for an announced body only once part of it has come', async () => {
+    const memory = vi.spyOn(Buffer, 'allocUnsafeSlow');
+    const sent = large('"model":"m",');
+    const headers = { 'content-length': String(sent.length) };
+    await upload({ pieces: [sent.slice(0, 1000)], headers, leave: 'after' });
+    expect(memory).not.toHaveBeenCalledWith(sent.length);
+    const { request } = await upload({ pieces: [sent.slice(0, 1000), sent.slice(1000)], headers });
+    expect(request.body?.original.toString()).toBe(sent);
+    expect(memory).toHaveBeenCalledWith(sent.length);
+    memory.mockRestore();
   });
 
   it('fails with the reason of the cancellation', async () => {

@@ -343,13 +343,15 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     else this.#reject(error);
   }
 
-  /** Rejects the promise if it is still open. A sink is not called, because the consumer itself has cancelled. */
+  /**
+   * Rejects the promise if it is still open, as it is while a committed reply waits for the end of the turn. A sink is not
+   * called, because the consumer itself has cancelled.
+   */
   #onCancelled(reason: GatewayError): void {
     if (this.#settled) return;
-    const flow = this.#flow;
     this.#close();
-    if (flow) flow.drop();
-    else this.#reject(reason);
+    this.#flow?.drop();
+    this.#reject(reason);
   }
 
   #close(): void {

@@ -12,7 +12,7 @@ import {
   type Script,
   type ScriptedUpstream,
 } from './scripted-upstream.ts';
-import { collect, createLocalUpstream, DONE, event, eventually, outbound, rejection } from './try-kit.ts';
+import { collect, createLocalUpstream, DONE, event, eventually, outbound, rejection, streamReader } from './try-kit.ts';
 
 let server: ScriptedUpstream;
 let upstream: Upstream;
@@ -181,6 +181,22 @@ describe('giving up', () => {
       expect(calls).not.toContain('fail');
     },
   );
+
+  it('in the turn in which its reply becomes ready rejects: nothing would come out of the reply', async () => {
+    await serve(({ socket }) => {
+      openStream(socket);
+      chunk(socket, event({ text: 'hi' }));
+    });
+    const cancellation = new Cancellation();
+    const openReader = () => {
+      const reader = streamReader();
+      // After the commit, before the requests whose replies are ready go on.
+      const push = (bytes: Buffer) => (queueMicrotask(() => cancellation.cancel(left)), reader.push(bytes));
+      return { ...reader, push };
+    };
+    expect(await rejection(upstream.send(outbound(server.url, { cancellation, openReader })))).toBe(left);
+    await eventually(() => server.open.size === 0);
+  });
 
   it('in the line for a connection leaves the line', async () => {
     await serve(({ socket }) => openStream(socket));
