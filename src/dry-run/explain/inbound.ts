@@ -22,7 +22,8 @@ export function inboundContext({
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });
   normaliseTarget(req);
   for (const [name, value] of Object.entries(headers)) req.headers[name.toLowerCase()] = value;
-  req.push(body);
+  // A copy: the `body` plugin frees the memory of what it reads.
+  req.push(Buffer.from(body));
   req.push(null);
   const res = new ServerResponse(req);
   // Koa's initial status of an unanswered request.
