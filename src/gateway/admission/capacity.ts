@@ -112,8 +112,10 @@ export class Room {
 
   /** The second step. The caller is known. A refused request gives its place back. */
   admit(place: Admission): GatewayError | undefined {
+    // A place that counts nowhere is never released from a share.
+    if (!place.counted) return undefined;
     const share = this.#shares.of(place.exchange.caller?.keyId);
-    if (!place.counted || (place.admitted && share === place.share)) return undefined;
+    if (place.admitted && share === place.share) return undefined;
     this.#move(place, share);
     place.admitted = true;
     const before = { all: this.#requests - 1, own: share.requests - 1 };

@@ -3,7 +3,7 @@ import { ServerResponse, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, type ReplyEnd } from '../../plugin/index.ts';
-import { createExchange, createFakeClock, type TestExchange } from '../../plugin/testing/index.ts';
+import { createCaller, createExchange, createFakeClock, type TestExchange } from '../../plugin/testing/index.ts';
 import { InFlight, type LeavingReply, type LoadLimits } from './in-flight.ts';
 
 function limitsOf(inFlight: number, inFlightBytes: number): LoadLimits {
@@ -54,6 +54,15 @@ describe('requests in flight', () => {
     for (let count = 0; count < 10; count += 1) expect(arrive(true).refusal).toBeUndefined();
     expect([arrive(), arrive(), arrive()].map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined]);
     expect([arrive(), arrive()].map(({ refusal }) => refusal?.code)).toEqual(['busy', 'busy']);
+  });
+
+  it('leave no share of their key behind when they were refused before the key was known', () => {
+    const { inFlight, arrive } = start();
+    const { exchange } = arrive(true);
+    exchange.caller = createCaller({ keyId: 'k' });
+    expect(inFlight.admit(exchange)).toBeUndefined();
+    inFlight.leave(exchange);
+    expect(inFlight.keys).toBe(0);
   });
 
   it('follow new limits as soon as these apply', () => {
