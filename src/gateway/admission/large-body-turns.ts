@@ -165,10 +165,9 @@ export class HeavyTurns implements Turns {
       const alone = this.#setup.others() === 0;
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
-      const unblock = (): void => this.#unblock();
-      // The timer comes first: the loop iteration after it serves what has arrived meanwhile.
-      if (alone) nextLoopTurn(unblock);
-      else clock.after(0, () => nextLoopTurn(unblock));
+      // The timer comes first: the loop iteration after it serves what has arrived meanwhile. Also without other
+      // requests: a small one that arrives now would else meet two steps.
+      clock.after(0, () => nextLoopTurn(() => this.#unblock()));
     }
   }
 
