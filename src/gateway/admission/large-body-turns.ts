@@ -165,9 +165,12 @@ export class HeavyTurns implements Turns {
       const alone = this.#setup.others() === 0;
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
-      // The timer comes first: the loop iteration after it serves what has arrived meanwhile. Also without other
-      // requests: a small one that arrives now would else meet two steps.
-      clock.after(0, () => nextLoopTurn(() => this.#unblock()));
+      const unblock = (): void => this.#unblock();
+      // The timer comes first: the loop iteration after it serves what has arrived meanwhile. Without other requests two
+      // iterations replace it: a body that arrives in the first one is served at its end (see `LoopBatch`), before the
+      // next step. An idle millisecond after each step lets V8 mark its heap (7.3 against 4.4 ms of CPU per body of 1 MB, measured).
+      if (alone) nextLoopTurn(() => nextLoopTurn(unblock));
+      else clock.after(0, () => nextLoopTurn(unblock));
     }
   }
 
