@@ -12,10 +12,13 @@ interface ArrivedBody {
   resolve(bytes: Buffer): void;
 }
 
-/** A larger body is read at once: by the end of the turn other bodies would have driven it out of the caches. */
+/**
+ * The largest body that waits for the end of the turn, in bytes. A larger one goes on at once: other bodies would have
+ * driven its bytes out of the processor's caches by then.
+ */
 const MAX_BATCHED = 16 * 1024;
 
-/** The chains of requests whose bodies arrive together run together. */
+/** Bodies that arrive in one turn of the event loop: their requests go on together. */
 const arrived = new LoopBatch<ArrivedBody>(({ bytes, resolve }) => resolve(bytes));
 
 /**
@@ -44,7 +47,7 @@ interface Collecting {
   readonly announced: number;
 }
 
-/** @param refusal returns the error for a body of this size, if it is not allowed */
+/** @param refusal returns the error for a body of this size; undefined if the size is allowed */
 function collect(
   req: IncomingMessage,
   { cancellation, announced }: Collecting,
@@ -81,7 +84,10 @@ function collect(
   });
 }
 
-/** Up to this size a body is one or two network reads, and their copy is garbage that dies young. */
+/**
+ * The largest announced size, in bytes, of a body that is kept in pieces. Such a body is one or two network reads. The
+ * garbage collector frees its pieces and their joined copy cheaply, because both are short-lived.
+ */
 const MAX_PIECES = 64 * 1024;
 
 /** A small body, or one of unknown size. */
@@ -97,17 +103,21 @@ class BodyPieces {
   }
 }
 
-/** The part of a body that has to arrive before memory is taken for the whole. */
+/** The part of a body that has to arrive before memory for the whole body is allocated. */
 const PROVEN_PART = 1 / 8;
 
 /**
- * A body of an announced size. Each piece is copied to its place and its memory freed at once: the garbage collector
- * counts memory outside the heap, and marks the whole heap after 32 MB of pieces (measured: half of the CPU of a body of
- * 1 MB). For the same reason an announcement alone takes none (measured: 6 ms of CPU for 40 MB that never came).
+ * A body of an announced size. Each piece is copied to its place, and the memory of the piece is freed at once. The
+ * reason is that V8 counts memory outside its heap, and marks the whole heap after 32 MB of pieces (measured: half of
+ * the CPU of a body of 1 MB). An announcement alone allocates nothing, because that memory would be counted too
+ * (measured: 6 ms of CPU for 40 MB that never came).
  */
 class WholeBody {
   readonly #announced: number;
-  /** No other listener has had a piece: it may have kept one, even if it has left the list. */
+  /**
+   * No other listener has received a piece, so no one else uses the memory of the pieces. A listener that has received
+   * one may keep it, even after the listener has been removed.
+   */
   #isOwn: boolean;
   #bytes: Buffer | undefined;
   #pieces: Buffer[] = [];
@@ -137,13 +147,13 @@ class WholeBody {
 
   #move(piece: Buffer, to: Buffer): void {
     this.#size += piece.copy(to, this.#size);
-    // Memory that the piece shares with others is not its own.
+    // A piece smaller than its ArrayBuffer shares that memory with other buffers. `transfer(0)` frees the memory.
     const { buffer } = piece;
     if (this.#isOwn && buffer instanceof ArrayBuffer && buffer.byteLength === piece.length) buffer.transfer(0);
   }
 }
 
-/** Listeners that get pieces. `read()` returns a piece to a listener of `readable` after `data` has had it. */
+/** The number of listeners that get pieces. A listener of `readable` gets them from `read()`, after those of `data`. */
 const readersOf = (req: IncomingMessage): number => req.listenerCount('data') + req.listenerCount('readable');
 
 function tooLarge(limit: number): GatewayError {

@@ -3,7 +3,7 @@ import type { Location } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { CatalogTarget } from './catalog-target.ts';
 
-/** A model name within an entry, and its use. */
+/** What decides the place of a model within an entry. */
 export interface PlaceKey {
   readonly model: string;
   readonly task: ModelTask;
@@ -16,11 +16,12 @@ export interface Located {
   readonly estimates: boolean;
 }
 
-/** The place of a model, and the target that requests to it share. */
+/** The place of a model at its provider, and the target that all requests to this place share. */
 export class KnownPlace implements Located {
   readonly location: Location;
   readonly estimates: boolean;
   readonly key: PlaceKey;
+  /** What `locatesBy` of the provider returned for this place. While it returns the same, the place is valid. */
   readonly locatedBy: object | undefined;
   readonly #entry: CatalogEntry;
   #target: CatalogTarget | undefined;
@@ -33,7 +34,7 @@ export class KnownPlace implements Located {
     this.locatedBy = entry.provider.locatesBy?.();
   }
 
-  /** @param label the model in metrics, which may change */
+  /** @param label the model's name in metrics. A new label makes a new target. */
   target(label: string): CatalogTarget {
     if (this.#target?.modelLabel !== label) {
       const more = { name: this.key.model, estimates: this.estimates };
@@ -43,10 +44,13 @@ export class KnownPlace implements Located {
   }
 }
 
-/** Models of one entry. Callers choose their names, so the number has a bound. */
+/**
+ * The largest number of models that are kept for one entry: callers choose the names. When it is reached, all are
+ * dropped and located again.
+ */
 const MAX_MODELS = 200;
 
-/** The places of an entry's models: nearly all requests name one of a few. */
+/** Places by entry and model. They are kept because nearly all requests name one of a few models. */
 export class KnownPlaces {
   readonly #byEntry = new WeakMap<CatalogEntry, Map<string, KnownPlace[]>>();
 

@@ -48,9 +48,10 @@ export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
- * What a chain of a served request runs with. Koa's context is made when an external plugin needs it. Built-in plugins
- * read the fields of the scope alone: a context costs as much as five of them, and the one of an attempt, with a response
- * of its own, as much as all built-in plugins of its chain (measured).
+ * What a chain of a served request runs with. Built-in plugins read only the fields of the scope. Koa's context is made
+ * when an external plugin needs it, because it is expensive. The context of a request costs as much as five built-in
+ * plugins (measured). The context of an attempt has a response of its own, and costs as much as all built-in plugins of
+ * the attempt's chain (measured).
  */
 export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;

@@ -140,8 +140,8 @@ export interface StreamDecoder {
 export interface StreamEncoder {
   push(events: readonly GenerationEvent[]): string;
   /**
-   * Like `push`; undefined when there is nothing to send. Writes a text event with `literals` as an event for each of
-   * them would be written.
+   * Like `push`, but returns bytes; undefined when there is nothing to send. A text event with `literals` is written as
+   * if each literal were an event of its own.
    */
   pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
 }

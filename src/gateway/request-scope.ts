@@ -4,15 +4,15 @@ import { Scope } from '../chain/instance.ts';
 import type { Exchange, GatewayContext } from '../plugin/index.ts';
 import { answerByStatus } from './koa-reply.ts';
 
-/** A request of a client and its response. */
+/** A request of a client and the response to it, before the gateway has an exchange for them. */
 export interface Incoming {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Koa's context of both. Called at most once. */
+  /** Returns Koa's context of both. The scope calls it at most once, and only when something needs the context. */
   koa(): Koa.Context;
 }
 
-/** What the entry chain and the request chain of a served request run with. */
+/** The scope of a served request's entry chain and request chain. It makes Koa's context on demand. */
 export class RequestScope extends Scope {
   readonly exchange: Exchange;
   readonly attempt = undefined;

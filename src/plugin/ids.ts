@@ -5,8 +5,8 @@ const pool = Buffer.alloc(4096);
 let used = pool.length;
 
 /**
- * The position of new random bytes in the pool, which is refilled: one system call per 4 KiB instead of one per id. Not a
- * view of them, which would be the largest object of an id.
+ * Returns the position of new random bytes in the pool. The pool is refilled when it is used up: one system call per
+ * 4 KiB instead of one per id. A view of the bytes instead of a position would be the largest object of an id.
  */
 function take(count: number): number {
   if (used + count > pool.length) {
@@ -18,7 +18,7 @@ function take(count: number): number {
 }
 
 const DIGITS = Buffer.from('0123456789abcdef');
-/** Every UUID is written here digit by digit and read once: 0.15 µs, while joining slices of texts takes 0.4 (measured). */
+/** Each UUID is written into this buffer digit by digit: 0.15 µs, while joining slices takes 0.4 µs (measured). */
 const uuid = Buffer.from('________-____-7___-____-____________');
 const RANDOM_PLACES = [15, 16, 17, 20, 21, 22, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
 const VARIANT_PLACE = 19;

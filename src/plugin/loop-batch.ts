@@ -1,8 +1,9 @@
 /**
- * Items that become ready in one turn of the event loop. All run together at the end of the turn, so that the code of a
- * stage stays in the processor's caches from one request to the next (measured with 32 connections: 111 µs per chat of
- * 1 KB without batches, 87 µs with one for bodies and one for replies; a batch has about 14 items). A lone item waits
- * only for the events that are ready already.
+ * Collects the items that become ready in one turn of the event loop, and runs them together at the end of the turn.
+ * The code of a stage then stays in the processor's caches from one request to the next. Measured with 32 connections:
+ * a chat of 1 KB takes 111 µs without batches, and 87 µs with a batch of bodies and a batch of replies. A batch has
+ * about 14 items. A lone item waits only for the events that are ready already. An item that is added while a batch
+ * runs belongs to the next batch.
  */
 export class LoopBatch<T> {
   readonly #run: (item: T) => void;

@@ -10,12 +10,13 @@ const named = valuesNamer(REQUEST_FIELDS);
 /** A record as it is stored: the values of its fields as one flat list. */
 export type StoredRecord = readonly StoredValue[];
 
-/** Every record is written here first, because the length of its list is known only then. */
+/** Every record is written into this list first, because the length of its own list is known only afterwards. */
 const gathered: StoredValue[] = [];
 
 /**
- * Makes the list of a record, which saves the 1.2 µs of its JSON (measured). Most values are integers or texts that many
- * records share, so that the garbage collector has few objects to copy where the record has twenty.
+ * Makes the list of a record's values. Writing the record as JSON instead would take 1.2 µs more (measured). Keeping
+ * the record itself would leave the garbage collector twenty objects to copy. The list is one object, and most of its
+ * values are integers, or texts that many records share.
  */
 export function storedRecord(record: BoundedRecord): StoredRecord {
   const length = storeValues(record, gathered, 0);

@@ -6,7 +6,10 @@ import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 type CredentialHeaders = Readonly<Record<string, string>>;
 
-/** A call as the upstream room takes it: what the job, the call and the credentials say, in one object per try. */
+/**
+ * A call in the form that the upstream room takes. It is created for each try from the job, the call and the
+ * credentials. Getters compute their value when it is read.
+ */
 export class CallRequest implements OutboundRequest {
   readonly method = 'POST';
   readonly body: OutboundRequest['body'];
@@ -71,7 +74,7 @@ export class CallRequest implements OutboundRequest {
     return setup.hold(exchange, bytes);
   }
 
-  /** Undefined unless the config falls through: then the client gets the reply as the provider sent it. */
+  /** Undefined if the config does not fall through: the client then gets the reply as the provider sent it. */
   onBlocked(): GatewayError | undefined {
     const { attempt, entry } = this.#job;
     const error = new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", {
@@ -86,7 +89,7 @@ export const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'req
 
 export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
 
-/** The last origin of each entry: an entry has one or a few. */
+/** The origin of the latest call of each entry. Most calls reuse it, because an entry has one or a few origins. */
 const origins = new WeakMap<CatalogEntry, Origin>();
 
 function originOf(job: SendJob): Origin {
@@ -101,21 +104,22 @@ function originOf(job: SendJob): Origin {
 }
 
 /**
- * Created once: `fallsThrough` is called with it for every stream, and creating its stack would be most of the cost.
+ * The error that asks `fallsThrough` whether the config falls through without content. It is created once, because
+ * every stream asks, and creating its stack would be most of the cost.
  */
 const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
 
-/** If the config would fall through, a stream without content is held until `timeouts.first_content`. */
+/** Holds a stream without content until `timeouts.first_content` if the config would then fall through. */
 function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetup['limits']): Hold {
   const outlastsSilence = stream && choice.fallsThrough(NO_CONTENT);
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }
 
-/** The secrets of credentials that an entry returns for many requests. */
+/** The secrets by credentials object: an entry returns one object for many requests. */
 const secretsOfHeaders = new WeakMap<CredentialHeaders, readonly string[]>();
 
-/** Credential values without their scheme, as an upstream might quote them. */
+/** The credential values without their scheme (`Bearer`, `Basic`): an upstream might quote them so in an error. */
 function secretsOf(credentials: CredentialHeaders): readonly string[] {
   let secrets = secretsOfHeaders.get(credentials);
   if (!secrets) {

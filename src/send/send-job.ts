@@ -11,7 +11,7 @@ export interface SenderSetup {
   readonly hold: (exchange: Exchange, bytes: number) => boolean;
 }
 
-/** An attempt to send. */
+/** What all upstream calls of one attempt have in common. */
 export interface SendJob {
   readonly setup: SenderSetup;
   readonly exchange: Exchange;
@@ -20,7 +20,7 @@ export interface SendJob {
   readonly entry: CatalogEntry;
 }
 
-/** One call to the upstream. */
+/** One call to the upstream. An attempt has one, or several as a batch. */
 export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
   /** The call's number within its batch. */
   readonly number: number;

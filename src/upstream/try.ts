@@ -33,7 +33,7 @@ interface ReadyReply {
   readonly reply: CommittedReply;
 }
 
-/** The chains of requests whose replies are ready together continue together. */
+/** Replies that become ready in one turn of the event loop: their requests go on together. */
 const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.resolve(reply));
 
 /**
@@ -344,8 +344,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   }
 
   /**
-   * Rejects the promise if it is still open, as it is while a committed reply waits for the end of the turn. A sink is not
-   * called, because the consumer itself has cancelled.
+   * Rejects the promise if it is still open. It is also open while a committed reply waits for the end of the turn
+   * (`readyReplies`). The sink is not called, because the consumer itself has cancelled.
    */
   #onCancelled(reason: GatewayError): void {
     if (this.#settled) return;

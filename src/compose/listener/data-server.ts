@@ -82,7 +82,7 @@ export function createDataServer(
   return { server, pipelines };
 }
 
-/** A request that Koa's router has read. The request path responds to it: after it, Koa itself would. */
+/** A request that Koa's router has read. Koa must not respond to it after its middleware: the request path does. */
 function ofKoa(ctx: Koa.Context): Incoming {
   ctx.respond = false;
   return { req: ctx.req, res: ctx.res, koa: () => ctx };

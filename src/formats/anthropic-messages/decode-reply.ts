@@ -93,7 +93,7 @@ export class MessageReader {
     return this.#open.get(index)?.texts !== undefined;
   }
 
-  /** True until a block other than a text opens, and from the next text on. */
+  /** True if the block that opened last is a text, and before any block has opened. */
   get expectsText(): boolean {
     return this.#expectsText;
   }

@@ -82,7 +82,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     else this.#readText(sseText(whole));
   }
 
-  /** `#readText` of bytes whose text deltas pass as literals. */
+  /** Does what `#readText` does, with text deltas that pass as literals. */
   #readBytes(bytes: EventBytes): void {
     const { view } = bytes;
     const returns = hasReturns(view);

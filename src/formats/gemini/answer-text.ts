@@ -1,11 +1,11 @@
 import { fromBytes, literalOf } from '../json/literal.ts';
 
-/** Literals of single events that are joined at once. */
+/** The number of single literals that are joined at once. */
 const BATCH = 256;
 
 /**
- * The text of an answer, and where its parts begin in it. Only grounding needs them, so literals are decoded on demand.
- * They are joined, because each would keep the received text that it was cut from.
+ * The text of an answer, and where its parts begin in it. Only grounding needs both, so literals are decoded on demand.
+ * Literals are joined, because each one would keep in memory the received text that it was cut from.
  */
 export class AnswerText {
   #text = '';
@@ -19,7 +19,7 @@ export class AnswerText {
     else this.addLiterals([literalOf(text)]);
   }
 
-  /** Adds the parts that such literals stand for (json/literal.ts). */
+  /** Adds one part for each literal (json/literal.ts). */
   addLiterals(literals: readonly string[]): void {
     if (literals.length === 1) {
       if (this.#literals.push(literals[0]!) === BATCH) this.#join();

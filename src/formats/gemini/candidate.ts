@@ -172,7 +172,7 @@ export class CandidateReader {
     this.#open = undefined;
   }
 
-  /** Reads parts that are texts, each in a candidate of its own. */
+  /** Reads consecutive text parts, each from an event of its own. */
   readTexts(literals: readonly string[], events: GenerationEvent[]): void {
     this.#hasContent = true;
     this.#calls.settle(events);

@@ -212,7 +212,7 @@ class GeminiStreamDecoder implements StreamDecoder {
     else this.#readOthers(framed.texts, events);
   }
 
-  /** `#read` of server-sent events, whose texts pass as literals. */
+  /** Reads server-sent events. Events that fit the template pass as literals, and `#readOthers` reads the others. */
   #readBytes(bytes: EventBytes, template: TextEventTemplate, events: GenerationEvent[]): void {
     const { view } = bytes;
     const returns = hasReturns(view);
@@ -234,14 +234,14 @@ class GeminiStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** `#read` that notes whether the next event is likely a text. */
+  /** Does what `#read` does, and notes whether the next event is likely a text. */
   #readOthers(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
     const chunks = this.#read(texts, events);
     if (this.#template && chunks.length > 0) this.#isText = this.#template.expects(chunks.at(-1));
     return chunks;
   }
 
-  /** Returns what it read. */
+  /** Reads the JSON values of `texts` into `events`. Returns the values. */
   #read(texts: readonly string[], events: GenerationEvent[]): readonly unknown[] {
     const read: unknown[] = [];
     for (const text of texts) {

@@ -14,7 +14,7 @@ interface TextEvent {
   readonly usage: JsonObject | undefined;
 }
 
-/** Texts of one choice that follow each other, one in each event. */
+/** Consecutive text events of one choice: each event has one of the texts. */
 export interface TextEvents {
   readonly choice: number;
   /** See json/literal.ts. */
@@ -25,27 +25,28 @@ export interface TextEvents {
   readonly end: number;
 }
 
-/** Templates that no event has fitted before a stream gives up learning. */
+/** The number of events in a row that a stream tries to learn without another event that fits. Then learning ends. */
 const MAX_MISSES = 8;
 
 const TEXT = /"text"\s*:\s*"/;
-/** The counts that grow with the answer. A fraction, an exponent or a tenth digit makes it part of the template. */
+/** The counts that grow with the answer. A fraction, an exponent or a tenth digit keeps a count in the template. */
 const COUNT = /"(candidatesTokenCount|thoughtsTokenCount|totalTokenCount)"\s*:\s*(\d{1,9})(?=\s*[,}])/g;
 const MAX_DIGITS = 9;
-/** Parsing numbers of so many digits depends on all of their event (json/rounding.ts). */
+/** How a number of so many digits is parsed depends on its whole event (json/rounding.ts). */
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Most events of a stream differ from the one before in a text and in counts of tokens alone. They are compared with
- * that event, and not parsed (measured with all of their translation: 0.4 against 1.9 µs). What differs is one JSON string and whole numbers, and
- * what surrounds them is the same text, so that the parsed event would be the same in everything else.
+ * An event of a stream as a template for those that follow. Most events differ from the one before in their text and in
+ * their counts of tokens alone. Such an event is compared with the template, not parsed (measured with the whole
+ * translation of an event: 0.4 against 1.9 µs). The compared parts are the same text, and what differs is one JSON
+ * string and whole numbers. A parser would therefore find the same values everywhere else.
  */
 export class TextEventTemplate {
   #choice = 0;
   #usage: JsonObject | undefined;
-  /** The event up to its text, between its varying places, and after the last of them. */
+  /** The parts of the event that do not vary: before its text, between its text and counts, and after the last one. */
   #parts: readonly string[] = [];
-  /** Most events are followed by another one that fits. */
+  /** The last part and the first part of the next event. They are compared at once, because most events fit. */
   #lastAndNext = '';
   #names: readonly string[] = [];
   #misses = 0;
@@ -78,7 +79,10 @@ export class TextEventTemplate {
     return this.#misses < MAX_MISSES && textEventOf(value) !== undefined;
   }
 
-  /** The parser must find a changed text and changed counts in the places that their keys suggest. */
+  /**
+   * Writes another text and other counts between the parts, and parses the result. True if the parser finds them in the
+   * fields of an event from which the text and the counts are read.
+   */
   #isProved(parts: readonly string[]): boolean {
     const [head, ...tail] = parts;
     const probe = `${head}${PROBE}${tail.map((part, at) => (at === 0 ? part : `${at}${part}`)).join('')}`;
@@ -87,7 +91,7 @@ export class TextEventTemplate {
     return event?.text === PROBE && this.#names.every((name, at) => event.usage?.[name] === at + 1);
   }
 
-  /** Reads the events at `from` that fit the learned one. */
+  /** Reads the events from `from` on that fit the learned one. Undefined if the first event does not fit. */
   read(text: string, from: number): TextEvents | undefined {
     const head = this.#parts[0];
     if (head === undefined) return undefined;
@@ -115,7 +119,7 @@ export class TextEventTemplate {
     return { choice: this.#choice, literals, usage: this.#usageAfter(text, close), end };
   }
 
-  /** Where the last part of the event begins whose text ends at `close`, or -1. */
+  /** The index of the last part of the event whose text ends at `close`; -1 if the event does not fit. */
   #lastPart(text: string, close: number): number {
     const parts = this.#parts;
     let at = close;
@@ -127,7 +131,10 @@ export class TextEventTemplate {
     return at;
   }
 
-  /** The usage of an event that fits, whose text ends at `close`. Running totals: only those of the last one count. */
+  /**
+   * The usage of an event that fits, whose text ends at `close`. Counts are running totals, so it is read only from the
+   * last event.
+   */
   #usageAfter(text: string, close: number): JsonObject | undefined {
     if (!this.#usage) return undefined;
     const usage = { ...this.#usage };
@@ -166,7 +173,7 @@ function digitsEnd(text: string, from: number): number {
   return length > 1 && text.charCodeAt(from) === ZERO ? -1 : at;
 }
 
-/** Undefined for a response with anything that its reader does more with than to read one text and the usage. */
+/** Undefined for a response with more that `GeminiReplyReader` uses than one text, its choice and the usage. */
 function textEventOf(value: unknown): TextEvent | undefined {
   if (!isObject(value) || (value['error'] ?? value['promptFeedback'] ?? undefined) !== undefined) return undefined;
   const { candidates, usageMetadata } = value;

@@ -1,19 +1,22 @@
 import { BACKSLASH, QUOTE } from './scan.ts';
 
 /**
- * A literal is the content of a JSON string, without its quotes, as JSON.stringify writes it, with one character for
- * each byte of its UTF-8 (sse/event-bytes.ts). A text that is read and written as a literal needs neither parser nor
- * writer.
+ * A literal is the content of a JSON string, without its quotes, as JSON.stringify writes it. It has one character for
+ * each byte of its UTF-8 (sse/event-bytes.ts). A text that goes from one JSON document to another as a literal needs
+ * neither JSON.parse nor JSON.stringify.
  */
 
-/** Escapes of JSON.stringify. Of the others, parsers read `\/` and `\u`, which it writes in another form. */
+/**
+ * The letters of the short escapes that JSON.stringify writes. The other valid escapes are `\/`, which it never writes,
+ * and `\u`, which it writes only for some characters. A literal with one of these is parsed and written again.
+ */
 const SHORT_ESCAPES = new Uint8Array(0x80);
 for (const letter of '"\\bfnrt') SHORT_ESCAPES[letter.charCodeAt(0)] = 1;
 const isShort = (code: number): boolean => code < SHORT_ESCAPES.length && SHORT_ESCAPES[code] === 1;
 
 const SPACE = 0x20;
 const LETTER_U = 0x75;
-/** Characters after the backslash of `\u0001`. */
+/** The number of characters after the backslash in an escape such as `\u0001`. */
 const LONG_ESCAPE = 5;
 
 /** A literal and its place: `close` is the index of its closing quote. */
@@ -23,7 +26,7 @@ export interface FoundLiteral {
 }
 
 /**
- * Reads the literal whose first byte is at `from`. Undefined for one that is empty, does not end, or is not valid.
+ * Reads the literal whose first byte is at `from`. Undefined if the string there is empty, has no end, or is not valid.
  * @param bytes valid UTF-8
  */
 export function literalAt(bytes: string, from: number): FoundLiteral | undefined {
@@ -55,7 +58,10 @@ export const toBytes = (text: string): string => Buffer.from(text).toString('lat
 /** Undefined for an empty text, which is not sent. */
 export const bytesOf = (text: string): Buffer | undefined => (text === '' ? undefined : Buffer.from(text));
 
-/** The bytes of such texts. A long one is written in its place, since joining would copy it twice. */
+/**
+ * The bytes of texts with one character per byte, one after the other. Long texts are written into the buffer directly,
+ * because joining them first would copy them twice.
+ */
 export function joinedBytes(pieces: readonly string[]): Buffer {
   let length = 0;
   for (const piece of pieces) length += piece.length;
@@ -66,13 +72,14 @@ export function joinedBytes(pieces: readonly string[]): Buffer {
   return bytes;
 }
 
+/** The total length from which texts count as long. */
 const LONG = 4096;
 
 export const fromBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
 export const textOfLiteral = (literal: string): string => String(JSON.parse(`"${fromBytes(literal)}"`));
 
-/** A text event of literals. Its text is decoded on demand: most clients need only the literals. */
+/** A text event that holds literals. Its text is decoded on demand, because most clients need only the literals. */
 export class LiteralText {
   readonly type = 'text';
   readonly choice: number;
@@ -91,7 +98,7 @@ export class LiteralText {
   }
 }
 
-/** Length of a literal's text in UTF-16. */
+/** The length of a literal's decoded text, in UTF-16 units. */
 export function textLength(literal: string): number {
   let length = 0;
   for (let at = 0; at < literal.length; at += 1) {

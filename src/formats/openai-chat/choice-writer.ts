@@ -78,7 +78,7 @@ export class ChoiceWriter {
     return `${begin}${this.#textHead}${JSON.stringify(event.text)}}${this.#tail}`;
   }
 
-  /** The hottest path: a chunk for each literal of a text. Adds the pieces of their bytes. */
+  /** The hottest path: writes a chunk for each literal of a text, and adds the bytes of the chunks to `pieces`. */
   literals(event: Of<'text'>, literals: readonly string[], pieces: string[]): void {
     const begin = this.#beginText();
     if (begin !== '') pieces.push(toBytes(begin));
@@ -105,7 +105,7 @@ export class ChoiceWriter {
     return role + this.#delta({ content: AFTER_THOUGHTS });
   }
 
-  /** Returns true for a text that is sent as a block too. Remembers any other. */
+  /** Returns true for a text that is sent as a block too. Remembers any other text for a later block. */
   #isShown({ text, block }: Of<'text'>): boolean {
     this.#parts.text(text, block);
     const apart = this.#neighbour !== undefined && this.#neighbour !== block;

@@ -17,7 +17,7 @@ export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' 
   const runs: WriteMember<T>[][] = [];
   for (const [index, field] of shown.entries()) {
     const write = memberOf(field, `${index === 0 ? before : ','}"${field.line}":`);
-    // Texts recur: the next request often has the same ones.
+    // Adjacent texts make one run, because the next request often has the same texts.
     if (field.as === 'text' && shown[index - 1]?.as === 'text') runs.at(-1)!.push(write);
     else runs.push([write]);
   }
@@ -29,7 +29,7 @@ export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' 
   };
 }
 
-/** Keeps the joined text of several members while all of them stay the same: each join makes an object per request. */
+/** Joins several members. Keeps the joined text while all members stay the same, because each join makes an object. */
 function runWriter<T>(run: readonly WriteMember<T>[]): WriteMember<T> {
   const latest = run.map(() => '');
   let isJoined = false;
@@ -79,7 +79,7 @@ function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (v
   };
 }
 
-/** Remembers the latest member: a status, and most flags, equal those of the request before. */
+/** Remembers the latest member, because a status and most flags are the same as in the request before. */
 function plainMember<T>(valueOf: (of: T) => number | boolean | undefined, name: string): WriteMember<T> {
   let latest: number | boolean | undefined;
   let text = '';

@@ -49,7 +49,7 @@ interface NestedField<T> extends ShownAs {
 /** One fact of a record: its value, and its name in each place that shows it. */
 export type RecordField<T> = SingleField<T> | NestedField<T>;
 
-/** A value of a stored record, which has no objects. */
+/** A value of a stored record. A stored record holds no objects. */
 export type StoredValue = string | number | boolean | undefined;
 
 /** Writes values from the position `at` on. Returns the position after them. */

@@ -18,7 +18,7 @@ function storerOf<T>(field: RecordField<T>): StoreValues<T> {
     case 'nested':
       return field.store;
     case 'ms':
-      // An integer needs no object of its own on the heap, as a fraction does.
+      // Whole microseconds: a fraction is an object of its own on the heap, an integer is not.
       return storer(field.value, (ms) => Math.round(ms * 1000));
     case 'time':
       return storer(field.value, Math.trunc);
@@ -46,7 +46,7 @@ function storer<T, V>(valueOf: (of: T) => V | undefined, write: (value: V) => St
 /**
  * Adds the names to stored values. Absent values have none.
  *
- * @param notFinite what NaN and infinities, which JSON does not have, are shown as
+ * @param notFinite replaces NaN and infinities, which JSON does not have; undefined leaves the field out
  */
 export function valuesNamer<T>(
   fields: readonly RecordField<T>[],

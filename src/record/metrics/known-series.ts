@@ -3,7 +3,7 @@ import type { Series } from './series.ts';
 
 /** Maximum number of keys. Nearly all deployments have fewer: routes, models, callers and outcomes that occur together. */
 const MAX_KEYS = 4000;
-/** Keys that are compared part by part. */
+/** The number of recent keys that are compared part by part. */
 const MAX_RECENT = 4;
 
 /** A part of a key. */
@@ -22,8 +22,9 @@ interface Recent {
 }
 
 /**
- * Series by a key that decides all labels. Bounded: when full it begins anew, and series are found again. Comparing the
- * parts with those of recent keys saves the 0.3 µs of making one text of them and finding it (measured).
+ * Series by a key that decides all labels. The number of keys is bounded: when it is reached, all are forgotten, and
+ * series are found again. A key is first compared with a few recent keys, part by part. This saves 0.3 µs (measured):
+ * the cost of joining the parts into one text and finding that text.
  */
 export class KnownSeries {
   readonly #byText = new Map<string, SeriesOfKey>();
