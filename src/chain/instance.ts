@@ -49,9 +49,8 @@ export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
  * What a chain of a served request runs with. Built-in plugins read only the fields of the scope. Koa's context is made
- * when an external plugin needs it, because it is expensive. The context of a request costs as much as five built-in
- * plugins (measured). The context of an attempt has a response of its own, and costs as much as all built-in plugins of
- * the attempt's chain (measured).
+ * when an external plugin needs it. The context of an attempt has a response of its own, and costs as much as all
+ * built-in plugins of the attempt's chain (measured).
  */
 export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;
