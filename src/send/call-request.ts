@@ -22,6 +22,8 @@ export class CallRequest implements OutboundRequest {
   readonly headers: CredentialHeaders;
   readonly timeouts: OutboundRequest['timeouts'];
   readonly deadline: number;
+  readonly deadlineOf: 'total' | 'request';
+  readonly requestMs: number;
   readonly hold: Hold;
   readonly #job: SendJob;
   readonly #credentials: CredentialHeaders;
@@ -37,7 +39,10 @@ export class CallRequest implements OutboundRequest {
     this.path = outbound.path;
     this.headers = { ...outbound.headers, ...credentials };
     this.timeouts = attempt.timeouts;
+    // All three at once: a plugin may move the request's deadline while the call runs.
     this.deadline = attempt.deadline;
+    this.deadlineOf = deadlineOf(exchange, attempt);
+    this.requestMs = exchange.deadline - exchange.startedAt;
     this.hold = holdOf(attempt, call.stream, setup.limits);
     this.#job = job;
     this.#credentials = credentials;
@@ -49,15 +54,6 @@ export class CallRequest implements OutboundRequest {
 
   get maxReplyBytes(): number {
     return this.#job.setup.limits.reply;
-  }
-
-  get deadlineOf(): 'total' | 'request' {
-    return deadlineOf(this.#job.exchange, this.#job.attempt);
-  }
-
-  get requestMs(): number {
-    const { deadline, startedAt } = this.#job.exchange;
-    return deadline - startedAt;
   }
 
   get errors(): UpstreamErrorContext {
