@@ -89,7 +89,8 @@ function mayForward(keys: KeyRing, { request }: Exchange, credential: string): b
       'invalid_api_key',
       `Authorization has more than ${MAX_WORDS} words: the gateway cannot search all of them for gateway keys, so it does not forward them.`,
     );
-  return !words.some((word) => keys.find(word, request.remoteAddress));
+  // A credential of one word has been looked up above.
+  return !words.some((word) => word !== credential && keys.find(word, request.remoteAddress));
 }
 
 function single(header: string | string[] | undefined): string | undefined {
