@@ -112,15 +112,7 @@ function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetu
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }
 
-/** The secrets by credentials object: an entry returns one object for many requests. */
-const secretsOfHeaders = new WeakMap<CredentialHeaders, readonly string[]>();
-
 /** The credential values without their scheme (`Bearer`, `Basic`): an upstream might quote them so in an error. */
 function secretsOf(credentials: CredentialHeaders): readonly string[] {
-  let secrets = secretsOfHeaders.get(credentials);
-  if (!secrets) {
-    secrets = Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
-    secretsOfHeaders.set(credentials, secrets);
-  }
-  return secrets;
+  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
 }

@@ -32,9 +32,9 @@ export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<
   }
   const lighter = withoutSignatures(job, call, outcome.result);
   if (lighter) outcome = await tryOnce(job, lighter, outcome.credentials);
-  const { result, errors, record } = outcome;
+  const { result, request, record } = outcome;
   if (result.ok) return { reply: result, record };
-  record.error = refusal(result, outbound, errors, setup.clock);
+  record.error = refusal(result, outbound, request.errors, setup.clock);
   throw record.error;
 }
 
@@ -99,7 +99,8 @@ interface Outcome {
   /** The credential headers of the request. */
   readonly credentials: Headers;
   readonly result: CommittedReply | RefusedReply;
-  readonly errors: UpstreamErrorContext;
+  /** Its `errors` are read for a refusal only. */
+  readonly request: CallRequest;
   readonly record: TryRecord;
 }
 
@@ -115,7 +116,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
     const request = new CallRequest(job, call, credentials);
     const result = await upstream.send(request, record);
     record.status = result.status;
-    return { result, errors: request.errors, record, credentials };
+    return { result, request, record, credentials };
   } catch (thrown) {
     record.error = thrown instanceof GatewayError ? thrown : undefined;
     record.endedAt ??= clock.now();
