@@ -27,16 +27,19 @@ export class OpenActions {
    */
   readonly #declared: ReadonlySet<string> | undefined;
   /** Calls without a result, in order. Several calls may share an id. */
-  readonly #open = new Map<number, ToolCallPart>();
-  readonly #byId = new Map<string, number[]>();
+  readonly #open: Map<number, ToolCallPart> | undefined;
+  readonly #byId: Map<string, number[]> | undefined;
   #count = 0;
 
   constructor(tools: readonly Tool[] | undefined) {
-    this.#declared = tools?.some(isComputerUse) ? declaredNames(tools) : undefined;
+    if (!tools?.some(isComputerUse)) return;
+    this.#declared = declaredNames(tools);
+    this.#open = new Map();
+    this.#byId = new Map();
   }
 
   called(call: ToolCallPart): void {
-    if (!this.#declared || this.#declared.has(call.name)) return;
+    if (!this.#open || !this.#byId || this.#declared?.has(call.name)) return;
     const number = this.#count++;
     this.#open.set(number, call);
     const id = plainId(call.id);
@@ -46,7 +49,7 @@ export class OpenActions {
   }
 
   answered({ callId }: ToolResultPart): void {
-    if (this.#open.size === 0) return;
+    if (!this.#open || !this.#byId || this.#open.size === 0) return;
     const id = plainId(callId);
     for (const number of this.#byId.get(id) ?? []) this.#open.delete(number);
     this.#byId.delete(id);
@@ -58,7 +61,7 @@ export class OpenActions {
    * calls. The last result gets the picture, which shows the screen after all actions.
    */
   answeredBy(turn: Turn): readonly ActionResult[] | undefined {
-    if (turn.role !== 'user' || this.#open.size === 0) return undefined;
+    if (!this.#open || !this.#byId || turn.role !== 'user' || this.#open.size === 0) return undefined;
     const content = turn.parts.filter(({ type }) => type !== 'tool_result');
     if (content.length === 0) return undefined;
     const open = [...this.#open.values()];

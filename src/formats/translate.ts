@@ -23,40 +23,42 @@ interface RequestTranslation {
  * caller's spelling, because the caller reads them. Throws RequestFault.
  */
 export function* translateRequest(body: JsonObject, translation: RequestTranslation): Steps<EncodedRequest> {
-  const { client, upstream, target, reply, change = (same) => same } = translation;
+  const { client, upstream, target, reply, change } = translation;
   const origins = new Origins();
   const read = client.decodeRequest(body, origins);
   yield;
-  const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
-  const callerOf = (located: Conversation): CallerBody => ({ client, body, conversation: read, located, origins });
-  const encoded = yield* withCallerPaths(upstream.encodeInSteps(change(conversation), target, reply), () =>
-    callerOf(conversation),
-  );
+  const portable = client.toPortable?.(read, origins);
+  const conversation = portable ? portable.conversation : read;
+  let encoded: EncodedRequest;
+  try {
+    encoded = yield* upstream.encodeInSteps(change ? change(conversation) : conversation, target, reply);
+  } catch (error) {
+    throw withCallerPath(error, { client, body, conversation: read, located: conversation, origins });
+  }
   yield;
   const { unread = NOTHING } = read;
-  if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread };
+  const losses = portable ? portable.losses : NOTHING;
+  if (losses.length === 0 && encoded.losses.length === 0) {
+    return unread.length === 0 ? encoded : { ...encoded, losses: unread };
+  }
+  const caller: CallerBody = { client, body, conversation: read, located: conversation, origins };
   return {
     ...encoded,
     losses: joinLosses(
       unread,
-      namedLosses(losses, callerOf(read)),
-      namedLosses(encoded.losses, callerOf(conversation)),
+      losses.length === 0 ? losses : namedLosses(losses, { ...caller, located: read }),
+      namedLosses(encoded.losses, caller),
     ),
   };
 }
 
 const NOTHING: readonly never[] = [];
 
-function* withCallerPaths<T>(work: Steps<T>, caller: () => CallerBody): Steps<T> {
-  try {
-    return yield* work;
-  } catch (error) {
-    if (!(error instanceof RequestFault) || error.param === null) throw error;
-    const { code, param, message } = error;
-    const place = namedPlace(param, code === 'missing_required_parameter', caller());
-    if (place === param) throw error;
-    throw new RequestFault(code, renamed(message, param, place), place);
-  }
+function withCallerPath(error: unknown, caller: CallerBody): unknown {
+  if (!(error instanceof RequestFault) || error.param === null) return error;
+  const { code, param, message } = error;
+  const place = namedPlace(param, code === 'missing_required_parameter', caller);
+  return place === param ? error : new RequestFault(code, renamed(message, param, place), place);
 }
 
 /** Fault messages name the place at their start or in backticks. */

@@ -16,8 +16,9 @@ const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagno
  */
 export class MessageReader {
   readonly #state: ReplyState;
-  readonly #open = new Map<number, BlockReader>();
-  readonly #fields: JsonObject = {};
+  /** Created with the first block of a stream: a plain reply has whole blocks. */
+  #open: Map<number, BlockReader> | undefined;
+  #fields: JsonObject | undefined;
   readonly #usage = new MessagesUsageReader();
   #stopReason: string | undefined;
   #stopSequence: string | undefined;
@@ -79,18 +80,25 @@ export class MessageReader {
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
     const reader = openBlock(block, index, this.#state);
+    this.#open ??= new Map();
     this.#open.set(index, reader);
     this.#expectsText = reader.texts !== undefined;
   }
 
+  /** Reads a block of a plain message. */
+  whole(index: number, block: JsonObject): void {
+    this.#nextBlock = index + 1;
+    openBlock(block, index, this.#state).close();
+  }
+
   delta(index: number, delta: JsonObject): void {
-    if (!this.#open.has(index)) this.#imply(index, delta);
-    this.#open.get(index)?.delta(delta);
+    if (!this.#open?.has(index)) this.#imply(index, delta);
+    this.#open?.get(index)?.delta(delta);
   }
 
   /** True while the block with this index is open and takes `texts`. */
   isText(index: number): boolean {
-    return this.#open.get(index)?.texts !== undefined;
+    return this.#open?.get(index)?.texts !== undefined;
   }
 
   /** True if the block that opened last is a text, and before any block has opened. */
@@ -101,7 +109,7 @@ export class MessageReader {
   /** Reads text deltas that follow each other, as literals. */
   texts(index: number, literals: readonly string[]): void {
     this.progress += literals.length;
-    this.#open.get(index)?.texts?.(literals);
+    this.#open?.get(index)?.texts?.(literals);
   }
 
   /**
@@ -118,8 +126,8 @@ export class MessageReader {
   }
 
   close(index: number): void {
-    this.#open.get(index)?.close();
-    this.#open.delete(index);
+    this.#open?.get(index)?.close();
+    this.#open?.delete(index);
   }
 
   /** Reads `message_delta`. */
@@ -147,13 +155,15 @@ export class MessageReader {
   }
 
   end(): void {
-    for (const index of this.#open.keys()) this.close(index);
+    if (this.#open) for (const index of this.#open.keys()) this.close(index);
     const { out } = this.#state;
-    const details = objectOf(this.#fields.stop_details);
+    const details = objectOf(this.#fields?.stop_details);
     const message = this.#stopReason === 'refusal' ? stringOf(details?.explanation) || undefined : undefined;
     // The explanation is in `finish`; only a category adds to it.
-    if (details?.category === null || details?.category === undefined) delete this.#fields.stop_details;
-    if (Object.keys(this.#fields).length > 0) pushOpaque(this.#state, this.#nextBlock, this.#fields);
+    if (this.#fields) {
+      if (details?.category === null || details?.category === undefined) delete this.#fields.stop_details;
+      if (Object.keys(this.#fields).length > 0) pushOpaque(this.#state, this.#nextBlock, this.#fields);
+    }
     if (message !== undefined) out.push({ type: 'refusal', choice: 0, text: message });
     out.push({
       type: 'finish',
@@ -174,7 +184,7 @@ export class MessageReader {
 
   #note(source: JsonObject): void {
     for (const key of REPLY_FIELDS)
-      if (source[key] !== null && source[key] !== undefined) this.#fields[key] = source[key];
+      if (source[key] !== null && source[key] !== undefined) (this.#fields ??= {})[key] = source[key];
   }
 }
 
@@ -193,11 +203,11 @@ export function decodeReply(received: unknown, reply: ReplyContext): readonly Ge
     return reader.drain();
   }
   reader.start(body);
-  content.forEach((block, index) => {
+  for (let index = 0; index < content.length; index += 1) {
+    const block = content[index];
     if (!isObject(block)) throw new ReplyFault(`The upstream’s reply has no object at \`content[${index}]\`.`);
-    reader.open(index, block);
-    reader.close(index);
-  });
+    reader.whole(index, block);
+  }
   reader.stop(body);
   reader.end();
   return reader.drain();

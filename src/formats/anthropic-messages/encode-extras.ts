@@ -31,6 +31,7 @@ export function encodeExtras(context: RequestContext): JsonObject {
   const fields = context.native ? ownExtras(context) : foreignExtras(context);
   const user = context.conversation.user ?? safetyIdentifier(context);
   const tier = serviceTier(context);
+  if (user === undefined && tier === undefined) return fields;
   return {
     ...fields,
     ...(user !== undefined && { metadata: { ...objectOf(fields.metadata), user_id: user } }),
@@ -53,7 +54,8 @@ function ownExtras({ conversation, target }: RequestContext): JsonObject {
 }
 
 function foreignExtras({ conversation, target, losses }: RequestContext): JsonObject {
-  const extras = conversation.extras ?? {};
+  const { extras } = conversation;
+  if (!extras) return {};
   for (const [key, value] of Object.entries(extras)) {
     if (HEADER_FIELDS.has(key) || value === null || (key === 'cache_control' && isObject(value))) continue;
     if (key !== 'safety_identifier') losses.dropped(key, 'Claude has no such field');
@@ -84,19 +86,16 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
 /** Reports the fields of the conversation that Claude has no field for (docs/protocols/requests.md#parameters). */
 export function reportUnknown(context: RequestContext): void {
   refuseAudio(context);
-  const {
-    metadata,
-    labels,
-    safetySettings: safety_settings,
-    imageConfig: image_config,
-    verbosity,
-  } = context.conversation;
-  dropSet({ metadata, labels, safety_settings, image_config, verbosity }, context);
+  const { conversation } = context;
+  dropSet('metadata', conversation.metadata, context);
+  dropSet('labels', conversation.labels, context);
+  dropSet('safety_settings', conversation.safetySettings, context);
+  dropSet('image_config', conversation.imageConfig, context);
+  dropSet('verbosity', conversation.verbosity, context);
 }
 
-function dropSet(settings: JsonObject, { losses }: RequestContext): void {
-  for (const [param, value] of Object.entries(settings))
-    if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
+function dropSet(param: string, value: unknown, { losses }: RequestContext): void {
+  if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
 }
 
 /**
@@ -127,15 +126,18 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  */
 export function betasOf({ extras }: Conversation, messages: readonly WireMessage[]): string | undefined {
   const requested = extras?.anthropic_beta;
+  if (requested === undefined) return messages.some(needsFiles) ? FILES : undefined;
   const names = (listOf(requested) ?? [requested]).flatMap((entry) => (stringOf(entry) ?? '').split(','));
   const betas = new Set(names.map((name) => name.trim()).filter((name) => name !== ''));
   for (const name of betas) {
     if (!TOKEN.test(name))
       throw new RequestFault('invalid_value', '`anthropic_beta` holds an invalid beta name.', 'anthropic_beta');
   }
-  if (messages.some(({ content }) => content.some(holdsFile))) betas.add(FILES);
+  if (messages.some(needsFiles)) betas.add(FILES);
   return betas.size > 0 ? [...betas].join(',') : undefined;
 }
+
+const needsFiles = ({ content }: WireMessage): boolean => content.some(holdsFile);
 
 /** A tool result holds blocks of its own. */
 function holdsFile(block: unknown): boolean {
@@ -163,12 +165,12 @@ export function encodeSampling(context: RequestContext, thinking: boolean): Json
     top_k: unlessRefused('top_k', topK, fixed, context),
     stop_sequences: encodeStop(context),
   };
-  const { frequencyPenalty: frequency_penalty, presencePenalty: presence_penalty, seed, logprobs } = sampling;
-  dropSet(
-    // `logprobs: false` is what Claude does anyway, and no loss.
-    { frequency_penalty, presence_penalty, seed, logprobs: logprobs || undefined, top_logprobs: sampling.topLogprobs },
-    context,
-  );
+  dropSet('frequency_penalty', sampling.frequencyPenalty, context);
+  dropSet('presence_penalty', sampling.presencePenalty, context);
+  dropSet('seed', sampling.seed, context);
+  // `logprobs: false` is what Claude does anyway, and no loss.
+  dropSet('logprobs', sampling.logprobs || undefined, context);
+  dropSet('top_logprobs', sampling.topLogprobs, context);
   return compact(fields);
 }
 

@@ -18,7 +18,7 @@ import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
-import { objectOf } from '../json/object.ts';
+import { absorb, isObject, objectOf } from '../json/object.ts';
 
 /**
  * Conversation → Messages API body (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/requests.md#messages-for-claude).
@@ -46,19 +46,21 @@ export function* encodeInSteps(
   const answer = planAnswer(declared, mayForce, context);
   const extras = encodeExtras(context);
   reportUnknown(context);
-  const body: JsonObject = {
-    ...(target.host === 'vertex' && { anthropic_version: VERTEX_VERSION }),
-    ...(isModelInBody(target) && { model: target.model }),
-    max_tokens: context.limit.tokens,
-    ...systemOf(turns, answer),
-    messages: turns.messages,
-    ...encodeToolSection(declared, answer, mayForce, context),
-    ...encodeSampling(context, isThinkingOn(plan)),
-    ...(plan.thinking && { thinking: plan.thinking }),
-    ...extras,
-    ...outputConfig(plan, answer, extras),
-    ...(conversation.stream && { stream: true }),
-  };
+  const body: JsonObject = {};
+  if (target.host === 'vertex') body.anthropic_version = VERTEX_VERSION;
+  if (isModelInBody(target)) body.model = target.model;
+  body.max_tokens = context.limit.tokens;
+  const system = systemOf(turns, answer);
+  if (system.length > 0) body.system = system;
+  body.messages = turns.messages;
+  const { tools, tool_choice } = encodeToolSection(declared, answer, mayForce, context);
+  if (tools) body.tools = tools;
+  if (tool_choice) body.tool_choice = tool_choice;
+  absorb(body, encodeSampling(context, isThinkingOn(plan)));
+  if (plan.thinking) body.thinking = plan.thinking;
+  absorb(body, extras);
+  absorb(body, outputConfig(plan, answer, extras));
+  if (conversation.stream) body.stream = true;
   const betas = betasOf(conversation, turns.messages);
   return {
     body,
@@ -80,14 +82,13 @@ function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestC
   return plan.effort === undefined ? {} : { effort: plan.effort };
 }
 
-function systemOf({ system }: EncodedTurns, { systemLine }: AnswerPlan): JsonObject {
+function systemOf({ system }: EncodedTurns, { systemLine }: AnswerPlan): readonly WireBlock[] {
   // The line comes last, so that a cache marker before it still covers the same prefix.
-  const blocks: readonly WireBlock[] =
-    systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
-  return blocks.length > 0 ? { system: blocks } : {};
+  return systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
 }
 
 function outputConfig({ effort }: ThinkingPlan, { format }: AnswerPlan, extras: JsonObject): JsonObject {
+  if (effort === undefined && !format && !isObject(extras.output_config)) return {};
   const config = {
     ...objectOf(extras.output_config),
     ...(effort !== undefined && { effort }),
@@ -97,6 +98,7 @@ function outputConfig({ effort }: ThinkingPlan, { format }: AnswerPlan, extras: 
 }
 
 function replyContext(reply: ReplyContext, { jsonTool }: AnswerPlan, { tools }: Conversation): ReplyContext {
-  const customTools = customNames(tools);
+  if (!tools && !jsonTool) return reply;
+  const customTools = customNames(tools ?? []);
   return { ...reply, ...(customTools.size > 0 && { customTools }), ...(jsonTool && { jsonTool: jsonTool.name }) };
 }

@@ -9,9 +9,9 @@ import { RequestFault } from '../format.ts';
 
 /** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */
 export function encodeTools(context: RequestContext): WireBlock[] {
-  const { tools = [], webSearch } = context.conversation;
+  const { tools, webSearch } = context.conversation;
   const blocks: WireBlock[] = [];
-  tools.forEach((tool, at) => {
+  tools?.forEach((tool, at) => {
     // `web_search_options` ask for the same search, with its settings.
     if (webSearch && !context.native && isBareSearch(tool)) return;
     const block = encodeTool(tool, at, context);
@@ -24,8 +24,8 @@ export function encodeTools(context: RequestContext): WireBlock[] {
 }
 
 /** Names of free-text tools, whose arguments the reply's decoder unwraps. */
-export function customNames(tools: readonly Tool[] | undefined): ReadonlySet<string> {
-  return new Set((tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
+export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
 }
 
 function encodeTool(tool: Tool, at: number, context: RequestContext): WireBlock | undefined {

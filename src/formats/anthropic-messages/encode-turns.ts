@@ -16,7 +16,7 @@ export interface EncodedTurns {
 
 /** Turns → `system` and alternating messages (docs/protocols/requests.md#messages-for-claude). */
 export function encodeTurns(context: RequestContext): EncodedTurns {
-  const system: WireBlock[] = [];
+  let system: WireBlock[] = [];
   const messages: WireMessage[] = [];
   const actions = new OpenActions(context.native ? undefined : context.conversation.tools);
   let at = 0;
@@ -32,7 +32,8 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
       else {
         if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
-        append(system, blocks);
+        if (system.length === 0) system = blocks;
+        else append(system, blocks);
       }
     } else if (turn.role === 'tool' && !context.native) {
       for (const [index, part] of turn.parts.entries()) {
@@ -43,8 +44,10 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
     } else add(messages, 'user', answers ?? encodeParts(turn.parts, path, 'user', context));
   }
   arrange(messages, context);
-  return { system, messages: messages.filter((message) => message.content.length > 0) };
+  return { system, messages: messages.every(hasContent) ? messages : messages.filter(hasContent) };
 }
+
+const hasContent = ({ content }: WireMessage): boolean => content.length > 0;
 
 /**
  * System turns are hoisted: their order rarely matters, and it works with every model

@@ -13,35 +13,37 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
  */
 export class ToolIds {
   /** The id that each wire form stands for. Most ids keep their own form and are entered only here. */
-  readonly #owners = new Map<string, string>();
+  #owners: Map<string, string> | undefined;
   /** Ids that got another form. */
-  readonly #renamed = new Map<string, string>();
+  #renamed: Map<string, string> | undefined;
   /** The next suffix to try for a taken name: all lower ones are taken, and stay so. */
-  readonly #next = new Map<string, number>();
+  #next: Map<string, number> | undefined;
 
   wire(id: string): string {
     // The common cases first: the result of a call, and a call whose id Claude accepts.
-    if (this.#owners.get(id) === id) return id;
+    const owners = (this.#owners ??= new Map<string, string>());
+    if (owners.get(id) === id) return id;
     const mark = id.indexOf(SIGNATURE_MARK);
     const plain = mark < 0 ? id : id.slice(0, mark);
     if (LEGAL.test(plain)) {
-      const owner = this.#owners.get(plain);
-      if (owner === undefined) this.#owners.set(plain, plain);
+      const owner = owners.get(plain);
+      if (owner === undefined) owners.set(plain, plain);
       if (owner === undefined || owner === plain) return plain;
     }
-    const known = this.#renamed.get(plain);
+    const known = this.#renamed?.get(plain);
     if (known !== undefined) return known;
-    const name = this.#free(plain.replace(ILLEGAL, (run) => '_'.repeat(run.length)) || 'call');
-    this.#owners.set(name, plain);
-    if (name !== plain) this.#renamed.set(plain, name);
+    const name = this.#free(owners, plain.replace(ILLEGAL, (run) => '_'.repeat(run.length)) || 'call');
+    owners.set(name, plain);
+    if (name !== plain) (this.#renamed ??= new Map<string, string>()).set(plain, name);
     return name;
   }
 
-  #free(base: string): string {
-    if (!this.#owners.has(base)) return base;
-    let n = this.#next.get(base) ?? 2;
-    while (this.#owners.has(`${base}_${n}`)) n += 1;
-    this.#next.set(base, n + 1);
+  #free(owners: ReadonlyMap<string, string>, base: string): string {
+    if (!owners.has(base)) return base;
+    const next = (this.#next ??= new Map<string, number>());
+    let n = next.get(base) ?? 2;
+    while (owners.has(`${base}_${n}`)) n += 1;
+    next.set(base, n + 1);
     return `${base}_${n}`;
   }
 }

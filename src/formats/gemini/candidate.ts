@@ -37,7 +37,7 @@ const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
  * a block of its own. A plain reply follows the same rule, so a stream folds to the same message.
  */
 export class CandidateReader {
-  readonly #choice: number;
+  readonly choice: number;
   readonly #notes: LossNotes;
   readonly #calls: FunctionCallReader;
   readonly #inline: { readonly inline?: true };
@@ -54,7 +54,7 @@ export class CandidateReader {
   #finishMessage: string | undefined;
 
   constructor(choice: number, reply: ReplyContext, notes: LossNotes) {
-    this.#choice = choice;
+    this.choice = choice;
     this.#notes = notes;
     this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
     this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
@@ -78,7 +78,7 @@ export class CandidateReader {
       else if (part !== null) this.#unplace(part);
     }
     const tokens = logprobsOf(candidate['logprobsResult']);
-    if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
+    if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.choice, tokens });
     this.#metadata.read(candidate);
     // The finish reason may be on a chunk before the last. It takes effect only at the end
     // (docs/protocols/gemini.md#early-finish).
@@ -98,10 +98,9 @@ export class CandidateReader {
    * `blocked`: the filter stopped an answer that had begun. A choice that the model did not finish ends with the
    * filter's reason (docs/protocols/replies.md#finish-reasons).
    */
-  end(blocked?: PromptBlock): GenerationEvent[] {
-    const events: GenerationEvent[] = [];
+  end(events: GenerationEvent[], blocked?: PromptBlock): void {
     this.#calls.close(events);
-    const choice = this.#choice;
+    const choice = this.choice;
     const metadata = this.#metadata.value;
     const grounding = metadata['groundingMetadata'];
     if (isObject(grounding)) {
@@ -114,11 +113,10 @@ export class CandidateReader {
     for (const value of notes)
       events.push({ type: 'opaque', choice, block: this.#newBlock(), format: 'gemini', value });
     events.push(this.#ending(blocked));
-    return events;
   }
 
   #ending(blocked: PromptBlock | undefined): GenerationEvent {
-    const choice = this.#choice;
+    const choice = this.choice;
     if (blocked && !this.finished) {
       const { reason, message } = blocked;
       return { type: 'finish', choice, reason: 'content_filter', native: reason, ...optional('message', message) };
@@ -157,7 +155,7 @@ export class CandidateReader {
     this.#hasContent = true;
     if (text === '' && kind === 'text' && signature !== undefined && this.#calls.sign(signature, events)) return;
     this.#calls.settle(events);
-    const choice = this.#choice;
+    const choice = this.choice;
     if (this.#open?.kind !== kind) {
       this.#open = { kind, block: this.#newBlock() };
       // This event gives the block its type when only a signature follows.
@@ -178,12 +176,12 @@ export class CandidateReader {
     this.#calls.settle(events);
     if (this.#open?.kind !== 'text') this.#open = { kind: 'text', block: this.#newBlock() };
     this.#answer.addLiterals(literals);
-    events.push(new LiteralText(this.#choice, this.#open.block, literals));
+    events.push(new LiteralText(this.choice, this.#open.block, literals));
   }
 
   /** Reads a part that is a block of its own. */
   #whole(part: JsonObject, signature: string | undefined, events: GenerationEvent[]): void {
-    const place = { choice: this.#choice, block: this.#newBlock() };
+    const place = { choice: this.choice, block: this.#newBlock() };
     const signed = optional('signature', signature);
     const { inlineData, executableCode, codeExecutionResult } = part;
     const code = decodeCode(executableCode, codeExecutionResult);

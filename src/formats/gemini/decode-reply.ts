@@ -8,7 +8,7 @@ import { metadataOf } from './metadata.ts';
 import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
 import { stringOf } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { append, isObject } from '../json/object.ts';
 import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
 import { chunksOf, dataOf, type Framed, Framing, unreadable } from './framing.ts';
@@ -49,9 +49,7 @@ export class GeminiReplyReader {
     const events: GenerationEvent[] = this.#start(chunk);
     const candidates = candidatesOf(chunk);
     const indexes = indexesOf(candidates);
-    for (const [position, candidate] of candidates.entries()) {
-      this.#candidate(indexes[position]!).read(candidate, events);
-    }
+    for (let at = 0; at < candidates.length; at += 1) this.#candidate(indexes[at]!).read(candidates[at]!, events);
     this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
     const metadata = chunk['usageMetadata'];
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
@@ -79,11 +77,15 @@ export class GeminiReplyReader {
       throw new ReplyFault('no part of the answer is readable; a function call needs a name');
     }
     const blocked = this.#blocked;
-    const blockFor = (at: number) => (blocked && at >= MAX_CANDIDATES ? { ...blocked, message: undefined } : blocked);
-    const byIndex = [...this.#candidates].sort(([a], [b]) => a - b);
-    const events = byIndex.flatMap(([, candidate], at) => candidate.end(blockFor(at)));
+    const events: GenerationEvent[] = [];
+    if (candidates.length > 1) candidates.sort((a, b) => a.choice - b.choice);
+    for (let at = 0; at < candidates.length; at += 1) {
+      const block = blocked && at >= MAX_CANDIDATES ? { ...blocked, message: undefined } : blocked;
+      candidates[at]!.end(events, block);
+    }
     if (events.length === 0) events.push(...this.#emptyAnswer());
-    return [...events, { type: 'end' }];
+    events.push({ type: 'end' });
+    return events;
   }
 
   #start(chunk: JsonObject): GenerationEvent[] {
@@ -121,9 +123,8 @@ export class GeminiReplyReader {
 /** A candidate that is not an object cannot become an answer. */
 function candidatesOf(chunk: JsonObject): readonly JsonObject[] {
   const listed = asList(chunk['candidates']);
-  const candidates = listed.filter(isObject);
-  if (candidates.length < listed.length) throw new ReplyFault('a candidate of the reply is not a JSON object');
-  return candidates;
+  if (!listed.every(isObject)) throw new ReplyFault('a candidate of the reply is not a JSON object');
+  return listed;
 }
 
 function blockOf(feedback: unknown): PromptBlock | undefined {
@@ -143,6 +144,7 @@ function blockOf(feedback: unknown): PromptBlock | undefined {
  * that index.
  */
 function indexesOf(candidates: readonly JsonObject[]): number[] {
+  if (candidates.length === 1) return [asNumber(candidates[0]!['index']) ?? 0];
   const reported = candidates.map((candidate) => asNumber(candidate['index']));
   const taken = new Set(reported);
   // All indexes below `lowest` are taken and stay taken.
@@ -168,7 +170,8 @@ export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNote
   }
   const reader = new GeminiReplyReader(reply, notes);
   const events = reader.read(body);
-  return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
+  if (events.at(-1)?.type !== 'error') append(events, reader.end());
+  return events;
 }
 
 export function decodeStream(reply: ReplyContext, notes?: LossNotes, literals = false): StreamDecoder {

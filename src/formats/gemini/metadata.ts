@@ -32,9 +32,9 @@ export function isCandidateMetadata(value: JsonObject): boolean {
 export class MetadataReader {
   readonly value: JsonObject = {};
   /** Objects and lists created here. They grow in place, because a copy per chunk would take quadratic time. */
-  readonly #own = new Set<unknown>();
+  #own: Set<unknown> | undefined;
   /** JSON of the items of a list, written once for each item that is compared. */
-  readonly #texts = new Map<unknown, string[]>();
+  #texts: Map<unknown, string[]> | undefined;
 
   read(candidate: JsonObject): void {
     const found = metadataOf(candidate);
@@ -54,32 +54,34 @@ export class MetadataReader {
 
   #joined(before: unknown[], later: readonly unknown[]): readonly unknown[] {
     if (this.#isRepeated(before, later)) return later;
-    const list = this.#own.has(before) ? before : [...before];
+    const list = this.#own?.has(before) ? before : [...before];
     if (list !== before) this.#adopt(before, list);
     for (const item of later) list.push(item);
     return list;
   }
 
   #adopt(before: readonly unknown[], list: readonly unknown[]): void {
-    this.#own.add(list);
-    this.#texts.set(list, this.#texts.get(before) ?? []);
-    this.#texts.delete(before);
+    (this.#own ??= new Set()).add(list);
+    const texts = (this.#texts ??= new Map<unknown, string[]>());
+    texts.set(list, texts.get(before) ?? []);
+    texts.delete(before);
   }
 
   #isRepeated(before: readonly unknown[], later: readonly unknown[]): boolean {
-    const texts = this.#texts.get(before) ?? [];
+    const known = (this.#texts ??= new Map<unknown, string[]>());
+    const texts = known.get(before) ?? [];
     const again =
       before.length <= later.length &&
       before.every((item, at) => (texts[at] ??= JSON.stringify(item)) === JSON.stringify(later[at]));
-    this.#texts.delete(before);
-    this.#texts.set(again ? later : before, texts);
+    known.delete(before);
+    known.set(again ? later : before, texts);
     return again;
   }
 
   #ownObject(field: string, before: JsonObject): JsonObject {
-    if (this.#own.has(before)) return before;
+    if (this.#own?.has(before)) return before;
     const copy = { ...before };
-    this.#own.add(copy);
+    (this.#own ??= new Set()).add(copy);
     this.value[field] = copy;
     return copy;
   }

@@ -24,14 +24,14 @@ const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
  * the counts, one for each action.
  */
 export class LossReport {
-  readonly #named: Loss[] = [];
-  /** Names by action and reason. Nested maps need no combined key, which would have to be built for each loss. */
-  readonly #names: Readonly<Record<Action, Map<string, Set<string>>>> = {
-    dropped: new Map(),
-    clamped: new Map(),
-    downgraded: new Map(),
-  };
-  readonly #unnamed = new Map<Action, number>();
+  /** Created with the first loss: most requests have none. */
+  #named: Loss[] | undefined;
+  /**
+   * Names by action and reason, from the ninth name on. Nested maps need no combined key, which would have to be built
+   * for each loss.
+   */
+  #names: Map<Action, Map<string, Set<string>>> | undefined;
+  #unnamed: Partial<Record<Action, number>> | undefined;
 
   dropped(param: ParamPath, reason: string): void {
     this.#lose('dropped', param, reason);
@@ -54,12 +54,22 @@ export class LossReport {
   add(loss: Loss): void {
     if (loss.count !== undefined) return this.count(loss.action, loss.count);
     if (loss.param.length > MAX_NAME_LENGTH) return this.count(loss.action, 1);
-    const known = this.#names[loss.action].get(loss.reason);
-    if (known?.has(loss.param)) return;
-    if (this.isFull) return this.count(loss.action, 1);
-    if (known) known.add(loss.param);
-    else this.#names[loss.action].set(loss.reason, new Set([loss.param]));
-    this.#named.push(loss);
+    const named = (this.#named ??= []);
+    if (this.#holds(loss, named)) return;
+    if (named.length >= MAX_NAMED) return this.count(loss.action, 1);
+    named.push(loss);
+    if (this.#names) enter(loss, this.#names);
+  }
+
+  #holds({ action, param, reason }: Loss, named: readonly Loss[]): boolean {
+    if (named.length <= FEW) {
+      return named.some((one) => one.param === param && one.action === action && one.reason === reason);
+    }
+    if (!this.#names) {
+      this.#names = new Map();
+      for (const one of named) enter(one, this.#names);
+    }
+    return this.#names.get(action)?.get(reason)?.has(param) ?? false;
   }
 
   addAll(losses: readonly Loss[]): void {
@@ -68,28 +78,51 @@ export class LossReport {
 
   /** True when no further loss is named. A loop over a caller's fields can stop building names then. */
   get isFull(): boolean {
-    return this.#named.length >= MAX_NAMED;
+    return this.#named !== undefined && this.#named.length >= MAX_NAMED;
   }
 
   /** Adds losses without names. */
   count(action: Action, count: number): void {
-    if (count > 0) this.#unnamed.set(action, (this.#unnamed.get(action) ?? 0) + count);
+    if (count <= 0) return;
+    const unnamed = (this.#unnamed ??= {});
+    unnamed[action] = (unnamed[action] ?? 0) + count;
   }
 
   list(): readonly Loss[] {
+    const named = this.#named ?? NONE;
+    const counts = this.#unnamed;
+    if (!counts) return named;
     const unnamed = ACTIONS.flatMap((action) => {
-      const count = this.#unnamed.get(action);
+      const count = counts[action];
       return count === undefined ? [] : [{ param: `(+${count} more)`, action, reason: 'Not named one by one', count }];
     });
-    return [...this.#named, ...unnamed];
+    return [...named, ...unnamed];
   }
+}
+
+const NONE: readonly never[] = [];
+
+/** Up to this many names are compared one by one, which costs less than maps. */
+const FEW = 8;
+
+function enter({ action, param, reason }: Loss, names: Map<Action, Map<string, Set<string>>>): void {
+  let reasons = names.get(action);
+  if (!reasons) names.set(action, (reasons = new Map()));
+  const params = reasons.get(reason);
+  if (params) params.add(param);
+  else reasons.set(reason, new Set([param]));
 }
 
 /** Several lists as one, under the same bound. */
 export function joinLosses(...lists: readonly (readonly Loss[])[]): readonly Loss[] {
-  const [only, ...others] = lists.filter((list) => list.length > 0);
-  if (only === undefined) return [];
-  if (others.length === 0 && only.length <= MAX_NAMED) return only;
+  let only: readonly Loss[] = NONE;
+  let filled = 0;
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    only = list;
+    filled += 1;
+  }
+  if (filled <= 1 && only.length <= MAX_NAMED) return only;
   const report = new LossReport();
   for (const list of lists) report.addAll(list);
   return report.list();

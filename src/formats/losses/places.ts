@@ -66,7 +66,7 @@ class Places {
   readonly #caller: CallerBody;
   /** Number of the first message of each turn. */
   #starts: readonly number[] | undefined;
-  readonly #calls = new Map<readonly Part[], readonly Part[]>();
+  #calls: Map<readonly Part[], readonly Part[]> | undefined;
 
   constructor(caller: CallerBody) {
     this.#caller = caller;
@@ -123,8 +123,9 @@ class Places {
 
   #partAt(parts: readonly Part[], field: string, index: number): Part | undefined {
     if (field === 'content') return parts[index];
-    let calls = this.#calls.get(parts);
-    if (!calls) this.#calls.set(parts, (calls = parts.filter(({ type }) => type === 'tool_call')));
+    const known = (this.#calls ??= new Map<readonly Part[], readonly Part[]>());
+    let calls = known.get(parts);
+    if (!calls) known.set(parts, (calls = parts.filter(({ type }) => type === 'tool_call')));
     return calls[index];
   }
 

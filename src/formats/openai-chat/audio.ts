@@ -51,9 +51,9 @@ export class AudioReader {
  * this reply take their place, and later messages cannot refer to the audio.
  */
 export function encodeAudio(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
+  if (!parts.some(isHeard)) return undefined;
   const audios = parts.filter(isAudio);
   const spoken = parts.flatMap((part) => (part.type === 'text' && part.spoken ? [part.text] : []));
-  if (audios.length === 0 && spoken.length === 0) return undefined;
   const pieces = audios.flatMap(({ source }) => (source.kind === 'data' ? [Buffer.from(source.data, 'base64')] : []));
   return {
     ...audioName(audios.find((audio) => audio.stored)?.stored, client),
@@ -61,6 +61,8 @@ export function encodeAudio(parts: readonly Part[], client: ClientContext): Json
     transcript: spoken.join(''),
   };
 }
+
+const isHeard = (part: Part): boolean => isAudio(part) || (part.type === 'text' && part.spoken === true);
 
 function isAudio(part: Part): part is MediaPart {
   return part.type === 'media' && part.media === 'audio';

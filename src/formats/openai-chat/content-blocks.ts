@@ -108,10 +108,12 @@ export const AFTER_THOUGHTS = '\r\n\r\n';
 
 /** Text of `content`. For clients that are not strict, the thoughts of an inline thinker precede the answer. */
 export function answerText(parts: readonly Part[], strict: boolean): string {
-  const text = parts.map((part) => (part.type === 'text' && !part.spoken ? part.text : '')).join('');
-  const thoughts = strict
-    ? ''
-    : parts.map((part) => (part.type === 'thinking' && part.inline ? part.text : '')).join('');
+  let text = '';
+  let thoughts = '';
+  for (const part of parts) {
+    if (part.type === 'text' && !part.spoken) text += part.text;
+    else if (part.type === 'thinking' && part.inline && !strict) thoughts += part.text;
+  }
   return thoughts === '' || text === '' ? thoughts + text : `${thoughts}${AFTER_THOUGHTS}${text}`;
 }
 

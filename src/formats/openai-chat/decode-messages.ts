@@ -13,21 +13,21 @@ import { isObject } from '../json/object.ts';
  */
 export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {
   const turns: Turn[] = [];
-  const legacy = new LegacyCalls();
   /** Parts of the open tool turn: one list that grows, because there may be thousands of results. */
   let results: Part[] | undefined;
-  messages.forEach((item, at) => {
+  const reading: Reading = { legacy: new LegacyCalls(), origins };
+  for (let at = 0; at < messages.length; at += 1) {
     const path = BodyPlace.item('messages', at);
-    const turn = decodeMessage(required(readObject(item, path), path), path, { legacy, origins });
+    const turn = decodeMessage(required(readObject(messages[at], path), path), path, reading);
     if (turn.role === 'tool' && results) {
       results.push(...turn.parts);
-      return;
+      continue;
     }
     results = turn.role === 'tool' ? [...turn.parts] : undefined;
     const whole = results ? { ...turn, parts: results } : turn;
     origins?.note(whole, path);
     turns.push(whole);
-  });
+  }
   return turns;
 }
 
@@ -37,16 +37,16 @@ export function decodeMessages(messages: readonly unknown[], origins?: Origins):
  */
 class LegacyCalls {
   #count = 0;
-  readonly #byName = new Map<string, string>();
+  #byName: Map<string, string> | undefined;
 
   called(name: string): string {
     const id = `call_function_${this.#count++}`;
-    this.#byName.set(name, id);
+    (this.#byName ??= new Map<string, string>()).set(name, id);
     return id;
   }
 
   answered(name: string): string {
-    return this.#byName.get(name) ?? this.called(name);
+    return this.#byName?.get(name) ?? this.called(name);
   }
 }
 

@@ -41,6 +41,7 @@ export function decodeTools(
   functions: readonly unknown[] | undefined,
   origins?: Origins,
 ): readonly Tool[] | undefined {
+  if (!tools && !functions) return undefined;
   const decoded = [
     ...(tools ?? []).map((tool, at) => decodeTool(requireObject(tool, `tools[${at}]`), `tools[${at}]`)),
     ...(functions ?? []).map((fn, at) => {

@@ -1,13 +1,12 @@
-import type { JsonObject, Part } from '../conversation.ts';
+import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold, type FoldedChoice } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeCitation, encodeLogprobs, encodeEnvelope, encodeFinish, encodeUsage } from './reply-fields.ts';
 import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart } from './content-blocks.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
-import { encodeCalls, hasLegacy } from './reply-calls.ts';
+import { callsOf, encodeCalls, hasLegacy } from './reply-calls.ts';
 import { encodeAudio } from './audio.ts';
-import { compact } from '../json/compact.ts';
 
 const EMPTY_ANSWER: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 
@@ -21,45 +20,45 @@ export function encodeReply(
   if (client.strict) loseUnshown(generation.choices, notes);
   // Clients read the first choice without checking that it exists. The stream has one too.
   const choices = generation.choices.length > 0 ? generation.choices : fold(EMPTY_ANSWER).choices;
-  return compact({
+  // JSON.stringify leaves undefined fields out.
+  return {
     ...encodeEnvelope(generation, 'chat.completion', client),
     choices: choices.map((choice) => encodeChoice(choice, client)),
     usage: generation.usage && encodeUsage(generation.usage, client.strict),
-  });
+  };
 }
 
 function encodeChoice(choice: FoldedChoice, client: ClientContext): JsonObject {
   const { strict } = client;
-  const calls = choice.parts.filter((part) => part.type === 'tool_call');
+  const calls = callsOf(choice.parts);
   const reason = choice.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
-  return compact({
+  return {
     ...(!strict && notesOf(choice.parts)),
     index: choice.index,
-    message: encodeMessage(choice, client),
+    message: encodeMessage(choice, calls, client),
     logprobs: encodeLogprobs(choice.logprobs, choice.refusalLogprobs),
     // A missing finish reason is `stop` (docs/protocols/replies.md#missing-finish-reason).
     ...encodeFinish({ reason, native: choice.native, legacy: hasLegacy(calls, client) }, strict),
-  });
+  };
 }
 
-function encodeMessage(choice: FoldedChoice, client: ClientContext): JsonObject {
+function encodeMessage(choice: FoldedChoice, calls: readonly ToolCallPart[], client: ClientContext): JsonObject {
   const { parts } = choice;
-  const calls = encodeCalls(parts, client);
   const refusal = refusalOf(choice);
   const audio = encodeAudio(parts, client);
   const text = answerText(parts, client.strict);
   const elsewhere =
-    Object.keys(calls).length > 0 || refusal !== undefined || audio !== undefined || choice.finish === 'content_filter';
-  return compact({
+    calls.length > 0 || refusal !== undefined || audio !== undefined || choice.finish === 'content_filter';
+  return {
     role: 'assistant',
     content: text === '' && elsewhere ? null : text,
     refusal: refusal ?? null,
     annotations: choice.citations.map(encodeCitation),
     audio,
-    ...calls,
+    ...(calls.length > 0 && encodeCalls(calls, client)),
     content_blocks: client.strict ? undefined : contentBlocks(parts),
     content_parts: client.strict ? undefined : contentParts(parts),
-  });
+  };
 }
 
 /**

@@ -510,7 +510,7 @@ it('is assembled by the OpenAI SDK to the plain reply', async () => {
   });
   const stream = sdk.chat.completions.stream({ model: 'm', messages: [], stream_options: { include_usage: true } });
   const assembled = await stream.finalChatCompletion();
-  const plain = openaiChat.encodeReply(events, client) as unknown as OpenAI.ChatCompletion;
+  const plain = JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))) as OpenAI.ChatCompletion;
   const [wanted] = plain.choices;
   expect(assembled).toMatchObject({ id: plain.id, created: plain.created, model: plain.model, usage: plain.usage });
   expect(assembled.choices[0]).toMatchObject({

@@ -24,9 +24,16 @@ export function hasLegacy([first]: readonly ToolCallPart[], client: Client): boo
   return first !== undefined && formOf(first, true, client) === 'legacy';
 }
 
+export function callsOf(parts: readonly Part[]): readonly ToolCallPart[] {
+  return parts.some(isCall) ? parts.filter(isCall) : NO_CALLS;
+}
+
+const NO_CALLS: readonly never[] = [];
+
+const isCall = (part: Part): part is ToolCallPart => part.type === 'tool_call';
+
 /** The fields of a plain message that hold its calls. */
-export function encodeCalls(parts: readonly Part[], client: Client): JsonObject {
-  const calls = parts.filter((part) => part.type === 'tool_call');
+export function encodeCalls(calls: readonly ToolCallPart[], client: Client): JsonObject {
   const old = hasLegacy(calls, client) ? calls[0] : undefined;
   const listed = (old ? calls.slice(1) : calls).map((call) => encodeCall(call, client.strict));
   return compact({

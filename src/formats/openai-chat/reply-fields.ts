@@ -49,14 +49,15 @@ export function decodeEnvelope(body: JsonObject): GenerationEvent {
 /** The fields before `choices`. The client's context supplies those that the reply lacks. */
 export function encodeEnvelope(envelope: ReplyEnvelope, object: string, client: ClientContext): JsonObject {
   const { id, model, created, extras, extrasFormat } = envelope;
-  const known = extrasFormat === 'openai-chat' ? Object.entries(extras ?? {}) : [];
-  return {
+  const own = {
     id: id ?? client.id,
     object,
     created: created ?? client.created,
     model: model ?? client.model,
-    ...Object.fromEntries(known.filter(([key]) => !client.strict || STANDARD.has(key))),
   };
+  if (extrasFormat !== 'openai-chat' || !extras) return own;
+  const known = Object.entries(extras).filter(([key]) => !client.strict || STANDARD.has(key));
+  return { ...own, ...Object.fromEntries(known) };
 }
 
 const WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
@@ -183,22 +184,23 @@ export function usageEvent(raw: unknown): GenerationEvent | undefined {
  */
 export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
   const { cacheRead, cacheWrite } = usage;
-  return compact({
+  // JSON.stringify leaves undefined fields out.
+  return {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
     total_tokens: usage.total,
-    prompt_tokens_details: compact({
+    prompt_tokens_details: {
       cached_tokens: cacheRead ?? 0,
       cache_write_tokens: cacheWrite,
       audio_tokens: usage.inputAudio,
-    }),
-    completion_tokens_details: compact({
+    },
+    completion_tokens_details: {
       reasoning_tokens: usage.reasoning ?? 0,
       audio_tokens: usage.outputAudio,
       accepted_prediction_tokens: usage.acceptedPrediction,
       rejected_prediction_tokens: usage.rejectedPrediction,
-    }),
+    },
     cache_read_input_tokens: strict ? undefined : cacheRead,
     cache_creation_input_tokens: strict ? undefined : cacheWrite,
-  });
+  };
 }

@@ -102,22 +102,29 @@ export function isBareSchema(wrapper: JsonObject): boolean {
 /** Returns the losses. Their places are paths in the caller's body, as OpenAI writes `param`. */
 export function unreadFields(body: JsonObject): readonly Loss[] {
   const found = new LossReport();
-  each(body.messages, 'messages', (message, path) => {
+  if (Array.isArray(body.messages)) compareMessages(body.messages, found);
+  if (body.tools) each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
+  if (body.functions) each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
+  for (const [field, shapeOf] of OPTIONS) {
+    const option = body[field];
+    if (isObject(option)) compare(option, shapeOf(option), field, found);
+  }
+  return found.list();
+}
+
+function compareMessages(messages: readonly unknown[], found: LossReport): void {
+  for (let at = 0; at < messages.length; at += 1) {
+    const message = messages[at];
+    if (!isObject(message)) continue;
     const shape = MESSAGES.get(message.role);
+    const path = BodyPlace.item('messages', at);
     compare(message, shape, path, found);
     for (const list of PART_LISTS) {
       const parts = message[list];
       if (shape?.[list] !== true || !Array.isArray(parts)) continue;
       each(parts, BodyPlace.field(path, list), (part, place) => compare(part, PARTS.get(part.type), place, found));
     }
-  });
-  each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
-  each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
-  for (const [field, shapeOf] of OPTIONS) {
-    const option = body[field];
-    if (isObject(option)) compare(option, shapeOf(option), field, found);
   }
-  return found.list();
 }
 
 const PART_LISTS = ['content', 'content_blocks', 'content_parts'] as const;

@@ -42,16 +42,59 @@ export interface Generation {
 }
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
-type Draft = Mutable<FoldedChoice> & {
+type MutableChoice = Mutable<FoldedChoice> & {
   parts: Part[];
   citations: UrlCitation[];
   logprobs: LogprobToken[];
   refusalLogprobs: LogprobToken[];
-  /** Part index by block number, or by call number. */
-  blocks: Readonly<Record<Fragmented, Map<number, number>>>;
 };
 /** Parts that come in fragments. */
 type Fragmented = 'tool_call' | 'text' | 'thinking';
+
+class Draft {
+  readonly choice: MutableChoice;
+  /** The part that began last, by the number of its block or call. An answer of one block needs no maps. */
+  #kind: Fragmented | undefined;
+  #number = 0;
+  #at = 0;
+  /** Part index of the earlier ones by number. */
+  #earlier: Readonly<Record<Fragmented, Map<number, number>>> | undefined;
+
+  constructor(index: number) {
+    this.choice = {
+      index,
+      parts: [],
+      refusal: undefined,
+      finish: undefined,
+      native: undefined,
+      stopSequence: undefined,
+      message: undefined,
+      citations: [],
+      logprobs: [],
+      refusalLogprobs: [],
+    };
+  }
+
+  /**
+   * The part of a block or call. It was created here, so fragments are joined to it in place: a copy for each would cost
+   * more than the fragments do.
+   */
+  partAt(kind: Fragmented, number: number): Mutable<Part> | undefined {
+    if (this.#kind === kind && this.#number === number) return this.choice.parts[this.#at];
+    const at = this.#earlier?.[kind].get(number);
+    return at === undefined ? undefined : this.choice.parts[at];
+  }
+
+  begin(number: number, part: Extract<Part, { type: Fragmented }>): void {
+    if (this.#kind !== undefined) {
+      this.#earlier ??= { tool_call: new Map(), text: new Map(), thinking: new Map() };
+      this.#earlier[this.#kind].set(this.#number, this.#at);
+    }
+    this.#kind = part.type;
+    this.#number = number;
+    this.#at = this.choice.parts.push(part) - 1;
+  }
+}
 
 /** A plain body is this fold of the events, so a stream and a plain reply cannot disagree. */
 export function fold(events: readonly GenerationEvent[]): Generation {
@@ -63,7 +106,9 @@ export function fold(events: readonly GenerationEvent[]): Generation {
   let usage: Usage | undefined;
   let rawUsage: JsonObject | undefined;
   let failure: UpstreamFailure | undefined;
-  const drafts = new Map<number, Draft>();
+  let first: Draft | undefined;
+  /** Of all choices, created with the second one. */
+  let drafts: Map<number, Draft> | undefined;
   for (const event of events) {
     if (event.type === 'start') {
       id = event.id ?? id;
@@ -77,35 +122,27 @@ export function fold(events: readonly GenerationEvent[]): Generation {
     } else if (event.type === 'error') {
       failure = event.failure;
     } else if (event.type !== 'end' && event.type !== 'ping') {
-      foldInto(draftOf(drafts, event.choice), event);
+      const { choice: index } = event;
+      first ??= new Draft(index);
+      let draft: Draft | undefined = first;
+      if (index !== first.choice.index) {
+        drafts ??= new Map([[first.choice.index, first]]);
+        draft = drafts.get(index);
+        if (!draft) drafts.set(index, (draft = new Draft(index)));
+      }
+      foldInto(draft, event);
     }
   }
-  const choices = [...drafts.values()].sort((a, b) => a.index - b.index).map(({ blocks: _, ...choice }) => choice);
+  const choices = drafts
+    ? [...drafts.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
+    : first
+      ? [first.choice]
+      : [];
   return { id, model, created, extras, extrasFormat, choices, usage, rawUsage, failure };
 }
 
-function draftOf(drafts: Map<number, Draft>, index: number): Draft {
-  let draft = drafts.get(index);
-  if (!draft) {
-    draft = {
-      index,
-      parts: [],
-      refusal: undefined,
-      finish: undefined,
-      native: undefined,
-      stopSequence: undefined,
-      message: undefined,
-      citations: [],
-      logprobs: [],
-      refusalLogprobs: [],
-      blocks: { tool_call: new Map(), text: new Map(), thinking: new Map() },
-    };
-    drafts.set(index, draft);
-  }
-  return draft;
-}
-
 function foldInto(draft: Draft, event: ChoiceEvent): void {
+  const { choice } = draft;
   switch (event.type) {
     case 'text':
       return mergeText(draft, event);
@@ -114,10 +151,10 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
     case 'signature':
       return sign(draft, event);
     case 'redacted_thinking':
-      draft.parts.push({ type: 'redacted_thinking', data: event.data, ...madeBy(event) });
+      choice.parts.push({ type: 'redacted_thinking', data: event.data, ...madeBy(event) });
       return;
     case 'refusal':
-      draft.refusal = (draft.refusal ?? '') + event.text;
+      choice.refusal = (choice.refusal ?? '') + event.text;
       return;
     case 'tool_call': {
       const { id, name, custom, legacy } = event;
@@ -130,43 +167,43 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
         ...(legacy && { legacy }),
         ...signatureOf(event),
       };
-      return begin(draft, event.call, part);
+      return draft.begin(event.call, part);
     }
     case 'tool_arguments':
       return mergeArguments(draft, event);
     case 'finish':
-      draft.finish = event.reason;
-      draft.native = event.native;
-      draft.stopSequence = event.stopSequence;
-      draft.message = event.message;
+      choice.finish = event.reason;
+      choice.native = event.native;
+      choice.stopSequence = event.stopSequence;
+      choice.message = event.message;
       return;
     case 'citation':
-      draft.citations.push(event.citation);
+      choice.citations.push(event.citation);
       return;
     case 'logprobs':
       // No spread: a long answer has more tokens than a function call takes arguments.
-      for (const token of event.tokens) (event.refusal ? draft.refusalLogprobs : draft.logprobs).push(token);
+      for (const token of event.tokens) (event.refusal ? choice.refusalLogprobs : choice.logprobs).push(token);
       return;
     default:
-      draft.parts.push(wholePart(event));
+      choice.parts.push(wholePart(event));
   }
 }
 
 function mergeArguments(draft: Draft, { call, text }: EventOf<'tool_arguments'>): void {
-  const part = partAt(draft, 'tool_call', call);
+  const part = draft.partAt('tool_call', call);
   if (part?.type === 'tool_call') part.arguments += text;
 }
 
 function mergeText(draft: Draft, { block, text, spoken }: EventOf<'text'>): void {
-  const part = partAt(draft, 'text', block);
+  const part = draft.partAt('text', block);
   if (part?.type === 'text') part.text += text;
-  else begin(draft, block, { type: 'text', text, ...(spoken && { spoken }) });
+  else draft.begin(block, { type: 'text', text, ...(spoken && { spoken }) });
 }
 
 function mergeThinking(draft: Draft, { block, text, inline }: EventOf<'thinking'>): void {
-  const part = partAt(draft, 'thinking', block);
+  const part = draft.partAt('thinking', block);
   if (part?.type === 'thinking') part.text += text;
-  else begin(draft, block, { type: 'thinking', text, ...(inline && { inline }) });
+  else draft.begin(block, { type: 'thinking', text, ...(inline && { inline }) });
 }
 
 /** Events that carry a whole part each. */
@@ -208,28 +245,15 @@ function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'opaque'>):
   }
 }
 
-/**
- * The part of a block or call. It was created here, so fragments are joined to it in place: a copy for each would cost
- * more than the fragments do.
- */
-function partAt(draft: Draft, kind: Fragmented, number: number): Mutable<Part> | undefined {
-  const at = draft.blocks[kind].get(number);
-  return at === undefined ? undefined : draft.parts[at];
-}
-
-function begin(draft: Draft, number: number, part: Extract<Part, { type: Fragmented }>): void {
-  draft.blocks[part.type].set(number, draft.parts.push(part) - 1);
-}
-
 /** A signature belongs to the thinking or text of its block. Without either, an empty text part carries it. */
 function sign(draft: Draft, event: EventOf<'signature'>): void {
   const { block, signature } = event;
-  const part = partAt(draft, 'thinking', block) ?? partAt(draft, 'text', block);
+  const part = draft.partAt('thinking', block) ?? draft.partAt('text', block);
   if (part?.type === 'thinking' || part?.type === 'text') {
     // A later signature replaces an earlier one, and its maker.
     delete part.maker;
     Object.assign(part, { signature }, madeBy(event));
-  } else begin(draft, block, { type: 'text', text: '', signature, ...madeBy(event) });
+  } else draft.begin(block, { type: 'text', text: '', signature, ...madeBy(event) });
 }
 
 const madeBy = ({ maker }: Pick<Signed, 'maker'>): Pick<Signed, 'maker'> => (maker ? { maker } : {});

@@ -2,7 +2,8 @@ import type { FinishReason, GenerationEvent, Signals } from '../events.ts';
 
 /** Updates `signals` from a batch of events. Used where a reply is decoded anyway, so nothing is parsed twice. */
 export function observe(signals: Signals, events: readonly GenerationEvent[]): void {
-  for (const [at, event] of events.entries()) {
+  for (let at = 0; at < events.length; at += 1) {
+    const event = events[at]!;
     switch (event.type) {
       case 'ping':
         continue;
