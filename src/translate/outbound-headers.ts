@@ -97,10 +97,14 @@ export function lostFeatures(
   { forwardHeaders }: Pick<Target, 'forwardHeaders'>,
   { format }: Pick<ResolvedTarget, 'format'>,
 ): readonly Loss[] {
-  return WITH_FEATURES.flatMap(({ name, features }) => {
-    if (name === format || forwardHeaders.includes(features.header)) return [];
-    return featuresOf(exchange, features).map((feature) => lostFeature(features, feature, features.owner));
-  });
+  let lost: readonly Loss[] = NONE;
+  for (const { name, features } of WITH_FEATURES) {
+    if (name === format || forwardHeaders.includes(features.header)) continue;
+    const requested = featuresOf(exchange, features);
+    if (requested.length === 0) continue;
+    lost = [...lost, ...requested.map((feature) => lostFeature(features, feature, features.owner))];
+  }
+  return lost;
 }
 
 /**

@@ -76,17 +76,14 @@ function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;
   const reply = replyContext(resolved);
   const target = encodingTarget(job);
-  const encoded = yield* translateRequest(yield* wholeBody(job), {
-    client: operation.format,
-    upstream,
-    target,
-    reply,
-  });
+  const json = yield* wholeBody(job);
+  const encoded = yield* translateRequest(json, { client: operation.format, upstream, target, reply });
   yield;
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
+  const unshown = operation.format.unshown?.(attempt.body, job.client);
   return {
-    losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
+    losses: unshown && unshown.length > 0 ? [...encoded.losses, ...unshown] : encoded.losses,
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),

@@ -77,14 +77,6 @@ export function* wholeBody({
   return json;
 }
 
-export function* withFaults<T>(work: Steps<T>): Steps<T> {
-  try {
-    return yield* work;
-  } catch (error) {
-    throw withCode(error);
-  }
-}
-
 /** Runs the work. A RequestFault becomes a GatewayError. */
 export function orFault<T>(work: () => T): T {
   try {
@@ -94,7 +86,7 @@ export function orFault<T>(work: () => T): T {
   }
 }
 
-const withCode = (error: unknown): unknown =>
+export const withCode = (error: unknown): unknown =>
   error instanceof RequestFault
     ? new GatewayError(error.code, error.message, { param: error.param, cause: error })
     : error;

@@ -14,7 +14,7 @@ import {
 import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './outbound-headers.ts';
-import { clientContext, checkMessagesRoute, orFault, wholeBody, withFaults, type Job } from './translation-job.ts';
+import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
 import { estimatedCount } from './estimated-count.ts';
 import { passThrough, prepareGeneration } from './translate-chat.ts';
 import { applyQuirks } from './quirks.ts';
@@ -46,7 +46,13 @@ export function createTranslator(clock: Clock): Translator {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
       const job = jobOf(exchange, attempt, { operation, resolved, clock });
-      return completed(job, yield* withFaults(prepare(job)));
+      let written: Prepared;
+      try {
+        written = yield* prepare(job);
+      } catch (error) {
+        throw withCode(error);
+      }
+      return completed(job, written);
     },
   };
   return translator;

@@ -120,7 +120,8 @@ class ContentsEncoder {
     } else if (!this.#traits.system)
       this.#losses.downgraded(param, 'this model has no system field: sent as user text');
     const content = BodyPlace.field(param, 'content');
-    for (const [index, part] of turn.parts.entries()) {
+    for (let index = 0; index < turn.parts.length; index += 1) {
+      const part = turn.parts[index]!;
       const place = BodyPlace.item(content, index);
       if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
       const written = part.type === 'text' ? this.#part(part, place) : undefined;

@@ -8,9 +8,9 @@ import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
-import { asList, objectsOf, optional } from './wire.ts';
+import { asList, objectsOf } from './wire.ts';
 import { shownText } from '../json/shown.ts';
-import { isObject } from '../json/object.ts';
+import { absorb, isObject } from '../json/object.ts';
 import { isComputerUse } from '../open-actions.ts';
 
 /**
@@ -33,22 +33,21 @@ export function* encodeInSteps(
   reportOpenAiOnly(conversation, target, losses);
   reportHiddenSignatures(conversation, target, losses);
   const tier = encodeServiceTier(conversation.serviceTier, target, losses);
-  const body: JsonObject = {
-    contents,
-    ...(systemInstruction && { systemInstruction }),
-    ...(tools && { tools }),
-    ...(toolConfig && { toolConfig }),
-    ...(conversation.safetySettings && { safetySettings: conversation.safetySettings }),
-    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
-    ...encodeLabels(conversation.labels, target, losses),
-    ...tier.body,
-  };
+  const body: JsonObject = { contents };
+  if (systemInstruction) body.systemInstruction = systemInstruction;
+  if (tools) body.tools = tools;
+  if (toolConfig) body.toolConfig = toolConfig;
+  if (conversation.safetySettings) body.safetySettings = conversation.safetySettings;
+  if (Object.keys(generationConfig).length > 0) body.generationConfig = generationConfig;
+  absorb(body, encodeLabels(conversation.labels, target, losses));
+  if (tier?.body) absorb(body, tier.body);
+  const hint = conversation.tools && hintOfComputerUse(conversation, target);
   return {
     body: withExtras(body, conversation, target, losses),
-    ...(tier.headers && { headers: tier.headers }),
+    ...(tier?.headers && { headers: tier.headers }),
     losses: losses.list(),
-    reply: customTools.size > 0 ? { ...reply, customTools } : reply,
-    ...optional('hint', hintOfComputerUse(conversation, target)),
+    reply: customTools ? { ...reply, customTools } : reply,
+    ...(hint !== undefined && { hint }),
   };
 }
 
@@ -118,14 +117,18 @@ interface EncodedTier {
  * Vertex AI reads the tier from a header, the Developer API from the body (docs/protocols/gemini.md#service-tier).
  * `auto` is the default.
  */
-function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, losses: LossReport): EncodedTier {
-  if (tier === undefined || tier === 'auto') return {};
+function encodeServiceTier(
+  tier: string | undefined,
+  { host }: RequestTarget,
+  losses: LossReport,
+): EncodedTier | undefined {
+  if (tier === undefined || tier === 'auto') return undefined;
   const serviceTier = TIERS.get(tier);
   if (serviceTier === undefined) losses.dropped('service_tier', `Google has no tier "${shownText(tier)}"`);
   else if (host === 'direct') return { body: { serviceTier } };
   // A request without a tier gets the standard tier.
   else if (serviceTier !== 'standard') return { headers: { [TIER_HEADER]: serviceTier } };
-  return {};
+  return undefined;
 }
 
 /**
@@ -134,16 +137,16 @@ function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, lo
  */
 function withExtras(
   body: JsonObject,
-  { extras = {}, extrasFormat, tools: declared }: Conversation,
+  { extras, extrasFormat, tools: declared }: Conversation,
   target: RequestTarget,
   losses: LossReport,
 ): JsonObject {
   if (extrasFormat !== 'gemini') {
     reportToolExtras(declared, losses, 'Gemini has no such field of a tool');
-    for (const name of Object.keys(extras)) losses.dropped(name, 'Gemini has no such field');
+    if (extras) for (const name of Object.keys(extras)) losses.dropped(name, 'Gemini has no such field');
     return body;
   }
-  const { functionDeclarations, ...others } = extras;
+  const { functionDeclarations, ...others } = extras ?? {};
   const tools = asList(body['tools']).map((tool) => withDeclarationRests(tool, functionDeclarations));
   return merge(forHost(others, target, losses), tools.length > 0 ? { ...body, tools } : body);
 }

@@ -16,20 +16,20 @@ import { isObject } from '../json/object.ts';
  * (docs/protocols/requests.md#results-for-gemini).
  */
 export class CallIndex {
-  readonly #calls = new Map<string, { readonly name: string; readonly order: number }>();
+  #calls: Map<string, { readonly name: string; readonly order: number }> | undefined;
   #count = 0;
 
   add(id: string, name: string): void {
-    this.#calls.set(id, { name, order: this.#count++ });
+    (this.#calls ??= new Map()).set(id, { name, order: this.#count++ });
   }
 
   name(id: string): string | undefined {
-    return this.#calls.get(id)?.name;
+    return this.#calls?.get(id)?.name;
   }
 
   /** Results of unknown calls come last, in their given order. */
   order(id: string): number {
-    return this.#calls.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
+    return this.#calls?.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
   }
 }
 

@@ -12,11 +12,12 @@ interface EncodedGeminiTools {
   readonly tools?: JsonObject[];
   readonly toolConfig?: JsonObject;
   /** Free-text tools sent as functions of one string; their arguments are unwrapped in the reply. */
-  readonly customTools: ReadonlySet<string>;
+  readonly customTools?: ReadonlySet<string>;
 }
 
 /** Tools and tool choice (docs/protocols/requests.md#tools). */
 export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedGeminiTools {
+  if (!declaresTools(conversation)) return NO_TOOLS;
   const { losses } = report;
   const collected: Collected = { declarations: [], builtins: [], customTools: new Set(), strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
@@ -33,9 +34,14 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
   return {
     ...(tools.length > 0 && { tools }),
     ...(toolConfig && { toolConfig }),
-    customTools: collected.customTools,
+    ...(collected.customTools.size > 0 && { customTools: collected.customTools }),
   };
 }
+
+const NO_TOOLS: EncodedGeminiTools = {};
+
+const declaresTools = ({ tools, toolChoice, webSearch, parallelToolCalls }: Conversation): boolean =>
+  tools !== undefined || toolChoice !== undefined || webSearch !== undefined || parallelToolCalls === false;
 
 interface Offer {
   readonly declarations: JsonObject[];

@@ -27,8 +27,11 @@ export class GeminiUsageReader {
     if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(merged['candidatesTokensDetails']);
     // Most chunks of a stream carry only `trafficType`.
     if (COUNTS.every((name) => asNumber(metadata[name]) === undefined)) return undefined;
+    const counts = decodeCounts(merged);
+    if (this.#inputAudio === undefined && this.#outputAudio === undefined)
+      return { type: 'usage', usage: counts, raw: merged };
     const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
-    return { type: 'usage', usage: { ...decodeCounts(merged), ...audio }, raw: merged };
+    return { type: 'usage', usage: { ...counts, ...audio }, raw: merged };
   }
 }
 
@@ -37,11 +40,12 @@ export class GeminiUsageReader {
  * tokens of tools that Google ran itself.
  */
 function decodeCounts(raw: JsonObject): Usage {
-  const count = (name: string) => asNumber(raw[name]) ?? 0;
-  const prompt = count('promptTokenCount');
-  const candidates = count('candidatesTokenCount');
-  const thoughts = count('thoughtsTokenCount');
-  const input = prompt + count('toolUsePromptTokenCount');
+  const prompt = asNumber(raw['promptTokenCount']) ?? 0;
+  const candidates = asNumber(raw['candidatesTokenCount']) ?? 0;
+  const reasoning = asNumber(raw['thoughtsTokenCount']);
+  const thoughts = reasoning ?? 0;
+  const input = prompt + (asNumber(raw['toolUsePromptTokenCount']) ?? 0);
+  const cacheRead = asNumber(raw['cachedContentTokenCount']);
   const reported = asNumber(raw['totalTokenCount']);
   // Some replies already include the thoughts in the candidates. The total shows it
   // (docs/protocols/gemini.md#inclusive-thoughts).
@@ -51,8 +55,8 @@ function decodeCounts(raw: JsonObject): Usage {
     input,
     output,
     total: reported ?? input + output,
-    ...optional('cacheRead', asNumber(raw['cachedContentTokenCount'])),
-    ...optional('reasoning', asNumber(raw['thoughtsTokenCount'])),
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(reasoning !== undefined && { reasoning }),
   };
 }
 
