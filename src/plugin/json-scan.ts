@@ -239,17 +239,17 @@ class Scanner {
   /**
    * Reads a string from its opening quote to after the closing one. Most bytes of a body are inside strings: four at a
    * time take half the time of one by one (measured: 64 against 154 µs for 100 KB with an escape in every 20 bytes).
-   * `PlainText` takes a tenth of the time for longer runs.
+   * `PlainText`, which reads the string after its first bytes, takes less than half of that again.
    */
   #string(): void {
     const bytes = this.#bytes;
     const view = this.#view;
     const lastWord = bytes.length - 4;
     let at = this.#at + 1;
+    const near = Math.min(lastWord, at + LONG_RUN);
     for (;;) {
       // Dense escapes and short strings end within four bytes, where a word costs more than it saves.
       if (PLAIN[bytes[at]!] === 1 && PLAIN[bytes[(at += 1)]!] === 1 && PLAIN[bytes[(at += 1)]!] === 1) {
-        const near = Math.min(lastWord, at + LONG_RUN);
         let marks = 0;
         while (at <= near && (marks = notPlainIn(view.getInt32(at, true))) === 0) at += 4;
         if (marks !== 0) at += lowestByte(marks);
