@@ -241,7 +241,8 @@ async function createInstance(
   }
 }
 
-const end: Chain = () => Promise.resolve();
+const ended = Promise.resolve();
+const end: Chain = () => ended;
 
 /**
  * Folds plugins from the right into one function. Unlike in koa-compose, a plugin that declares `repeats` may call
