@@ -217,6 +217,10 @@ export interface TokenCounting {
   readonly notTaken: readonly string[];
   /** An answer limit for formats whose `encodeRequest` requires one. It is `notTaken`: no upstream sees it. */
   readonly demandedMaxTokens?: number;
+  /** The body of a count, where it is not that of a generation. Without `notTaken`. */
+  write?(body: JsonObject, target: RequestTarget): JsonObject;
+  /** The same for a body that is passed through. */
+  edits?(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /** Throws ReplyFault. */
   decodeReply(body: unknown): number;
   encodeReply(tokens: number): JsonObject;
@@ -293,8 +297,11 @@ export interface Format {
   encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): JsonObject;
   encodeStream(client: ClientContext, notes?: LossNotes): StreamEncoder;
   encodeError(error: ClientError): ErrorReply;
-  /** The same error as the last wire event of a broken stream. */
-  encodeStreamError(error: ClientError): string;
+  /**
+   * The same error as the last wire event of a broken stream.
+   * @param begun the client has received bytes. Default: true.
+   */
+  encodeStreamError(error: ClientError, begun?: boolean): string;
 
   /**
    * Same format on both sides: edits that the target needs in the caller's body (its own model name, a usage chunk that

@@ -26,6 +26,8 @@ describe('the schemas of bodies', () => {
     'chat-completions',
     'count-tokens',
     'embeddings',
+    'gemini-count-tokens',
+    'generate-content',
     'images',
     'messages',
     'prompt-completions',

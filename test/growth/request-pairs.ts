@@ -4,7 +4,7 @@ import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
-import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
+import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';

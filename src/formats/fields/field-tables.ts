@@ -267,6 +267,12 @@ export const geminiFields: FieldTable = {
   ],
 };
 
+/** countTokens of the Developer API: the conversation, or a whole request for generateContent. */
+export const geminiCountFields: FieldTable = {
+  ...geminiFields,
+  read: [...geminiFields.read, 'generateContentRequest'],
+};
+
 /** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */
 export const promptFields: FieldTable = {
   ...chatFields,
@@ -280,6 +286,7 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   promptFields,
   messagesFields,
   geminiFields,
+  geminiCountFields,
   embeddingsFields,
   imagesFields,
 ];
