@@ -226,6 +226,18 @@ export interface TokenCounting {
   encodeReply(tokens: number): JsonObject;
 }
 
+/** Bodies of a task that is no conversation, in an API that is not OpenAI's. Pure. */
+export interface TaskForms {
+  /** Throws RequestFault. */
+  toOpenAi(body: JsonObject): JsonObject;
+  /** @param reply OpenAI's */
+  fromOpenAi(reply: JsonObject): JsonObject;
+  /** How the API spells fields that losses name as OpenAI's. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** For a request that the API also has in a form for several. Throws ReplyFault. */
+  readonly batch?: { wrap(body: JsonObject): JsonObject; unwrap(reply: JsonObject): JsonObject };
+}
+
 /** Features of an API's models that callers request by name. */
 export interface ModelFeatures {
   /** A comma-separated list. It applies whatever API the caller uses. */

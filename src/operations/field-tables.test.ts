@@ -12,6 +12,8 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'messages.count_tokens': 'count-tokens',
   'gemini.generate_content': 'generate-content',
   'gemini.stream_generate_content': 'generate-content',
+  'gemini.embed_content': 'embed-content',
+  'gemini.batch_embed_contents': 'batch-embed-contents',
   'gemini.count_tokens': 'gemini-count-tokens',
   'vertex.count_tokens': 'vertex-count-tokens',
   embeddings: 'embeddings',

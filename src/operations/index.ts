@@ -5,6 +5,7 @@ import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { files } from './files.ts';
 import { geminiCountTokens } from './gemini-count-tokens.ts';
+import { geminiEmbeddings } from './gemini-embeddings.ts';
 import { geminiGenerate } from './gemini-generate.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
@@ -23,5 +24,6 @@ export const operations: readonly Operation[] = [
   ...models,
   ...geminiGenerate,
   ...geminiCountTokens,
+  ...geminiEmbeddings,
   ...files,
 ];

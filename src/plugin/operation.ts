@@ -1,4 +1,4 @@
-import type { Format } from '../formats/format.ts';
+import type { Format, TaskForms } from '../formats/format.ts';
 import type { FieldTable } from '../formats/fields/field-tables.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -37,6 +37,8 @@ export interface Operation {
   readonly format: Format;
   /** The fields of its body. */
   readonly fields?: FieldTable;
+  /** The bodies of a task that is no conversation. Default: OpenAI's. */
+  readonly taskForms?: TaskForms;
   /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
   /**

@@ -273,6 +273,19 @@ export const geminiCountFields: FieldTable = {
   read: [...geminiFields.read, 'generateContentRequest'],
 };
 
+/** embedContent. Vertex AI has the settings in `embedContentConfig`. */
+export const geminiEmbedFields: FieldTable = {
+  read: ['model', 'stream', 'content', 'taskType', 'title', 'outputDimensionality', 'embedContentConfig'],
+  synonyms: [],
+  bothCases: true,
+  lifted: [],
+  models: [],
+  freeMaps: [],
+};
+
+/** batchEmbedContents. Each request repeats the model. */
+export const geminiEmbedBatchFields: FieldTable = { ...geminiEmbedFields, read: ['model', 'stream', 'requests'] };
+
 /** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */
 export const promptFields: FieldTable = {
   ...chatFields,
@@ -287,6 +300,8 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   messagesFields,
   geminiFields,
   geminiCountFields,
+  geminiEmbedFields,
+  geminiEmbedBatchFields,
   embeddingsFields,
   imagesFields,
 ];

@@ -1,6 +1,9 @@
+import type { GenerationEvent } from '../../formats/events.ts';
+import { asList } from '../../formats/gemini/wire.ts';
+import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { compact } from '../../formats/json/compact.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { ReplyFault } from '../../formats/format.ts';
+import { ReplyFault, type BodyEdit } from '../../formats/format.ts';
 import { LossReport } from '../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../codec.ts';
 import { asDimensions } from '../vertex-ai/embeddings/fields.ts';
@@ -27,6 +30,19 @@ const REASONS: Readonly<Record<string, string>> = {
 /** OpenAI's embeddings by `:batchEmbedContents` (docs/protocols/embeddings.md#batch-embed-contents). */
 export const batchEmbeddings: TranslatingCodec = {
   mode: 'translate',
+  native: {
+    mode: 'pass-through',
+    format: 'gemini',
+    edits(body, model) {
+      const requests = asList(body.value('requests'));
+      const name = `models/${model}`;
+      const isNamed = requests.every((request) => isObject(request) && request['model'] === name);
+      const ofPath = ['model', 'stream'].filter((key) => body.has(key)).map((key) => edit(key, undefined));
+      return isNamed ? ofPath : [...ofPath, edit('requests', requestsFor(requests, model))];
+    },
+    named: (body, model) => ({ ...body, requests: requestsFor(asList(body['requests']), model) }),
+    openReader: (model) => new PlainPassThrough(readBatch, model),
+  },
   encode(body, context) {
     const losses = new LossReport();
     const { fields, base64 } = openBody(body);
@@ -67,4 +83,18 @@ function decodeBatch(reply: unknown, expected: number): readonly Embedding[] {
     const values = readVector(isObject(embedding) ? embedding['values'] : undefined, `vector ${at}`);
     return { values, tokens: total === undefined ? undefined : at === 0 ? total : 0, truncated: false };
   });
+}
+
+const edit = (key: string, value: unknown): BodyEdit => ({ path: [key], value, source: 'gateway' });
+
+const requestsFor = (requests: readonly unknown[], model: string): readonly unknown[] =>
+  requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request));
+
+function readBatch(reply: unknown): readonly GenerationEvent[] {
+  const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
+  if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
+  const tokens = countOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
+  const usage =
+    tokens === undefined ? [] : [{ type: 'usage', usage: { input: tokens, output: 0, total: tokens } } as const];
+  return [...usage, { type: 'end' }];
 }
