@@ -337,6 +337,9 @@ export interface Format {
    */
   passThrough(client: ClientContext, stream: boolean, reply?: ReplyContext): PassThrough;
 
+  /** A stream may come as JSON: `passThrough` reads it and writes the client's form. */
+  readonly streamsAsJson?: boolean;
+
   /** Client side: requested features that replies cannot show in the form that the client wants. */
   unshown?(body: BodyView, client: ClientContext): readonly Loss[];
   /** Client side: the media that a body references by URL. Throws nothing: `decodeRequest` reports faults. */

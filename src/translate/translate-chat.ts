@@ -34,7 +34,8 @@ export function passThrough(job: Job): Prepared {
       contentType: stream ? own.contentType.stream : undefined,
       openReader: ({ headers }) => {
         const type = headers['content-type'] ?? '';
-        if (stream && (several || JSON_TYPE.test(type))) return translatingReader(writtenAnew(job), stream, type);
+        if (stream && (several || (JSON_TYPE.test(type) && !own.streamsAsJson)))
+          return translatingReader(writtenAnew(job), stream, type);
         return own.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
       },
       decodeError: upstream.decodeError,

@@ -100,6 +100,16 @@ const streamGenerateContent: Probes = {
   errors: generateContent.errors!,
 };
 
+const content = (feature: Feature) => ({ content: { parts: [{ text: says(feature) }] } });
+const embedContent: Probes = {
+  plain: { body: () => content('plain'), shows: holds('"embedding":{"values":[0.5,0.25]}') },
+  errors: { body: () => content('errors'), shows: generateContent.errors!.shows },
+};
+const batchEmbedContents: Probes = {
+  plain: { body: () => ({ requests: [content('plain')] }), shows: holds('"embeddings":[{"values":[0.5,0.25]}]') },
+  errors: { body: () => ({ requests: [content('errors')] }), shows: generateContent.errors!.shows },
+};
+
 const vertexCounted = holds('"totalTokens":7');
 const vertexCountTokens: Probes = {
   plain: { ...contents('plain'), shows: vertexCounted },
@@ -169,6 +179,8 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'gemini.generate_content': generateContent,
   'gemini.stream_generate_content': streamGenerateContent,
   'gemini.count_tokens': vertexCountTokens,
+  'gemini.embed_content': embedContent,
+  'gemini.batch_embed_contents': batchEmbedContents,
   'vertex.count_tokens': vertexCountTokens,
   embeddings,
   'images.generations': images,

@@ -37,6 +37,7 @@ export const gemini: Format = {
   passThroughEdits,
   clean,
   passThrough,
+  streamsAsJson: true,
   withoutSignatures,
   counting,
 };

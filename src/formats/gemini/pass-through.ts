@@ -4,7 +4,7 @@ import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.t
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
-import { ArrayFrame, type StreamFrame } from './json-array.ts';
+import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
@@ -70,15 +70,26 @@ class GeminiPassThrough implements PassThrough {
 
   #pass({ whole, texts }: Framed): Buffer | undefined {
     const good = this.#watch(texts);
-    if (this.#frame) return this.#framed(texts.slice(0, good), this.#frame);
+    const frame = this.#frame ?? (this.#framing.isArray ? SSE_FRAME : undefined);
+    if (frame) return this.#framed(texts.slice(0, good), frame);
     if (whole === undefined || good === texts.length) return whole;
     const left = this.#framing.before(whole, good);
     return left.length > 0 ? left : undefined;
   }
 
-  /** An event may be an array of several records, and an upstream's array already is one. */
+  /**
+   * An event may be an array of several records. Line ends, which end a line of server-sent events too, are outside of JSON's
+   * strings.
+   */
   #framed(texts: readonly string[], frame: StreamFrame): Buffer | undefined {
-    const records = texts.map((text) => frame.record(text.trim().replace(/^\[([^]*)\]$/, '$1')));
+    const records = texts.map((text) =>
+      frame.record(
+        text
+          .trim()
+          .replace(/^\[([^]*)\]$/, '$1')
+          .replaceAll(/[\r\n]+/g, ' '),
+      ),
+    );
     return records.length > 0 ? Buffer.from(records.join('')) : undefined;
   }
 
