@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ApiError, GoogleGenAI, type Content, type GenerateContentResponse } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -22,10 +25,13 @@ const OPENAI = '@openai/gpt-4o';
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
+let folder: string;
 beforeAll(async () => {
   upstream = await startUpstream((request, res) => answer(request, res));
   const at = { base_url: upstream.url, allow_insecure: true, api_key: `\${env:NONE:-${CANARY}}` };
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-gemini-'));
   gateway = await startTestGateway({
+    server: { files: { dir: folder } },
     catalog: {
       providers: [
         { slug: 'studio', provider: 'google-ai-studio', ...at, models: ['gemini-2.5-flash', 'gemini-embedding-001'] },
@@ -47,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await upstream.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const clientOf = (apiVersion?: string): GoogleGenAI =>
@@ -249,6 +256,47 @@ describe('@google/genai', () => {
       name: `models/${OPENAI}`,
       displayName: 'gpt-4o',
     });
+  });
+
+  it('uploads a file, and names it to Gemini and to Claude', async () => {
+    const { files, models } = clientOf();
+    const bytes = Buffer.from('89504e470d0a1a0a0000000d', 'hex');
+    const file = await files.upload({
+      file: new Blob([bytes]),
+      config: { mimeType: 'image/png', displayName: 'a.png' },
+    });
+    expect(file).toMatchObject({ displayName: 'a.png', mimeType: 'image/png', sizeBytes: '12', state: 'ACTIVE' });
+    expect(await files.get({ name: file.name! })).toEqual(file);
+    const parts = [{ text: 'Hi' }, { fileData: { fileUri: file.uri!, mimeType: file.mimeType! } }];
+    const data = bytes.toString('base64');
+    for (const model of [GEMINI, CLAUDE]) {
+      expect((await models.generateContent({ model, contents: [{ role: 'user', parts }] })).text).toBe('Hello.');
+      expect(last().json).toMatchObject(
+        model === GEMINI
+          ? { contents: [{ parts: [{ text: 'Hi' }, { inlineData: { mimeType: 'image/png', data } }] }] }
+          : {
+              messages: [{ content: [{ text: 'Hi' }, { source: { type: 'base64', media_type: 'image/png', data } }] }],
+            },
+      );
+    }
+    const names = [];
+    for await (const one of await files.list()) names.push(one.name);
+    expect(names).toEqual([file.name]);
+    await files.delete({ name: file.name! });
+    const failure = await files.get({ name: file.name! }).catch((error: unknown) => error);
+    expect((failure as ApiError).status).toBe(404);
+  });
+
+  it.each([
+    ['in two pieces', { 'x-goog-upload-command': 'upload' }, 501],
+    ['at an offset', { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '8' }, 501],
+    ['without a beginning', { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }, 400],
+    ['without a command', {}, 400],
+  ])('is refused a file %s', async (_, headers, status) => {
+    const url = `${gateway.url}/upload/v1beta/files?upload_id=bm9uZQ`;
+    const reply = await fetch(url, { method: 'POST', headers: { 'x-goog-api-key': KEY, ...headers }, body: 'bytes' });
+    expect(reply.status).toBe(status);
+    expect(await reply.json()).toMatchObject({ error: { code: status, status: expect.any(String) } });
   });
 
   it('in Vertex AI’s form, with a key, reaches the project of the entry', async () => {
