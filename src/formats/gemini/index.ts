@@ -11,7 +11,7 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.ts';
 import { clientPaths } from './client-paths.ts';
 import { encodeArrayError } from './json-array.ts';
-import { storedMedia } from './stored-media.ts';
+import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
 /**
@@ -40,6 +40,7 @@ export const gemini: Format = {
   passThrough,
   streamsAsJson: true,
   withoutSignatures,
+  remoteMedia,
   storedMedia,
   counting,
 };
