@@ -32,7 +32,8 @@ export type ChainItem =
       };
     };
 export type ChainList = ChainItem[];
-export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
+export type CatalogEntry =
+  VertexEntry | AnthropicEntry | GoogleAiStudioEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
 /**
  * Fields beyond OpenAI's API that the server gets. `keep`: all. `drop`: none; each is a reported loss, `thinking` becomes `reasoning_effort` where the model is known to have it, and functions that ask for the provider's own tool by their name (`web_search`, `computer_use`) are treated as at OpenAI. A list: these fields alone. Fields that Gatehouse does not know are always sent. Default: `drop` at api.openai.com and Azure, `keep` elsewhere.
  */
@@ -729,6 +730,46 @@ export interface AnthropicEntry {
    */
   credentials?: string;
   default_max_tokens?: DefaultMaxTokens;
+  /**
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
+   */
+  base_url?: string;
+  /**
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
+   */
+  allow_insecure?: boolean;
+  models?: Models;
+  fields?: Fields;
+  /**
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
+   */
+  connections?: number;
+  timeouts?: Timeouts;
+}
+/**
+ * Google AI Studio: the Gemini Developer API (generativelanguage.googleapis.com), with an API key.
+ */
+export interface GoogleAiStudioEntry {
+  /**
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`. Default: the name of the provider, such as `vertex-ai`, which only one entry can have.
+   */
+  slug: string;
+  /**
+   * Google AI Studio.
+   */
+  provider: 'google-ai-studio';
+  /**
+   * The vendor's API key.
+   */
+  api_key: Secret;
+  /**
+   * Name of shared credentials in `credentials` of this file, in place of `api_key`.
+   */
+  credentials?: string;
+  /**
+   * Version of the API in every path; `v1` lacks preview features, such as tools.
+   */
+  api_version?: 'v1beta' | 'v1' | 'v1alpha';
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */

@@ -29,6 +29,8 @@ describe('auth', () => {
     ['Authorization without a scheme', { authorization: 'key-a' }],
     ['its own header, besides a scheme without a token', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer' }],
     ['x-api-key', { 'x-api-key': 'key-a' }],
+    ['x-goog-api-key', { 'x-goog-api-key': 'key-a' }],
+    ['the second of two in x-goog-api-key', { 'x-goog-api-key': 'unknown, key-a' }],
   ])('finds the caller by %s, and leaves nothing for the upstream', async (_, headers) => {
     const { exchange, nextCalls } = await authenticate({ headers });
     expect(exchange.caller?.keyId).toBe('a');
@@ -79,6 +81,8 @@ describe('auth', () => {
     ['cut short', { authorization: `Bearer ${DEAD.slice(0, 30)}` }],
     ['in capitals', { authorization: `Bearer ${DEAD.toUpperCase()}` }],
     ['in x-api-key', { 'x-api-key': DEAD }],
+    ['in x-goog-api-key', { 'x-goog-api-key': DEAD }],
+    ['as a second x-goog-api-key', { 'x-goog-api-key': `key-b, ${DEAD}` }],
     ['in its own header', { 'x-gateway-api-key': DEAD }],
   ])('refuses a revoked or unknown key of the gateway’s form %s, beside a live key too', async (_, headers) => {
     for (const live of [{}, { 'x-gateway-api-key': 'key-a' }, { authorization: 'key-a' }, { 'x-api-key': 'key-a' }]) {

@@ -42,7 +42,8 @@ function findCaller(
   authorization: string | undefined,
 ): { caller: Caller; key: string } {
   const { request } = exchange;
-  const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key'])];
+  const google = single(request.headers['x-goog-api-key'])?.split(/, */) ?? [];
+  const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];
   let found: { caller: Caller; key: string } | undefined;
   let presented = false;
   for (const key of candidates) {
@@ -57,7 +58,7 @@ function findCaller(
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
     : new GatewayError(
         'missing_api_key',
-        `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer or x-api-key.`,
+        `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer, x-api-key or x-goog-api-key.`,
       );
 }
 

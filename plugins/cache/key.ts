@@ -4,6 +4,7 @@ import type {
   CacheSettings,
   ComparedText,
   Exchange,
+  Operation,
   ResolvedTarget,
   TextPlace,
 } from '../../src/plugin/index.ts';
@@ -49,6 +50,9 @@ export function textPlace(question: CacheQuestion, { around }: ComparedText): Te
   return { scope: JSON.stringify(scopeOf(exchange, settings)), group: hash.digest('base64url') };
 }
 
+/** The query chooses how a stream is written, and a stored one is served as its bytes. */
+const formOf = ({ id, query }: Operation): string => (query ? `${id}?${query.name}=${query.value}` : id);
+
 /** All parts except the body. The digest covers the values in this order. */
 function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: CacheQuestion) {
   const { operation, upstreamToken, request, strict, strictParams } = exchange;
@@ -59,7 +63,7 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
     // Only the digest is stored. A reply that one credential may see is not shared with another.
     token: upstreamToken?.reveal(),
     namespace,
-    operation: operation?.id,
+    operation: operation && formOf(operation),
     target: [slug, provider, origin, path, model, format, headers],
     strict: strict ?? target.strict ?? true,
     strictParams,

@@ -7,6 +7,7 @@ import {
   type StoredFile,
 } from '../../src/plugin/index.ts';
 import { toAnthropicFile, toAnthropicPage, readAnthropicQuery } from './anthropic.ts';
+import { readGeminiQuery, readUploadStep, toGeminiFile, toGeminiPage } from './gemini.ts';
 import { readOpenAiQuery, toOpenAiFile, toOpenAiPage } from './openai.ts';
 
 /** Answers the operations on stored files. Sends nothing to a model. */
@@ -44,24 +45,45 @@ const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name
 
 const idOf = ({ request }: Exchange): string => request.params['id'] ?? '';
 
-const shape = (file: StoredFile, exchange: Exchange): object =>
-  isAnthropic(exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
+const isGemini = ({ operation }: Exchange): boolean => operation?.format.name === 'gemini';
+
+function shape(file: StoredFile, ctx: GatewayContext): object {
+  if (isGemini(ctx.exchange)) return toGeminiFile(file, ctx);
+  return isAnthropic(ctx.exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
+}
 
 async function create(service: FileService, ctx: GatewayContext): Promise<Reply> {
   const { exchange } = ctx;
+  if (isGemini(exchange)) return createInSteps(service, ctx);
   const file = await service.upload(ctx);
   exchange.upload = { id: file.id, bytes: file.bytes };
-  return jsonReply(shape(file, exchange));
+  return jsonReply(shape(file, ctx));
 }
 
-async function list(service: FileService, { exchange, querystring }: GatewayContext): Promise<Reply> {
+/** Google's resumable upload: a first request with the file's name and type, a second one with its bytes. */
+async function createInSteps(service: FileService, ctx: GatewayContext): Promise<Reply> {
+  const read = await readUploadStep(ctx);
+  if (read.step === 'start') {
+    const reply = jsonReply({});
+    return { ...reply, headers: { ...reply.headers, ...read.headers } };
+  }
+  const file = await service.upload(ctx, read.file);
+  ctx.exchange.upload = { id: file.id, bytes: file.bytes };
+  const reply = jsonReply({ file: shape(file, ctx) });
+  return { ...reply, headers: { ...reply.headers, 'x-goog-upload-status': 'final' } };
+}
+
+async function list(service: FileService, ctx: GatewayContext): Promise<Reply> {
+  const { exchange, querystring } = ctx;
+  if (isGemini(exchange))
+    return jsonReply(toGeminiPage(await service.list(exchange, readGeminiQuery(querystring)), ctx));
   if (isAnthropic(exchange))
     return jsonReply(toAnthropicPage(await service.list(exchange, readAnthropicQuery(querystring))));
   return jsonReply(toOpenAiPage(await service.list(exchange, readOpenAiQuery(querystring))));
 }
 
-async function retrieve(service: FileService, { exchange }: GatewayContext): Promise<Reply> {
-  return jsonReply(shape(await service.find(exchange, idOf(exchange)), exchange));
+async function retrieve(service: FileService, ctx: GatewayContext): Promise<Reply> {
+  return jsonReply(shape(await service.find(ctx.exchange, idOf(ctx.exchange)), ctx));
 }
 
 async function content(service: FileService, { exchange, method }: GatewayContext): Promise<Reply> {
@@ -79,6 +101,7 @@ async function content(service: FileService, { exchange, method }: GatewayContex
 async function remove(service: FileService, { exchange }: GatewayContext): Promise<Reply> {
   const id = idOf(exchange);
   await service.remove(exchange, id);
+  if (isGemini(exchange)) return jsonReply({});
   return jsonReply(isAnthropic(exchange) ? { id, type: 'file_deleted' } : { id, object: 'file', deleted: true });
 }
 

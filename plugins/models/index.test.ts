@@ -5,7 +5,8 @@ import { createContext, createExchange, runPlugin } from '../../src/plugin/testi
 import { readPage, toAnthropicPage } from './anthropic.ts';
 import models from './index.ts';
 
-const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'simulator' });
+const tasks = ['generate'] as const;
+const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'simulator', tasks });
 const LIST = ['a', 'b', 'c'].map(model);
 
 interface Asking {

@@ -1,5 +1,13 @@
-import { definePlugin, GatewayError, type Exchange, type ModelDirectory, type Reply } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  type Exchange,
+  type ListedModel,
+  type ModelDirectory,
+  type Reply,
+} from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
+import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
 import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
 /** Lists the models that a caller may use. Sends nothing upstream. */
@@ -27,13 +35,38 @@ export default definePlugin({
 
 type Answer = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
 
+/** The forms of one API. */
+interface Forms {
+  /** Throws GatewayError for a wrong query, before the models are listed. */
+  readonly page: (query: string) => (models: readonly ListedModel[]) => object;
+  readonly model: (model: ListedModel) => object;
+}
+
+const FORMS: Readonly<Partial<Record<string, Forms>>> = {
+  'anthropic-messages': {
+    page(query) {
+      const page = readPage(query);
+      return (models) => toAnthropicPage(models, page);
+    },
+    model: toAnthropicModel,
+  },
+  gemini: {
+    page(query) {
+      const window = readWindow(query);
+      return (models) => toGeminiPage(models, window);
+    },
+    model: toGeminiModel,
+  },
+};
+
+const OPENAI: Forms = { page: () => toOpenAiList, model: toOpenAiModel };
+
 /** The operation's format is the client's API. */
-const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name === 'anthropic-messages';
+const formsOf = ({ operation }: Exchange): Forms => FORMS[operation?.format.name ?? ''] ?? OPENAI;
 
 function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
-  const page = isAnthropic(exchange) ? readPage(query) : undefined;
-  const models = directory.list(exchange);
-  return page ? toAnthropicPage(models, page) : toOpenAiList(models);
+  const page = formsOf(exchange).page(query);
+  return page(directory.list(exchange));
 }
 
 function retrieve(directory: ModelDirectory, exchange: Exchange): object {
@@ -48,7 +81,7 @@ function retrieve(directory: ModelDirectory, exchange: Exchange): object {
       { param: 'model' },
     );
   }
-  return isAnthropic(exchange) ? toAnthropicModel(model) : toOpenAiModel(model);
+  return formsOf(exchange).model(model);
 }
 
 function toReply(body: object, { operation }: Exchange): Reply {

@@ -9,7 +9,7 @@ import {
 } from '../plugin/index.ts';
 import { accessOf, type Access } from './access.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { isLocatable, type CatalogResolver } from './target-resolver.ts';
+import { isLocatable, tasksAt, type CatalogResolver } from './target-resolver.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 
 /** Error codes of a model that does not exist, or not for this caller. */
@@ -82,6 +82,7 @@ const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: 
   id: place === undefined ? model : `${place}/${model}`,
   name: model,
   provider: provider.provider,
+  tasks: tasksAt(provider, model),
 });
 
 /** Sorts by code units: the order is the same on every system, and pagination relies on it. */

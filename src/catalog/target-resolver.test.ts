@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../schemas/types.generated.ts';
 import { Secret, type Caller, type Exchange } from '../plugin/index.ts';
-import { vertexCountTokens } from '../operations/vertex-count-tokens.ts';
+import { vertexCountTokens } from '../operations/gemini-count-tokens.ts';
 import { createCaller, createExchange, createTarget } from '../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';

@@ -64,6 +64,10 @@ export function isLocatable(provider: ProviderEntry, model: string): boolean {
   return MODEL_TASKS.some((task) => canLocate(provider, model, task));
 }
 
+/** The tasks for which the provider has a path. */
+export const tasksAt = (provider: ProviderEntry, model: string): readonly ModelTask[] =>
+  MODEL_TASKS.filter((task) => canLocate(provider, model, task));
+
 const NOT_LOCATED: ReadonlySet<ErrorCode> = new Set(['invalid_model', 'unsupported_task', 'not_supported']);
 
 function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boolean {

@@ -6,6 +6,7 @@ import {
   type FileService,
   type GatewayContext,
   type StoredFile,
+  type WholeFile,
 } from '../plugin/index.ts';
 import type { FileEntry, FileSource } from '../state/file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
@@ -37,7 +38,7 @@ export class StoredFiles implements FileService, FileSource {
     return isFileId(text);
   }
 
-  async upload(ctx: GatewayContext): Promise<StoredFile> {
+  async upload(ctx: GatewayContext, whole?: WholeFile): Promise<StoredFile> {
     const { exchange } = ctx;
     const { uploads, settings } = this.#setup;
     const owner = ownerOf(keyOf(exchange));
@@ -47,7 +48,7 @@ export class StoredFiles implements FileService, FileSource {
       const refusal = this.#reserveUpload(ctx);
       if (refusal) throw refusal;
       const present = await this.#live(owner);
-      const file = await receiveFile(ctx, { ...this.#setup, owner, limits, present });
+      const file = await receiveFile(ctx, { ...this.#setup, owner, limits, present, whole });
       this.#setup.changed(1, file.bytes);
       return file;
     } catch (error) {

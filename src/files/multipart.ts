@@ -10,7 +10,7 @@ export interface FilePart {
   readonly declared: string;
 }
 
-interface FormReading {
+export interface FormReading {
   readonly clock: Clock;
   /** A client that sends nothing for this long is disconnected. */
   readonly idleMs: number;

@@ -5,18 +5,22 @@ import {
   type FilePurpose,
   type GatewayContext,
   type StoredFile,
+  type WholeFile,
 } from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
-import { readForm, type FilePart, type FormFields } from './multipart.ts';
+import { readForm, type FilePart, type FormFields, type FormReading } from './multipart.ts';
+import { readWholeBody } from './whole-body.ts';
 
 interface Receiving extends FileServiceSetup {
   readonly owner: string;
   readonly limits: FileLimits;
   /** The owner's files at the start of the upload. */
   readonly present: readonly FileEntry[];
+  /** The file is the whole body and not a part of a form. */
+  readonly whole: WholeFile | undefined;
 }
 
 /** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */
@@ -35,18 +39,22 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
   room.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
   const receiver = new Receiver(receiving, room);
   try {
-    const fields = await readForm(ctx, {
+    const reading: FormReading = {
       clock,
       idleMs: receiving.settings.idleMs,
       onFile: (part, pieces) => receiver.store(part, pieces),
       onBytes: (bytes) => void (ctx.exchange.request.bodyBytes = bytes),
-    });
-    return await receiver.publish(fields);
+    };
+    if (!receiving.whole) return await receiver.publish(await readForm(ctx, reading));
+    await readWholeBody(ctx, receiving.whole, reading);
+    return await receiver.publish(NO_FIELDS);
   } catch (error) {
     await receiver.discard();
     throw error;
   }
 }
+
+const NO_FIELDS: FormFields = new Map();
 
 class Receiver {
   readonly #receiving: Receiving;

@@ -217,9 +217,25 @@ export interface TokenCounting {
   readonly notTaken: readonly string[];
   /** An answer limit for formats whose `encodeRequest` requires one. It is `notTaken`: no upstream sees it. */
   readonly demandedMaxTokens?: number;
+  /** The body of a count, where it is not that of a generation. Without `notTaken`. */
+  write?(body: JsonObject, target: RequestTarget): JsonObject;
+  /** The same for a body that is passed through. */
+  edits?(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /** Throws ReplyFault. */
   decodeReply(body: unknown): number;
   encodeReply(tokens: number): JsonObject;
+}
+
+/** Bodies of a task that is no conversation, in an API that is not OpenAI's. Pure. */
+export interface TaskForms {
+  /** Throws RequestFault. */
+  toOpenAi(body: JsonObject): JsonObject;
+  /** @param reply OpenAI's */
+  fromOpenAi(reply: JsonObject): JsonObject;
+  /** How the API spells fields that losses name as OpenAI's. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** For a request that the API also has in a form for several. Throws ReplyFault. */
+  readonly batch?: { wrap(body: JsonObject): JsonObject; unwrap(reply: JsonObject): JsonObject };
 }
 
 /** Features of an API's models that callers request by name. */
@@ -293,8 +309,11 @@ export interface Format {
   encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): JsonObject;
   encodeStream(client: ClientContext, notes?: LossNotes): StreamEncoder;
   encodeError(error: ClientError): ErrorReply;
-  /** The same error as the last wire event of a broken stream. */
-  encodeStreamError(error: ClientError): string;
+  /**
+   * The same error as the last wire event of a broken stream.
+   * @param begun the client has received bytes. Default: true.
+   */
+  encodeStreamError(error: ClientError, begun?: boolean): string;
 
   /**
    * Same format on both sides: edits that the target needs in the caller's body (its own model name, a usage chunk that
@@ -317,6 +336,9 @@ export interface Format {
    * @param reply given for an answer that may begin with its chain of thought: then it is read and written anew
    */
   passThrough(client: ClientContext, stream: boolean, reply?: ReplyContext): PassThrough;
+
+  /** A stream may come as JSON: `passThrough` reads it and writes the client's form. */
+  readonly streamsAsJson?: boolean;
 
   /** Client side: requested features that replies cannot show in the form that the client wants. */
   unshown?(body: BodyView, client: ClientContext): readonly Loss[];

@@ -168,7 +168,8 @@ function isKey(
   headers: IncomingMessage['headers'],
   { headerNames }: Pick<ExchangeSettings, 'headerNames'>,
 ): boolean {
-  const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization];
+  const google = headers['x-goog-api-key']?.toString().split(/, */) ?? [];
+  const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization, ...google];
   return keys.some((key) => key === text || key?.toString().endsWith(` ${text}`));
 }
 

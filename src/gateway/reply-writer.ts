@@ -156,7 +156,8 @@ class ReplyWriter implements Sink, LeavingReply {
     // A body that is not a stream can signal failure only by a cut connection. Otherwise it would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
-    const event = Buffer.from(this.#setup.format.encodeStreamError(toClientError(error, this.#setup.requestId)));
+    const { format, requestId } = this.#setup;
+    const event = Buffer.from(format.encodeStreamError(toClientError(error, requestId), this.#bytes > 0));
     this.#bytes += event.length;
     this.#res.end(event);
     this.#linger();

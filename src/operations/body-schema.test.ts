@@ -23,9 +23,13 @@ describe('the schemas of the package', () => {
 
 describe('the schemas of bodies', () => {
   const BODIES = [
+    'batch-embed-contents',
     'chat-completions',
     'count-tokens',
+    'embed-content',
     'embeddings',
+    'gemini-count-tokens',
+    'generate-content',
     'images',
     'messages',
     'prompt-completions',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../package-root.ts';
 import { countTokens } from './count-tokens.ts';
-import { vertexCountTokens } from './vertex-count-tokens.ts';
+import { developerCountTokens, vertexCountTokens } from './gemini-count-tokens.ts';
 
 const corpus = join(packageFile(''), '../shared/corpus/dev');
 
@@ -25,6 +25,7 @@ describe('requests to count tokens', () => {
   it.skipIf(!existsSync(corpus)).each([
     ['anthropic', 'count_tokens', countTokens],
     ['vertex-gemini', 'countTokens', vertexCountTokens],
+    ['gemini', 'countTokens', developerCountTokens],
   ])('that %s has answered are accepted, and their replies decode', (family, op, { validate, format }) => {
     const records = recorded(family, op);
     expect(records).not.toEqual([]);

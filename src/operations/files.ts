@@ -1,4 +1,5 @@
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
+import { gemini } from '../formats/gemini/index.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 
@@ -24,5 +25,36 @@ const ofAnthropic = (['anthropic-version', 'anthropic-beta'] as const).flatMap((
   ofOpenAi.map((operation): Operation => ({ ...operation, header, format: anthropicMessages })),
 );
 
+const OF_GOOGLE = { task: undefined, format: gemini, validate: () => undefined } as const;
+const VERSION = '{version:v1beta|v1|v1alpha}';
+
+/**
+ * Google's: https://ai.google.dev/api/files. Its clients upload in two steps to a path of their own (docs/protocols/files.md#google).
+ * `/v1/files` is OpenAI's path too: Google's clients send their key, or their name.
+ */
+const ofGoogle: readonly Operation[] = [
+  {
+    ...OF_GOOGLE,
+    id: 'files.create',
+    method: 'POST',
+    path: `/upload/${VERSION}/files`,
+    body: 'multipart',
+    semconvName: 'create_file',
+  },
+  ...(['x-goog-api-key', 'x-goog-api-client'] as const).flatMap((header) =>
+    ofOpenAi
+      .filter(({ id }) => ['files.list', 'files.retrieve', 'files.delete'].includes(id))
+      .map((operation): Operation => ({ ...operation, header, format: gemini })),
+  ),
+  { ...OF_GOOGLE, id: 'files.list', method: 'GET', path: '/{version:v1beta|v1alpha}/files', semconvName: 'list_files' },
+  ...(['GET', 'DELETE'] as const).map((method): Operation => ({
+    ...OF_GOOGLE,
+    id: method === 'GET' ? 'files.retrieve' : 'files.delete',
+    method,
+    path: '/{version:v1beta|v1alpha}/files/{id}',
+    semconvName: method === 'GET' ? 'retrieve_file' : 'delete_file',
+  })),
+];
+
 /** Files that callers upload, to name them in later requests. The gateway answers these operations itself. */
-export const files: readonly Operation[] = [...ofOpenAi, ...ofAnthropic];
+export const files: readonly Operation[] = [...ofOpenAi, ...ofAnthropic, ...ofGoogle];

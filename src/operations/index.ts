@@ -4,11 +4,13 @@ import { chatCountTokens } from './chat-count-tokens.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { files } from './files.ts';
+import { geminiCountTokens } from './gemini-count-tokens.ts';
+import { geminiEmbeddings } from './gemini-embeddings.ts';
+import { geminiGenerate } from './gemini-generate.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
-import { vertexCountTokens } from './vertex-count-tokens.ts';
 
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
@@ -16,10 +18,12 @@ export const operations: readonly Operation[] = [
   chatCountTokens,
   messages,
   countTokens,
-  vertexCountTokens,
   embeddings,
   images,
   ...prompts,
   ...models,
+  ...geminiGenerate,
+  ...geminiCountTokens,
+  ...geminiEmbeddings,
   ...files,
 ];

@@ -1,4 +1,5 @@
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
+import { gemini } from '../formats/gemini/index.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 
@@ -14,10 +15,24 @@ const ONE = { ...OF_GATEWAY, id: 'models.retrieve', path: '/v1/models/{+id}', se
 /** Clients of Anthropic's API use the same paths and identify themselves by a header (docs/protocols/openai-chat.md#models). */
 const ANTHROPIC = { header: 'anthropic-version', format: anthropicMessages } as const;
 
-/** https://platform.openai.com/docs/api-reference/models and https://platform.claude.com/docs/en/api/models-list */
+/** Google's clients send their key, or their name (docs/protocols/gemini.md#models). The listener moves `?key=` to the header. */
+const GOOGLE = (['x-goog-api-key', 'x-goog-api-client'] as const).map(
+  (header) => ({ header, format: gemini }) as const,
+);
+
+/** Versions of Google's API that no other API has. */
+const OF_GOOGLE = '/{version:v1beta|v1alpha}/models';
+
+/**
+ * https://platform.openai.com/docs/api-reference/models, https://platform.claude.com/docs/en/api/models-list and
+ * https://ai.google.dev/api/models
+ */
 export const models: readonly Operation[] = [
-  { ...LIST, format: openaiChat },
-  { ...LIST, ...ANTHROPIC },
-  { ...ONE, format: openaiChat },
-  { ...ONE, ...ANTHROPIC },
+  ...[LIST, ONE].flatMap((operation): Operation[] => [
+    { ...operation, format: openaiChat },
+    { ...operation, ...ANTHROPIC },
+    ...GOOGLE.map((google) => ({ ...operation, ...google })),
+  ]),
+  { ...LIST, path: OF_GOOGLE, format: gemini },
+  { ...ONE, path: `${OF_GOOGLE}/{+id}`, format: gemini },
 ];

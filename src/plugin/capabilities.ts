@@ -5,6 +5,7 @@ import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
 import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget, UsedPrompt } from './exchange.ts';
 import type { FileService } from './files.ts';
+import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
@@ -107,6 +108,8 @@ export interface ListedModel {
   readonly name: string;
   /** Provider name: `vertex-ai`. */
   readonly provider: string;
+  /** The tasks that its provider has a path for. */
+  readonly tasks: readonly ModelTask[];
 }
 
 /** The models of the catalog that one caller may use. */

@@ -133,7 +133,10 @@ export const ERRORS = {
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
-  missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
+  missing_api_key: denied(
+    401,
+    'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` or `?key=`.',
+  ),
   invalid_api_key: denied(
     401,
     'The gateway does not know this key; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',

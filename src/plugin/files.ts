@@ -19,6 +19,13 @@ export interface StoredFile {
   readonly uri?: string | undefined;
 }
 
+/** A file whose bytes are the body of a request. */
+export interface WholeFile {
+  readonly filename: string;
+  /** The type that the caller states. */
+  readonly declared: string;
+}
+
 export interface FileQuery {
   readonly purpose?: FilePurpose | undefined;
   readonly limit: number;
@@ -35,8 +42,11 @@ export interface FilePage {
 
 /** The files of callers. Each caller sees only its own; the file of another caller does not exist for it. */
 export interface FileService {
-  /** Stores the file of a multipart request while its body arrives. Throws GatewayError, and then nothing is stored. */
-  upload(ctx: GatewayContext): Promise<StoredFile>;
+  /**
+   * Stores the file of a request while its body arrives. Throws GatewayError, and then nothing is stored.
+   * @param whole given where the file is the whole body. Default: the file of a multipart form.
+   */
+  upload(ctx: GatewayContext, whole?: WholeFile): Promise<StoredFile>;
   list(exchange: Exchange, query: FileQuery): Promise<FilePage>;
   /** Throws GatewayError `file_not_found`. */
   find(exchange: Exchange, id: string): Promise<StoredFile>;

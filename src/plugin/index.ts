@@ -135,6 +135,7 @@ export {
   type FilePage,
   type FilePurpose,
   type FileQuery,
+  type WholeFile,
   type FileService,
   type StoredFile,
 } from './files.ts';

@@ -1,4 +1,4 @@
-import type { Format } from '../formats/format.ts';
+import type { Format, TaskForms } from '../formats/format.ts';
 import type { FieldTable } from '../formats/fields/field-tables.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -10,13 +10,18 @@ export interface Operation {
   /** `chat.completions` */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. */
+  /**
+   * A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. Beyond the
+   * RFC, `{name:v1|v2}` stands for one of these texts.
+   */
   readonly path: string;
   /**
    * Lower-case name of a header that tells two operations at one path apart: a request with the header is this
    * operation.
    */
   readonly header?: string;
+  /** A query parameter with its value, that tells two operations at one path apart as `header` does. */
+  readonly query?: { readonly name: string; readonly value: string };
   /**
    * The body that a request brings. `json` is read into memory by the `body` plugin. `multipart` is read by the plugin that answers
    * the operation, as it arrives. Default: `json` for POST, otherwise `none`.
@@ -32,6 +37,8 @@ export interface Operation {
   readonly format: Format;
   /** The fields of its body. */
   readonly fields?: FieldTable;
+  /** The bodies of a task that is no conversation. Default: OpenAI's. */
+  readonly taskForms?: TaskForms;
   /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
   /**

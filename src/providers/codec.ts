@@ -1,4 +1,4 @@
-import type { JsonObject, Loss } from '../formats/conversation.ts';
+import type { FormatName, JsonObject, Loss } from '../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../formats/events.ts';
 import type { BodyEdit, BodyView, Cleaning, PassThrough } from '../formats/format.ts';
 
@@ -24,6 +24,15 @@ export interface TranslatingCodec {
   readonly mode: 'translate';
   /** @param body valid for the operation's schema; never changed. Throws RequestFault for a body that must be refused. */
   encode(body: JsonObject, context: CodecContext): EncodedTask;
+  /** For clients of the upstream's own API. */
+  readonly native?: NativeCodec;
+}
+
+/** The API of the upstream on both sides, where it is not OpenAI's. */
+export interface NativeCodec extends PassThroughCodec {
+  readonly format: FormatName;
+  /** The body with the upstream's model name. */
+  named(body: JsonObject, model: string): JsonObject;
 }
 
 export interface CodecContext {

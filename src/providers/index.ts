@@ -1,5 +1,6 @@
 import { anthropic } from './anthropic/index.ts';
 import type { Provider } from './definition.ts';
+import { googleAiStudio } from './google-ai-studio/index.ts';
 import { azureOpenAi } from './openai/azure.ts';
 import { openai } from './openai/index.ts';
 import type { ProviderName } from './provider.ts';
@@ -10,6 +11,7 @@ import { vertexAi } from './vertex-ai/index.ts';
 export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   'vertex-ai': vertexAi,
   anthropic,
+  'google-ai-studio': googleAiStudio,
   openai,
   'azure-openai': azureOpenAi,
   simulator,

@@ -76,7 +76,7 @@ export function callerHeaders(
   const format = formats[name];
   const { features, versionHeader } = format;
   const wanted = features ? featuresOf(exchange, features) : [];
-  const isOwnBody = host === 'direct' && exchange.operation?.format === format;
+  const isOwnBody = host === 'direct' && exchange.operation?.format.name === name;
   const version = isOwnBody && versionHeader !== undefined ? exchange.request.headers[versionHeader] : undefined;
   if (wanted.length === 0 && !version) return NO_HEADERS;
   return {

@@ -9,12 +9,13 @@ import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  return job.upstream === job.operation.format ? passThrough(job) : yield* translate(job);
+  return job.upstream.name === job.operation.format.name ? passThrough(job) : yield* translate(job);
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
 export function passThrough(job: Job): Prepared {
-  const { attempt, resolved, upstream } = job;
+  const { attempt, resolved, upstream, operation } = job;
+  const own = operation.format;
   const stream = isStream(attempt.body);
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
@@ -30,11 +31,12 @@ export function passThrough(job: Job): Prepared {
       ...placeOf(job, undefined),
       body: body.encode(),
       stream,
-      contentType: stream ? upstream.contentType.stream : undefined,
+      contentType: stream ? own.contentType.stream : undefined,
       openReader: ({ headers }) => {
         const type = headers['content-type'] ?? '';
-        if (stream && (several || JSON_TYPE.test(type))) return translatingReader(writtenAnew(job), stream, type);
-        return upstream.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
+        if (stream && (several || (JSON_TYPE.test(type) && !own.streamsAsJson)))
+          return translatingReader(writtenAnew(job), stream, type);
+        return own.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
       },
       decodeError: upstream.decodeError,
       withoutSignatures: signatureRemoval(upstream, target),
@@ -49,9 +51,9 @@ const JSON_TYPE = /^application\/json\b/i;
  * document, and some report an error with status 200. Nothing is hidden or renamed: the reply is in the client's own
  * format.
  */
-function writtenAnew({ resolved, upstream, client }: Job): Translation {
+function writtenAnew({ resolved, upstream, client, operation }: Job): Translation {
   const context = { ...client, hideThoughts: false, ownId: false };
-  return { upstream, client: upstream, reply: replyContext(resolved), context };
+  return { upstream, client: operation.format, reply: replyContext(resolved), context };
 }
 
 function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {

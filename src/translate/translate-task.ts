@@ -137,12 +137,12 @@ export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
       'internal_error',
       `${upstream.name} counts no tokens, but its provider declares that it does.`,
     );
-  return upstream === operation.format
+  return upstream.name === operation.format.name
     ? passThroughCount(job, upstreamSide)
     : translatedCount(job, upstreamSide, clientSide);
 }
 
-function passThroughCount(job: Job, { notTaken, decodeReply }: TokenCounting): PassThroughCodec {
+function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCounting): PassThroughCodec {
   return {
     mode: 'pass-through',
     edits(body) {
@@ -150,7 +150,8 @@ function passThroughCount(job: Job, { notTaken, decodeReply }: TokenCounting): P
       const without = notTaken
         .filter((key) => body.has(key))
         .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
-      return [...job.upstream.passThroughEdits(body, targetOf(job)), ...without];
+      const target = targetOf(job);
+      return [...job.upstream.passThroughEdits(body, target), ...without, ...(edits?.(body, target) ?? [])];
     },
     openReader: (model) =>
       new PlainPassThrough((body) => {
@@ -174,8 +175,9 @@ function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: Toke
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
+      const counted = without(encoded.body, upstreamSide.notTaken);
       return {
-        calls: [without(encoded.body, upstreamSide.notTaken)],
+        calls: [upstreamSide.write?.(counted, targetOf(job)) ?? counted],
         ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
         losses: encoded.losses,

@@ -15,6 +15,7 @@ import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
+import { clientCodec } from './client-codec.ts';
 import { estimatedCount } from './estimated-count.ts';
 import { passThrough, prepareGeneration } from './translate-chat.ts';
 import { applyQuirks } from './quirks.ts';
@@ -92,13 +93,15 @@ function* estimate(job: Job): Steps<Prepared> {
 }
 
 /** True if the body is parsed whole. A request in its target's format is sent as bytes. */
-function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): boolean {
-  const codec = task === 'count_tokens' ? undefined : codecOf(resolved);
-  return codec ? codec.mode !== 'pass-through' : format.name !== resolved.format;
+function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
+  const codec = operation.task === 'count_tokens' ? undefined : codecOf(resolved);
+  if (codec) return clientCodec({ operation, resolved }, codec).mode !== 'pass-through';
+  return operation.format.name !== resolved.format;
 }
 
 function prepare(job: Job): Steps<Prepared> {
   if (job.resolved.estimatesTokens) return estimate(job);
-  const codec = job.operation.task === 'count_tokens' ? countingCodec(job) : codecOf(job.resolved);
-  return codec ? prepareTask(job, codec) : prepareGeneration(job);
+  if (job.operation.task === 'count_tokens') return prepareTask(job, countingCodec(job));
+  const codec = codecOf(job.resolved);
+  return codec ? prepareTask(job, clientCodec(job, codec)) : prepareGeneration(job);
 }

@@ -56,6 +56,7 @@ export const judges = (): Promise<Judges> => module('check-shapes.mjs');
 const ENTRIES: Readonly<Record<string, object>> = {
   anthropic: { provider: 'anthropic', api_key: '${env:NONE:-replay-key}' },
   openai: { provider: 'openai', api_key: '${env:NONE:-replay-key}' },
+  studio: { provider: 'google-ai-studio', api_key: '${env:NONE:-replay-key}' },
   vertex: { provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1' },
 };
 

@@ -107,3 +107,18 @@ export const IMAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = 
   'safety settings': (bytes) => draw({ safetySettings: repeat(bytes, () => ({ category: 'c' })) }),
   'nested lists': (bytes) => draw({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
 };
+
+const embedAll = (requests: readonly object[], more: object = {}): Json => ({ requests, ...more });
+const words = { parts: [{ text: 'x' }] };
+
+/** Bodies of batchEmbedContents. */
+export const BATCH_EMBED_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  requests: (bytes) => embedAll(repeat(bytes, () => ({ content: words }))),
+  'requests of different settings': (bytes) =>
+    embedAll(repeat(bytes, (at) => ({ content: words, ...(at > 0 && { taskType: `T${at}` }) }))),
+  'unknown fields of requests': (bytes) => embedAll(repeat(bytes, (at) => ({ content: words, [`k_${at}`]: 1 }))),
+  'unknown fields of one request': (bytes) => embedAll([{ content: words, ...members(bytes, (at) => [`k_${at}`, 1]) }]),
+  parts: (bytes) => embedAll([{ content: { parts: repeat(bytes, () => ({ text: 'x' })) } }]),
+  'media of one content': (bytes) =>
+    embedAll([{ content: { parts: repeat(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AA==' } })) } }]),
+};

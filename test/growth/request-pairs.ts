@@ -2,15 +2,17 @@ import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
 import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
+import { geminiEmbeddings } from '../../src/operations/gemini-embeddings.ts';
+import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
-import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
+import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
-import { EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
+import { BATCH_EMBED_SHAPES, EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
 
 export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
@@ -74,6 +76,16 @@ export const ROUTES: readonly Route[] = [
       gemini: onVertex('gemini-2.5-flash', 'count_tokens'),
       'claude on vertex': onVertex('anthropic.claude-sonnet-4-5', 'count_tokens'),
     },
+  },
+  {
+    operation: geminiGenerate[0]!,
+    shapes: VERTEX_COUNT_SHAPES,
+    ...GENERATE,
+  },
+  {
+    operation: geminiEmbeddings.at(-1)!,
+    shapes: BATCH_EMBED_SHAPES,
+    formats: { openai: openai('embeddings'), 'text on vertex': onVertex('text-embedding-005', 'embeddings') },
   },
   {
     operation: embeddings,

@@ -32,10 +32,15 @@ export interface ConfigPlan {
   readonly customHosts: boolean;
 }
 
-export const KEY_PLACES = ['own header', 'authorization', 'x-api-key'] as const;
+export const KEY_PLACES = ['own header', 'authorization', 'x-api-key', 'x-goog-api-key', 'query'] as const;
 /** What `Authorization` holds where the gateway key is elsewhere. */
 export const AUTHORIZATIONS = ['token', 'the same key', 'another key', 'a key in Basic', 'nothing'] as const;
-export const OPERATIONS = ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens'] as const;
+export const OPERATIONS = [
+  '/v1/chat/completions',
+  '/v1/messages',
+  '/v1/messages/count_tokens',
+  '/v1beta/models/{model}:generateContent',
+] as const;
 
 export interface RequestPlan {
   /** A config of the settings, one that comes with the request, or none. */

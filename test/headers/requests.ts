@@ -38,8 +38,10 @@ export function requestOf(plan: Plan, asked: RequestPlan): ClientRequest {
   const prefix = prefixesOf(plan.prefixes)[asked.prefix]!;
   const own = prefixesOf(plan.prefixes).flatMap((each) => OWN.map((name) => each + name));
   const marked = [...FORWARDABLE, ...OTHERS, ...own];
+  const model = modelOf(plan, asked);
+  const path = asked.path.replace('{model}', model);
   return {
-    path: asked.path,
+    path: asked.key === 'query' ? `${path}?key=${GATEWAY_KEY}` : path,
     headers: {
       ...Object.fromEntries(marked.map((name) => [name, canary('header', name)])),
       [`${prefix}metadata`]: JSON.stringify({ team: canary('header', `${prefix}metadata`) }),
@@ -48,13 +50,15 @@ export function requestOf(plan: Plan, asked: RequestPlan): ClientRequest {
       ...keyIn(asked, prefix),
       ...(asked.connection.length > 0 && { connection: asked.connection.join(', ') }),
     },
-    body: {
-      model: modelOf(plan, asked),
-      ...(!asked.path.endsWith('tokens') && { max_tokens: 5 }),
-      messages: [{ role: 'user', content: 'Hi' }],
-    },
+    body: path === asked.path ? bodyFor(path, model) : { contents: [{ parts: [{ text: 'Hi' }] }] },
   };
 }
+
+const bodyFor = (path: string, model: string): object => ({
+  model,
+  ...(!path.endsWith('tokens') && { max_tokens: 5 }),
+  messages: [{ role: 'user', content: 'Hi' }],
+});
 
 /** A plain request with a config of its own. */
 export function inlineRequest({ prefixes, entries }: Plan, config: object): ClientRequest {
@@ -107,5 +111,6 @@ function authorizationOf({ key, authorization }: RequestPlan): Readonly<Record<s
 
 function keyIn({ key }: RequestPlan, prefix: string): Readonly<Record<string, string>> {
   if (key === 'authorization') return { authorization: `Bearer ${GATEWAY_KEY}` };
-  return { [key === 'x-api-key' ? 'x-api-key' : `${prefix}api-key`]: GATEWAY_KEY };
+  if (key === 'query') return {};
+  return { [key === 'own header' ? `${prefix}api-key` : key]: GATEWAY_KEY };
 }

@@ -152,6 +152,16 @@ describe('secrets', () => {
         const count = { contents: [{ role: 'user', parts: [{ text: input }] }] };
         expect(await ask(path, count, { 'x-gateway-provider': '@own', authorization })).toBe(status);
       }
+      // Where Google's SDKs put their key.
+      const question = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
+      const asked = '/v1beta/models/@vertex/gemini-2.5-flash';
+      const inHeader = { 'x-gateway-api-key': '', 'x-goog-api-key': CANARIES.gatewayKey };
+      const inQuery = { 'x-gateway-api-key': '' };
+      expect(await ask(`${asked}:generateContent?key=${CANARIES.gatewayKey}`, question, inQuery)).toBe(200);
+      expect(await ask(`${asked}:generateContent?key=${CANARIES.gatewayKey}x`, question, inQuery)).toBe(401);
+      expect(await ask(`${asked}:generateContent`, question, inHeader)).toBe(200);
+      expect(await ask(`/v1beta/nowhere?key=${CANARIES.gatewayKey}`, question, inQuery)).toBe(404);
+      expect(await ask(`/v1beta/models?key=${CANARIES.gatewayKey}`, undefined, inQuery)).toBe(200);
       for (const path of ['/v1/models', '/v1/models/@claude/x', '/v1/models/@nobody/x', '/v1/nothing']) {
         const status = await ask(path, undefined, { 'anthropic-version': '2023-06-01', authorization });
         expect(status).toBe(path.includes('no') ? 404 : 200);

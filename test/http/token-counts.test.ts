@@ -399,10 +399,12 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
   it('keeps the label of its route to one value', async () => {
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     const routes = new Set(
-      [...metrics.matchAll(/gatehouse_requests_total\{route="([^"]*projects[^"]*)"/g)].map(([, route]) => route),
+      [...metrics.matchAll(/gatehouse_requests_total\{route="([^"]*projects[^"]*)"[^}]*\} [1-9]/g)].map(
+        ([, route]) => route,
+      ),
     );
     expect([...routes]).toEqual([
-      '/v1/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:countTokens',
+      '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:countTokens',
     ]);
   });
 });

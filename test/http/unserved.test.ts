@@ -35,8 +35,8 @@ describe('what is not served', () => {
   });
 
   it.each([
-    ['POST', `${P}/gemini-2.5-flash:generateContent`, 404],
-    ['POST', `${P}/gemini-2.5-flash:streamGenerateContent?alt=sse`, 404],
+    ['POST', `${P}/gemini-2.5-flash:generateText`, 404],
+    ['POST', `${P}/gemini-2.5-flash:streamGenerateText?alt=sse`, 404],
     ['POST', `${P}/gemini-2.5-flash`, 404],
     ['POST', '/v1/projects/p-1/locations/us-central1/endpoints/123:countTokens', 404],
     ['GET', `${P}/gemini-2.5-flash:countTokens`, 405],

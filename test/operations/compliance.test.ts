@@ -22,7 +22,8 @@ const { models, slug } = UPSTREAMS[0]!;
 describe.each(ASKING.map((operation) => [operation.path, operation] as const))(
   'the compliance flag on %s',
   (_, operation) => {
-    const asked = { slug, model: models[operation.task!] ?? models.generate, probe: PROBES[operation.id]!.plain! };
+    const { plain, stream } = PROBES[operation.id]!;
+    const asked = { slug, model: models[operation.task!] ?? models.generate, probe: (plain ?? stream)! };
 
     it.each(['true', 'false'])('may be %s', async (compliance) => {
       const { status, text } = await send(gateway.url, operation, { ...asked, compliance });

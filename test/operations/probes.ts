@@ -78,6 +78,38 @@ const GEMINI_MEDIA = { inlineData: { mimeType: 'image/png', data: PNG } };
 const contents = (feature: Feature, more: object = {}) => ({
   body: () => ({ contents: [{ role: 'user', parts: [{ text: says(feature) }] }], ...more }),
 });
+const generate = (feature: Feature, shows: Probe['shows'], more: object = {}): Probe => ({
+  ...contents(feature, more),
+  shows,
+});
+const declared = { tools: [{ functionDeclarations: [{ name: 'weather', parameters }] }] };
+const generateContent: Probes = {
+  plain: generate('plain', holds('"candidates"', TEXT)),
+  tools: generate('tools', holds('"functionCall"', '"weather"', 'Lisbon'), declared),
+  thinking: generate('thinking', holds(THOUGHT, TEXT), {
+    generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 }, maxOutputTokens: 8192 },
+  }),
+  media: {
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: says('media') }, GEMINI_MEDIA] }] }),
+    shows: holds(TEXT),
+  },
+  errors: generate('errors', holds('RESOURCE_EXHAUSTED', 'Slow down.')),
+};
+const streamGenerateContent: Probes = {
+  stream: generate('stream', holds('data: {', TEXT, '"finishReason":"STOP"')),
+  errors: generateContent.errors!,
+};
+
+const content = (feature: Feature) => ({ content: { parts: [{ text: says(feature) }] } });
+const embedContent: Probes = {
+  plain: { body: () => content('plain'), shows: holds('"embedding":{"values":[0.5,0.25]}') },
+  errors: { body: () => content('errors'), shows: generateContent.errors!.shows },
+};
+const batchEmbedContents: Probes = {
+  plain: { body: () => ({ requests: [content('plain')] }), shows: holds('"embeddings":[{"values":[0.5,0.25]}]') },
+  errors: { body: () => ({ requests: [content('errors')] }), shows: generateContent.errors!.shows },
+};
+
 const vertexCounted = holds('"totalTokens":7');
 const vertexCountTokens: Probes = {
   plain: { ...contents('plain'), shows: vertexCounted },
@@ -144,6 +176,11 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'chat.completions.count_tokens': chatCountTokens,
   messages,
   'messages.count_tokens': countTokens,
+  'gemini.generate_content': generateContent,
+  'gemini.stream_generate_content': streamGenerateContent,
+  'gemini.count_tokens': vertexCountTokens,
+  'gemini.embed_content': embedContent,
+  'gemini.batch_embed_contents': batchEmbedContents,
   'vertex.count_tokens': vertexCountTokens,
   embeddings,
   'images.generations': images,

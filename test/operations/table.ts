@@ -26,8 +26,10 @@ export interface Cell {
   readonly outcome: Outcome;
 }
 
-/** Operations that ask a model; the others are answered by the gateway itself. */
-export const ASKING = operations.filter(({ task }) => task !== undefined);
+/** Operations that ask a model, each at its first path; the others are answered by the gateway itself. */
+export const ASKING = operations.filter(
+  ({ id, task }, index) => task !== undefined && operations.findIndex((other) => other.id === id) === index,
+);
 
 export async function observeCells(): Promise<readonly Cell[]> {
   const upstream = await startUpstream(answer);
@@ -83,7 +85,7 @@ export async function send(
   operation: Operation,
   { slug, model, probe, compliance = 'false' }: Sent,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const reply = await fetch(url + pathOf(operation, model), {
+  const reply = await fetch(url + pathOf(operation, slug, model), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -97,12 +99,23 @@ export async function send(
   return { status: reply.status, text: await reply.text() };
 }
 
-/** The path form has the model in the path, as its publisher's. */
-function pathOf({ path }: Operation, model: string): string {
-  if (!path.includes('publishers')) return path.replace('{prompt}', 'probe');
-  const [, prefix, name = model] = /^(anthropic|meta|mistralai)\.(.*)$/.exec(model) ?? [];
-  return `/v1/projects/test-project/locations/us-central1/publishers/${prefix ?? 'google'}/models/${name}:countTokens`;
+/** Some operations have the model in the path, Vertex AI's as its publisher's. */
+function pathOf({ path, query }: Operation, slug: string, model: string): string {
+  const [, prefix = 'google', name = model] = /^(anthropic|meta|mistralai)\.(.*)$/.exec(model) ?? [];
+  const values: Readonly<Record<string, string>> = {
+    prompt: 'probe',
+    version: path.includes('publishers') ? 'v1' : 'v1beta',
+    project: 'test-project',
+    location: 'us-central1',
+    publisher: prefix,
+    model: path.includes('publishers') ? name : `@${slug}/${model}`,
+  };
+  const filled = path.replaceAll(/\{\+?([a-z]+)(?::[^}]*)?\}/g, (_, parameter: string) => values[parameter] ?? '');
+  return query ? `${filled}?${query.name}=${query.value}` : filled;
 }
+
+/** A bar would end the cell. */
+const firstForm = (path: string): string => path.replaceAll(/\{[a-z]+:([a-z0-9]+)[^}]*\}/g, '$1');
 
 const MARKS = { yes: '✓', no: '–', none: '' } as const;
 
@@ -116,7 +129,7 @@ export function tableOf(cells: readonly Cell[]): string {
       return { title, marks: features.map((feature) => markOf(own.find((cell) => cell.feature === feature)!.outcome)) };
     }).filter(({ marks }) => marks.includes(MARKS.yes) || marks.includes('?'));
     return [
-      `| \`${method} ${path}\` | ${features.join(' | ')} |`,
+      `| \`${method} ${firstForm(path)}\` | ${features.join(' | ')} |`,
       `|---|${features.map(() => ':-:|').join('')}`,
       ...rows.map(({ title, marks }) => `| ${title} | ${marks.join(' | ')} |`),
       '',

@@ -43,6 +43,12 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
     slug: 'vertex',
     models: { generate: 'endpoints.1234567890' },
   },
+  {
+    title: 'Google AI Studio',
+    provider: 'google-ai-studio',
+    slug: 'studio',
+    models: { generate: 'gemini-2.5-flash', embeddings: 'gemini-embedding-001', images: 'imagen-4.0-generate-001' },
+  },
   { title: 'Anthropic', provider: 'anthropic', slug: 'anthropic', models: { generate: 'claude-sonnet-4-5-20250929' } },
   {
     title: 'OpenAI and servers compatible with it',
@@ -65,6 +71,7 @@ export function catalogFor(url: string): object {
   return {
     providers: [
       { slug: 'vertex', provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1', ...at },
+      { slug: 'studio', provider: 'google-ai-studio', api_key, ...at },
       { slug: 'anthropic', provider: 'anthropic', api_key, ...at },
       { slug: 'openai', provider: 'openai', api_key, ...at, base_url: `${url}/v1` },
       { slug: 'azure', provider: 'azure-openai', api_key, ...at },

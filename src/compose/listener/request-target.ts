@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { withoutKey } from './query-key.ts';
 import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
 import type Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
@@ -36,13 +37,13 @@ export const fixedRoute = ({ url = '', method = '' }: Pick<IncomingMessage, 'url
  * (RFC 9112, section 3.2) and is dropped. Every other difference makes another path and a 404: empty and dot segments,
  * `;parameters`, and percent-encoded letters. A proxy's rules could read such spellings differently.
  */
-export function normaliseTarget(req: Pick<IncomingMessage, 'url'>): void {
+export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'headers'>): void {
   const target = req.url ?? '/';
   if (FIXED.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
   const path = query < 0 ? origin : origin.slice(0, query);
-  req.url = canonical(path) + (query < 0 ? '' : origin.slice(query));
+  req.url = canonical(path, req.method) + (query < 0 ? '' : withoutKey(origin.slice(query + 1), req.headers));
 }
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
@@ -65,7 +66,12 @@ function originForm(target: string): string {
 const encoded = (target: string): string =>
   target.replaceAll(/[^!-~]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-const canonical = (path: string): string => routes.find((route) => route.path.test(path))?.normalise(path) ?? path;
+/** Of routes with the same path, such as `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`, the one of the method. */
+function canonical(path: string, method: string | undefined): string {
+  const found = routes.filter((route) => route.path.test(path));
+  const route = found.find((one) => one.method === method) ?? found[0];
+  return route?.normalise(path) ?? path;
+}
 
 /** The reading of a request whose path or method no route serves. */
 export const unserved = (ctx: Koa.Context): Routed => ({

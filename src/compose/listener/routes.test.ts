@@ -5,10 +5,11 @@ import { compileRoutes, guessFormat } from './routes.ts';
 
 const routes = compileRoutes(operations);
 
-function route(path: string, headers: Record<string, string> = {}) {
+function route(path: string, headers: Record<string, string> = {}, querystring = '') {
   const found = routes.filter((each) => each.path.test(path));
-  expect(found.length).toBeLessThan(2);
-  const { operation, params, refusal } = found[0]?.read({ path, headers }) ?? {};
+  expect(new Set(found.map(({ method }) => method)).size).toBe(found.length);
+  // A path of GET may be one of POST too: `/v1/models/{+id}`, and a method behind a colon.
+  const { operation, params, refusal } = found.at(-1)?.read({ path, headers, querystring }) ?? {};
   return { id: operation?.id, format: operation?.format.name, params, refused: refusal?.code };
 }
 
@@ -25,7 +26,14 @@ describe('routes', () => {
     ['/v1/modelsx', undefined],
     ['/v1', undefined],
     ['/v1/projects/p/locations/l/publishers/google/models/m:countTokens', 'vertex.count_tokens'],
-    ['/v1/projects/p/locations/l/publishers/google/models/m:generateContent', undefined],
+    ['/v1/projects/p/locations/l/publishers/google/models/m:generateContent', 'gemini.generate_content'],
+    ['/v1beta1/publishers/google/models/m:streamGenerateContent', 'gemini.stream_generate_content'],
+    ['/v1beta/models/m:generateContent', 'gemini.generate_content'],
+    ['/V1alpha/Models/@sim/a/b:c:streamGenerateContent/', 'gemini.stream_generate_content'],
+    ['/v1/models/m:countTokens', 'gemini.count_tokens'],
+    ['/v2/models/m:countTokens', undefined],
+    ['/v1beta/models/:countTokens', undefined],
+    ['/v1/projects/p/locations/l/publishers/google/models/m:generateText', undefined],
     ['/v1/projects/p/locations/l/publishers/google/models/a/b:countTokens', undefined],
     ['/v1/projects/p/locations/l/publishers/google/models/:countTokens', undefined],
     ['/x/v1/projects/p/locations/l/publishers/google/models/m:countTokens', undefined],
@@ -41,9 +49,19 @@ describe('routes', () => {
     expect(route('/v1/chat/completions', headers)).toMatchObject({ id: 'chat.completions', format: 'openai-chat' });
   });
 
+  it('select the operation that a query parameter names', () => {
+    const path = '/v1beta/models/m:streamGenerateContent';
+    const form = (query: string) =>
+      routes.find((each) => each.path.test(path))?.read({ path, headers: {}, querystring: query });
+    expect(form('alt=sse')?.operation?.format.contentType.stream).toBe('text/event-stream');
+    for (const query of ['', 'alt=json', 'alt=SSE', 'x=1&alt=', 'alt=json&alt=sse'])
+      expect(form(query)?.operation?.format.contentType.stream).toBe('application/json; charset=UTF-8');
+  });
+
   it('decode each path parameter once', () => {
     expect(route('/v1/models/@sim/a%2520b').params).toEqual({ id: '@sim/a%20b' });
     expect(route('/v1/projects/p/locations/l/publishers/anthropic/models/c@1:x:countTokens').params).toEqual({
+      version: 'v1',
       project: 'p',
       location: 'l',
       publisher: 'anthropic',
@@ -60,9 +78,10 @@ describe('routes', () => {
       '/V1/Projects/P/locations/l/publishers/google/models/%67emini@1%2f2:COUNTTOKENS',
       '/v1/projects/P/locations/l/publishers/google/models/gemini@1%2F2:countTokens',
     ],
+    ['/V1BETA/models/%40Sim%2Fa%3Ab:GENERATECONTENT/', '/v1beta/models/@Sim/a:b:generateContent'],
     ['/v1/models/%zz', '/v1/models/%zz'],
   ])('spell %s as %s, and that again as itself', (path, own) => {
-    const route = (at: string) => routes.find((each) => each.path.test(at))!;
+    const route = (at: string) => routes.findLast((each) => each.path.test(at))!;
     expect(route(path).normalise(path)).toBe(own);
     expect(route(own).normalise(own)).toBe(own);
     const read = (at: string) => route(at).read({ path: at, headers: {} }).params;

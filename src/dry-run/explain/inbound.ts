@@ -20,8 +20,8 @@ export function inboundContext({
   // Never connected; node:http requires a socket.
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });
-  normaliseTarget(req);
   for (const [name, value] of Object.entries(headers)) req.headers[name.toLowerCase()] = value;
+  normaliseTarget(req);
   // A copy: the `body` plugin frees the memory of what it reads.
   req.push(Buffer.from(body));
   req.push(null);

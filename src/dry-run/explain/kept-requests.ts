@@ -123,8 +123,7 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
   const credentials = credentialsIn(exchange.request.headers);
   const question: ExplainQuestion = {
     method: exchange.request.method,
-    // Without its query, in which some clients send their key; no operation that chooses a config reads the query.
-    path: exchange.request.path,
+    path: pathOf(exchange),
     headers: headersOf(exchange, credentials),
     // Only credentials that occur in the body, which is stored anyway.
     secrets: credentials.filter((text) => body.includes(text)).map((text) => new Secret(text)),
@@ -137,6 +136,12 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
     health: freezeHealth(config, (own, target) => health.peek(own, target, exchange)),
   };
   kept.add(id, { question, explainer });
+}
+
+/** Of the query only what chooses the operation: no other operation that chooses a config reads it. */
+function pathOf({ request: { path }, operation }: Exchange): string {
+  const { query } = operation ?? {};
+  return query ? `${path}?${query.name}=${query.value}` : path;
 }
 
 /** Copies a small body, which may be a slice of the 64 KiB that node:http read at once. */

@@ -36,7 +36,10 @@ interface KnownSettings {
   readonly snapshot: Pick<Snapshot, 'headerNames'>;
 }
 
-export function suppose({ as, headers }: ExplainQuestion, { settings, snapshot }: KnownSettings): Supposed | undefined {
+export function suppose(
+  { as, headers, path }: ExplainQuestion,
+  { settings, snapshot }: KnownSettings,
+): Supposed | undefined {
   const key = `explain-${randomUUID()}`;
   if (typeof as === 'object') return { key, caller: as, how: 'named' };
   if (typeof as === 'string') {
@@ -44,7 +47,12 @@ export function suppose({ as, headers }: ExplainQuestion, { settings, snapshot }
     if (!entry) throw new UnknownKey(as, settings.keys);
     return { key, caller: callerOf(entry), how: 'named' };
   }
-  const given = snapshot.headerNames.read(headers, 'api-key') ?? headers['authorization'] ?? headers['x-api-key'];
+  const given =
+    snapshot.headerNames.read(headers, 'api-key') ??
+    headers['authorization'] ??
+    headers['x-api-key'] ??
+    headers['x-goog-api-key'] ??
+    keyIn(path);
   return given === undefined ? { key, caller: ANYBODY, how: 'unknown' } : undefined;
 }
 
@@ -81,3 +89,6 @@ export function withKey(
 ): ExplainQuestion {
   return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
 }
+
+/** The key in the query of a path (compose/listener/query-key.ts). */
+const keyIn = (path: string): string | undefined => new URLSearchParams(path.split('?')[1]).get('key') ?? undefined;

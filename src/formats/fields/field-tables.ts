@@ -267,6 +267,25 @@ export const geminiFields: FieldTable = {
   ],
 };
 
+/** countTokens of the Developer API: the conversation, or a whole request for generateContent. */
+export const geminiCountFields: FieldTable = {
+  ...geminiFields,
+  read: [...geminiFields.read, 'generateContentRequest'],
+};
+
+/** embedContent. Vertex AI has the settings in `embedContentConfig`. */
+export const geminiEmbedFields: FieldTable = {
+  read: ['model', 'stream', 'content', 'taskType', 'title', 'outputDimensionality', 'embedContentConfig'],
+  synonyms: [],
+  bothCases: true,
+  lifted: [],
+  models: [],
+  freeMaps: [],
+};
+
+/** batchEmbedContents. Each request repeats the model. */
+export const geminiEmbedBatchFields: FieldTable = { ...geminiEmbedFields, read: ['model', 'stream', 'requests'] };
+
 /** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */
 export const promptFields: FieldTable = {
   ...chatFields,
@@ -280,6 +299,9 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   promptFields,
   messagesFields,
   geminiFields,
+  geminiCountFields,
+  geminiEmbedFields,
+  geminiEmbedBatchFields,
   embeddingsFields,
   imagesFields,
 ];

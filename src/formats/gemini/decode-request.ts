@@ -8,6 +8,7 @@ import type {
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeContents } from './decode-contents.ts';
+import { nestedRequest } from './count-request.ts';
 import { decodeTools } from './decode-tools.ts';
 import { asList, leftover, optional, pick, asNumber, stringsOf } from './wire.ts';
 import { absorb, objectOf, isObject } from '../json/object.ts';
@@ -28,7 +29,9 @@ const TIERS = new Map<unknown, string>([
  * Decodes the body of generateContent or streamGenerateContent. Model and streaming are in the URL of this API. The
  * operation that reads the URL puts them into the body as `model` and `stream`, as in all other APIs.
  */
-export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
+export function decodeRequest(received: JsonObject, origins?: Origins): Conversation {
+  const { model, stream } = received;
+  const body = { ...(nestedRequest(received) ?? received), model, stream };
   const { fields, rest } = decodeConfig(pick(body, 'generationConfig'));
   const {
     tools,

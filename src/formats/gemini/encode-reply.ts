@@ -21,7 +21,10 @@ export function encodeReply(
 ): JsonObject {
   const { id, model, choices, usage } = fold(events);
   for (const { parts } of choices) for (const part of parts) loseForeign(part, notes);
-  return { candidates: choices.map(encodeChoice), ...encodeEnvelope({ id, model, usage }, client) };
+  return {
+    candidates: choices.map((choice) => encodeChoice(choice, client)),
+    ...encodeEnvelope({ id, model, usage }, client),
+  };
 }
 
 /**
@@ -40,8 +43,9 @@ export function encodeEnvelope(
   };
 }
 
-function encodeChoice(choice: FoldedChoice): JsonObject {
-  const parts = choice.parts.map(encodeAnswerPart).filter((part) => part !== undefined);
+function encodeChoice(choice: FoldedChoice, { hideThoughts }: ClientContext): JsonObject {
+  const shown = hideThoughts ? choice.parts.filter(({ type }) => type !== 'thinking') : choice.parts;
+  const parts = shown.map(encodeAnswerPart).filter((part) => part !== undefined);
   if (choice.refusal !== undefined) parts.push({ text: choice.refusal });
   const metadata: JsonObject = {};
   for (const part of choice.parts) {

@@ -12,11 +12,17 @@ import {
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
+import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { signatureForClient } from './thought-signature.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
-  return new GeminiStreamEncoder(client, notes);
+  return new GeminiStreamEncoder(client, notes, SSE_FRAME);
+}
+
+/** The stream of a client that did not ask for server-sent events. */
+export function encodeArray(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
+  return new GeminiStreamEncoder(client, notes, new ArrayFrame());
 }
 
 /** Events that become a part each. */
@@ -53,6 +59,7 @@ interface ChoiceState {
 class GeminiStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
+  readonly #frame: StreamFrame;
   readonly #choices = new Map<number, ChoiceState>();
   #id: string | undefined;
   #model: string | undefined;
@@ -60,7 +67,8 @@ class GeminiStreamEncoder implements StreamEncoder {
   /** Candidates of the record under construction, by choice. */
   #record = new Map<number, RecordDraft>();
 
-  constructor(client: ClientContext, notes: LossNotes) {
+  constructor(client: ClientContext, notes: LossNotes, frame: StreamFrame) {
+    this.#frame = frame;
     this.#notes = notes;
     this.#client = client;
   }
@@ -75,7 +83,7 @@ class GeminiStreamEncoder implements StreamEncoder {
       else if (event.type === 'end') ended = true;
       else if (event.type !== 'ping' && event.type !== 'error') this.#choiceEvent(event, this.#choice(event.choice));
     }
-    const records = this.#contentRecord() + (ended ? this.#lastRecord() : '');
+    const records = this.#contentRecord() + (ended ? this.#lastRecord() + this.#frame.end() : '');
     for (const state of this.#choices.values()) state.open = undefined;
     return records;
   }
@@ -117,6 +125,7 @@ class GeminiStreamEncoder implements StreamEncoder {
       case 'thinking':
         if (event.type === 'text') state.text += event.text;
         else state.thinkingBlock = event.block;
+        if (event.type === 'thinking' && this.#client.hideThoughts) return;
         return this.#words(event, state);
       case 'signature':
         return this.#sign(event, state);
@@ -153,6 +162,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   #sign(event: EventOf<'signature'>, state: ChoiceState): void {
     const { choice, block } = event;
     const type = state.thinkingBlock === block ? 'thinking' : 'text';
+    if (type === 'thinking' && this.#client.hideThoughts) return;
     const signature = signatureForClient({ ...event, type });
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', type === 'thinking', signature), state);
@@ -197,9 +207,8 @@ class GeminiStreamEncoder implements StreamEncoder {
     return encodeEnvelope({ id: this.#id, model: this.#model, usage }, this.#client);
   }
 
-  /** Google ends lines with CR LF (all recordings). */
   #write(record: JsonObject): string {
-    return `data: ${JSON.stringify(record)}\r\n\r\n`;
+    return this.#frame.record(JSON.stringify(record));
   }
 
   #candidate(choice: number): RecordDraft {

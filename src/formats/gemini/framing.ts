@@ -50,6 +50,11 @@ export class Framing implements Framer {
     return this.#framer.push(bytes);
   }
 
+  /** The stream is a JSON array, or one object. False as long as nothing tells. */
+  get isArray(): boolean {
+    return this.#framer instanceof ArrayFramer;
+  }
+
   end(): LastFramed {
     return this.#framer?.end() ?? { whole: undefined, texts: [], cut: false };
   }

@@ -1,13 +1,17 @@
 import type { Format } from '../format.ts';
 import { counting } from './usage.ts';
+import { clean } from './clean.ts';
+import { readClient } from './client.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
-import { encodeStream } from './encode-stream.ts';
+import { encodeArray, encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
-import { passThrough, passThroughEdits } from './pass-through.ts';
+import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.ts';
 import { clientPaths } from './client-paths.ts';
+import { encodeArrayError } from './json-array.ts';
+import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
 /**
@@ -19,8 +23,7 @@ export const gemini: Format = {
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
-  // Ids have no prefix in this API. Every chunk has usage, requested or not.
-  readClient: (_body, { id, strict }) => ({ id, strict, includeUsage: true }),
+  readClient,
   decodeRequest,
   clientPaths,
   encodeRequest,
@@ -33,7 +36,20 @@ export const gemini: Format = {
   encodeError,
   encodeStreamError,
   passThroughEdits,
+  clean,
   passThrough,
+  streamsAsJson: true,
   withoutSignatures,
+  remoteMedia,
+  storedMedia,
   counting,
+};
+
+/** The same API for clients that did not ask for `alt=sse`: they get a stream as one JSON array. */
+export const geminiArray: Format = {
+  ...gemini,
+  contentType: { ...gemini.contentType, stream: gemini.contentType.body },
+  encodeStream: encodeArray,
+  encodeStreamError: encodeArrayError,
+  passThrough: arrayPassThrough,
 };

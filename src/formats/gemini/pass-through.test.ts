@@ -76,16 +76,20 @@ describe('a stream that is passed through', () => {
     const through = passThrough(client, true);
     const good = `[${JSON.stringify(chunk('a'))}`;
     const bytes = Buffer.from(`${good},\n${JSON.stringify({ error: { code: 500, message: 'm' } })}]`);
-    expect(through.push(bytes)?.toString()).toBe(good);
+    expect(through.push(bytes)?.toString()).toBe(toSse([chunk('a')]));
     expect(through.end()).toBeUndefined();
     expect(through.signals).toMatchObject({ ended: false, failure: { status: 500 } });
   });
 
-  it('keeps an array’s bytes', () => {
+  it('that is an array becomes events, each on one line', () => {
     const through = passThrough(client, true);
-    const array = `[${JSON.stringify(chunk('a'))}\r\n,\r\n${JSON.stringify(chunk('b', { finishReason: 'STOP' }))}\r\n]`;
+    const last = chunk('b', { finishReason: 'STOP' });
+    const array = `[${JSON.stringify(chunk('a'))}\r\n,\r\n${JSON.stringify(last, undefined, 2)}\r\n]`;
     const pieces = [...Buffer.from(array)].map((byte) => through.push(Buffer.from([byte])) ?? Buffer.alloc(0));
-    expect(Buffer.concat([...pieces, through.end()!]).toString()).toBe(array);
+    const sent = Buffer.concat([...pieces, through.end() ?? Buffer.alloc(0)]).toString();
+    const lines = sent.split('\r\n\r\n').filter(Boolean);
+    expect(lines.map((line) => JSON.parse(line.replace(/^data: /, '')) as unknown)).toEqual([chunk('a'), last]);
+    expect(sent).not.toMatch(/[^\r]\n|\n(?!data: |\r\n|$)/);
     expect(through.signals.ended).toBe(true);
   });
 });

@@ -4,10 +4,16 @@ import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.t
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
+import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new GeminiPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
+  return stream ? new GeminiPassThrough(client, undefined) : new PlainPassThrough(decodeReply, client.model);
+}
+
+/** The same for a client that gets a JSON array: every element is the upstream's, byte for byte. */
+export function arrayPassThrough(client: ClientContext, stream: boolean): PassThrough {
+  return stream ? new GeminiPassThrough(client, new ArrayFrame()) : passThrough(client, stream);
 }
 
 /**
@@ -27,8 +33,11 @@ class GeminiPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #framing = new Framing();
   readonly #reader: GeminiReplyReader;
+  /** Set for a client that gets the events in another frame. */
+  readonly #frame: StreamFrame | undefined;
 
-  constructor({ model }: ClientContext) {
+  constructor({ model }: ClientContext, frame: StreamFrame | undefined) {
+    this.#frame = frame;
     // The reader only observes the reply: its call ids are never sent.
     this.#reader = new GeminiReplyReader({ model, newCallId: () => 'call' });
   }
@@ -55,14 +64,33 @@ class GeminiPassThrough implements PassThrough {
     } catch (error) {
       this.signals.failure = unreadable(error);
     }
-    return whole;
+    if (!this.#frame || this.signals.failure) return whole;
+    return Buffer.concat([whole ?? Buffer.alloc(0), Buffer.from(this.#frame.end())]);
   }
 
   #pass({ whole, texts }: Framed): Buffer | undefined {
     const good = this.#watch(texts);
+    const frame = this.#frame ?? (this.#framing.isArray ? SSE_FRAME : undefined);
+    if (frame) return this.#framed(texts.slice(0, good), frame);
     if (whole === undefined || good === texts.length) return whole;
     const left = this.#framing.before(whole, good);
     return left.length > 0 ? left : undefined;
+  }
+
+  /**
+   * An event may be an array of several records. Line ends, which end a line of server-sent events too, are outside of JSON's
+   * strings.
+   */
+  #framed(texts: readonly string[], frame: StreamFrame): Buffer | undefined {
+    const records = texts.map((text) =>
+      frame.record(
+        text
+          .trim()
+          .replace(/^\[([^]*)\]$/, '$1')
+          .replaceAll(/[\r\n]+/g, ' '),
+      ),
+    );
+    return records.length > 0 ? Buffer.from(records.join('')) : undefined;
   }
 
   /** Returns the number of events that may be sent. */

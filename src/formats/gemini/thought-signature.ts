@@ -59,3 +59,6 @@ export function signatureOfClient(type: string, value: string | undefined): Sign
 
 /** Base64 of `gh1`, the whole groups of three bytes that every envelope begins with. */
 const ENVELOPE_BYTES = Buffer.from(ENVELOPE.slice(0, 3)).toString('base64');
+
+/** What a body with such an envelope contains. */
+export const SIGN_OF_ENVELOPE = `"${ENVELOPE_BYTES}`;

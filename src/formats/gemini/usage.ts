@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
-import { asNumber, objectsOf, optional } from './wire.ts';
+import { countEdits, countRequest } from './count-request.ts';
+import { asNumber, bothSpellings, objectsOf, optional } from './wire.ts';
 import { setField, isObject } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
@@ -89,7 +90,9 @@ const COUNT_FIELDS: ReadonlySet<string> = new Set([
 
 export const counting: TokenCounting = {
   // Without `cachedContent`, which Google refuses too: it belongs to the prompt, so a count without it would be wrong.
-  notTaken: ['toolConfig', 'safetySettings', 'labels', 'serviceTier'],
+  notTaken: [...bothSpellings('toolConfig', 'safetySettings', 'labels', 'serviceTier')],
+  write: countRequest,
+  edits: countEdits,
   decodeReply(body) {
     const tokens = isObject(body) ? totalOf(body) : undefined;
     if (tokens === undefined) throw new ReplyFault('the reply has no count in `totalTokens`');

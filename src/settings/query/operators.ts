@@ -26,7 +26,9 @@ interface Operator {
 }
 
 /** The values of `operation`: operations that call a model. */
-const OPERATION_IDS: readonly string[] = operations.flatMap(({ id, task }) => (task ? id : [])).toSorted();
+const OPERATION_IDS: readonly string[] = [
+  ...new Set(operations.flatMap(({ id, task }) => (task ? id : []))),
+].toSorted();
 
 const MAX_LIST = 1000;
 /** A number in JSON notation: not `007` or `1,5`. */

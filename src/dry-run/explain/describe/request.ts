@@ -9,6 +9,7 @@ import type {
 import { digestOf, digestsOf } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../run/written-config.ts';
+import { googleKeys } from './masks.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
 import type { GatewayError } from '../../../plugin/index.ts';
 
@@ -62,6 +63,7 @@ function headerOfKey({ exchange: { request }, settings }: Observation, keyId: st
     [request.headerName('api-key'), request.header('api-key')],
     ['authorization', token],
     ['x-api-key', request.headers['x-api-key']],
+    ...googleKeys(request.headers).map((key) => ['x-goog-api-key', key] as const),
   ];
   return places.find(([, value]) => typeof value === 'string' && digests.includes(digestOf(value)))?.[0];
 }

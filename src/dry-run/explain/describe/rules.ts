@@ -3,6 +3,7 @@ import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/i
 import { explainQuery, type ComparisonAnswer } from '../../../settings/query/answers.ts';
 import { SECRET } from '../../run/calls.ts';
 import type { Observation } from '../observation.ts';
+import { googleKeys } from './masks.ts';
 import { ownSource, placeOf } from './places.ts';
 
 /** Describes every condition, in the order of the conditionals that the request reached. */
@@ -80,7 +81,12 @@ function shown(value: unknown, seen: Observation): unknown {
 
 function concealed(text: string, { loaded, settings, exchange }: Observation): string {
   const { request, config } = exchange;
-  const own = [request.header('api-key'), request.headers.authorization, request.headers['x-api-key']]
+  const own = [
+    request.header('api-key'),
+    request.headers.authorization,
+    request.headers['x-api-key'],
+    ...googleKeys(request.headers),
+  ]
     .flatMap((given) => given ?? [])
     .map((given) => given.replace(/^bearer +/i, ''))
     .filter((given) => given !== '');

@@ -116,6 +116,7 @@ function neverSent({ settings, server: { headerPrefixes: prefixes } }: UpstreamI
   const names = [
     ...prefixes.map((prefix) => `${prefix}api-key`),
     'x-api-key',
+    'x-goog-api-key',
     'cookie',
     'proxy-authorization',
     ...rules.credentials.keys(),

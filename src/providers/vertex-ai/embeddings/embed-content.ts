@@ -46,7 +46,7 @@ function readConfig(fields: EmbeddingFields, losses: LossReport): JsonObject {
   };
 }
 
-function toParts({ text, media }: Input, losses: LossReport): readonly JsonObject[] {
+export function toParts({ text, media }: Input, losses: LossReport): readonly JsonObject[] {
   return [...(text === undefined ? [] : [{ text }]), ...media.map((medium) => toPart(medium, losses))];
 }
 

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, RequestBody } from '../plugin/index.ts';
-import { vertexCountTokens } from './vertex-count-tokens.ts';
+import { onPublishedModel } from './gemini-paths.ts';
 
 const fieldsOf = (publisher: string, model: string, body: object = {}) =>
-  vertexCountTokens.fieldsInPath?.({ publisher, model }, RequestBody.read(Buffer.from(JSON.stringify(body)), 9));
+  onPublishedModel('countTokens')[0]?.fieldsInPath?.(
+    { publisher, model },
+    RequestBody.read(Buffer.from(JSON.stringify(body)), 9),
+  );
 
 describe('the model in the path', () => {
   it.each([

@@ -1,0 +1,53 @@
+import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
+
+/** Query parameters of the list (docs/protocols/gemini.md#models). */
+export interface ModelWindow {
+  readonly size: number;
+  /** The id after which the page begins; it may no longer exist. */
+  readonly after: string | undefined;
+}
+
+const DEFAULT_SIZE = 50;
+const MAX_SIZE = 1000;
+
+/** A larger size is cut to the greatest, as the API does. Throws GatewayError. */
+export function readWindow(query: string): ModelWindow {
+  const params = new URLSearchParams(query);
+  const one = (camel: string, snake: string): string | undefined => params.get(camel) || params.get(snake) || undefined;
+  const size = one('pageSize', 'page_size');
+  const token = one('pageToken', 'page_token');
+  if (size !== undefined && !/^[0-9]{1,9}$/.test(size))
+    throw new GatewayError('invalid_value', 'The query parameter `pageSize` must be a whole number.', {
+      param: 'pageSize',
+    });
+  const wanted = Number(size ?? 0) || DEFAULT_SIZE;
+  const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
+  return { size: Math.min(wanted, MAX_SIZE), after };
+}
+
+/** @param models in the order of their ids */
+export function toGeminiPage(models: readonly ListedModel[], { size, after }: ModelWindow): object {
+  const rest = after === undefined ? models : models.filter(({ id }) => id > after);
+  const page = rest.slice(0, size);
+  const last = page.at(-1);
+  const more = last && rest.length > page.length;
+  return {
+    models: page.map(toGeminiModel),
+    ...(more && { nextPageToken: Buffer.from(last.id).toString('base64url') }),
+  };
+}
+
+const METHODS: Readonly<Partial<Record<ListedModel['tasks'][number], readonly string[]>>> = {
+  generate: ['generateContent', 'streamGenerateContent'],
+  count_tokens: ['countTokens'],
+  embeddings: ['embedContent', 'batchEmbedContents'],
+};
+
+/** Limits in tokens are left out: the gateway does not know them for most models. */
+export const toGeminiModel = ({ id, name, tasks }: ListedModel): object => ({
+  name: `models/${id}`,
+  baseModelId: id,
+  version: '',
+  displayName: name,
+  supportedGenerationMethods: tasks.flatMap((task) => METHODS[task] ?? []),
+});

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../conversation.ts';
+import type { Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import { isObject } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { LossReport } from '../losses/losses.ts';
+import { makerOf, type Signed } from '../maker.ts';
+import { traitsOf } from './models.ts';
+import { signed } from './parts.ts';
+import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
+import { asList, bothSpellings, pick } from './wire.ts';
+
+/**
+ * Removes the signatures and thoughts of other providers from a body for Gemini, which refuses them. They are in
+ * envelopes, which this gateway wrote into earlier replies (docs/protocols/replies.md#foreign-signatures). Gemini 3
+ * demands a signature on the first call of a turn: a call that loses it gets the documented escape value.
+ */
+export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'model'>): Cleaning | undefined {
+  if (!body.contains(SIGN_OF_ENVELOPE)) return undefined;
+  const losses = new LossReport();
+  const { third } = traitsOf(model);
+  const contents = asList(body.value('contents')).flatMap((content, at) => {
+    if (!isObject(content)) return [content];
+    const parts = asList(content['parts']);
+    const kept = parts.flatMap((part, index) => judge(part, `contents[${at}].parts[${index}]`, losses));
+    if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return [content];
+    return kept.length > 0 ? [{ ...content, parts: third ? withEscape(kept) : kept }] : [];
+  });
+  const list = losses.list();
+  if (list.length === 0) return undefined;
+  return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: list };
+}
+
+const FIELD = bothSpellings('thoughtSignature');
+
+function judge(part: unknown, place: string, losses: LossReport): readonly unknown[] {
+  const type = isObject(part) ? typeOf(part) : undefined;
+  const read = isObject(part) && type ? foreignSignature(part, type) : undefined;
+  if (!isObject(part) || !read) return [part];
+  const bare = Object.fromEntries(Object.entries(part).filter(([name]) => !FIELD.has(name)));
+  if (type === 'thinking') {
+    losses.dropped(place, 'the thinking of another provider');
+    return [];
+  }
+  losses.dropped(`${place}.thoughtSignature`, 'the signature of another provider');
+  // A part that only carried the signature is empty without it.
+  return Object.keys(bare).length === 1 && bare['text'] === '' ? [] : [bare];
+}
+
+function typeOf(part: JsonObject): string {
+  if (part['thought'] === true) return 'thinking';
+  return pick(part, 'functionCall') === undefined ? 'text' : 'tool_call';
+}
+
+/** Gemini's own signatures are in no envelope. */
+function foreignSignature(part: JsonObject, type: string): Signed | undefined {
+  const read = signatureOfClient(type, stringOf(pick(part, 'thoughtSignature')));
+  if (read.signature === undefined) return undefined;
+  return makerOf({ type, ...(read.maker && { maker: read.maker }) }) === OWN_MAKER ? undefined : read;
+}
+
+function withEscape(parts: readonly unknown[]): readonly unknown[] {
+  const first = parts.findIndex((part) => isObject(part) && pick(part, 'functionCall') !== undefined);
+  return parts.map((part, index) =>
+    index === first && isObject(part) && pick(part, 'thoughtSignature') === undefined
+      ? signed(part, SKIP_SIGNATURE)
+      : part,
+  );
+}

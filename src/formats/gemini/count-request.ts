@@ -1,0 +1,49 @@
+import type { JsonObject } from '../conversation.ts';
+import type { BodyEdit, BodyView, RequestTarget } from '../format.ts';
+import { objectOf } from '../json/object.ts';
+import { bothSpellings } from './wire.ts';
+
+const NESTED = bothSpellings('generateContentRequest');
+const CONTENTS = bothSpellings('contents');
+/** Fields of a generation that are counted, besides `contents`. */
+const COUNTED = bothSpellings('systemInstruction', 'tools', 'generationConfig', 'cachedContent');
+
+type Host = Pick<RequestTarget, 'host' | 'model'>;
+
+/** The request of a body that the Developer API's count holds whole (docs/protocols/gemini.md#count-tokens). */
+export function nestedRequest(body: JsonObject): JsonObject | undefined {
+  for (const name of NESTED) {
+    const request = objectOf(body[name]);
+    if (request) return request;
+  }
+  return undefined;
+}
+
+/**
+ * A count in the form of its host: Vertex AI takes the fields of a request themselves, the Developer API takes `contents`
+ * alone or a whole request with its model.
+ */
+export function countRequest(request: JsonObject, { host, model }: Host): JsonObject {
+  const isPlain = Object.keys(request).every((name) => CONTENTS.has(name));
+  return host === 'vertex' || isPlain ? request : { generateContentRequest: { model: `models/${model}`, ...request } };
+}
+
+/** The same for a body that is passed through. */
+export function countEdits(body: BodyView, { host, model }: Host): readonly BodyEdit[] {
+  const edit = (path: readonly string[], value: unknown): BodyEdit => ({ path, value, source: 'gateway' });
+  const name = [...NESTED].find((one) => body.has(one));
+  const nested = name === undefined ? undefined : objectOf(body.value(name));
+  if (host === 'direct' && name !== undefined && nested) return [edit([name, 'model'], `models/${model}`)];
+  if (host === 'vertex' && name !== undefined) {
+    const { model: _, ...fields } = nested ?? {};
+    return [edit([name], undefined), ...Object.entries(fields).map(([key, value]) => edit([key], value))];
+  }
+  const counted = [...COUNTED].filter((one) => body.has(one));
+  if (host === 'vertex' || counted.length === 0) return [];
+  const own = [...CONTENTS, ...counted].filter((one) => body.has(one));
+  const request = Object.fromEntries(own.map((key) => [key, body.value(key)]));
+  return [
+    ...own.map((key) => edit([key], undefined)),
+    edit(['generateContentRequest'], { model: `models/${model}`, ...request }),
+  ];
+}

@@ -1,0 +1,110 @@
+import type { JsonObject } from '../conversation.ts';
+import { ReplyFault, RequestFault, type TaskForms } from '../format.ts';
+import { compact } from '../json/compact.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { mediaKind } from '../media/media-types.ts';
+import { asList, asNumber, objectsOf, pick } from './wire.ts';
+import { toBase64 } from './thought-signature.ts';
+
+/**
+ * Google's requests for embeddings as OpenAI's, and OpenAI's reply as Google's (docs/protocols/embeddings.md#batch-embed-contents).
+ * The providers read OpenAI's form with the extensions of the gateway: media, `task_type` and `title`.
+ */
+const FIELDS: Readonly<Record<string, string>> = {
+  task_type: 'taskType',
+  dimensions: 'outputDimensionality',
+  auto_truncate: 'autoTruncate',
+};
+
+export const singleForms: TaskForms = {
+  fields: FIELDS,
+  toOpenAi: (body) => ({ ...settingsOf(body), input: [inputOf(pick(body, 'content'), 'content')] }),
+  fromOpenAi(reply) {
+    const [values] = vectorsOf(reply);
+    return { embedding: { values }, ...usageOf(reply) };
+  },
+  batch: {
+    wrap: ({ model: _, stream: __, ...request }) => ({ requests: [request] }),
+    unwrap({ embeddings, ...rest }) {
+      const [embedding] = asList(embeddings);
+      if (!isObject(embedding)) throw new ReplyFault('it contains no embedding');
+      return { embedding, ...rest };
+    },
+  },
+};
+
+export const batchForms: TaskForms = {
+  fields: FIELDS,
+  toOpenAi(body) {
+    const requests = objectsOf(pick(body, 'requests'));
+    const [first = {}, ...others] = requests.map(settingsOf);
+    others.forEach((settings, at) => checkSame(first, settings, at + 1));
+    const input = requests.map((request, at) => inputOf(pick(request, 'content'), `requests[${at}].content`));
+    return { ...first, input };
+  },
+  fromOpenAi: (reply) => ({ embeddings: vectorsOf(reply).map((values) => ({ values })), ...usageOf(reply) }),
+};
+
+/** Vertex AI has the settings in an object of their own. */
+function settingsOf(request: JsonObject): JsonObject {
+  const config = { ...request, ...objectOf(pick(request, 'embedContentConfig')) };
+  return compact({
+    encoding_format: 'float',
+    task_type: pick(config, 'taskType'),
+    title: pick(config, 'title'),
+    dimensions: asNumber(pick(config, 'outputDimensionality')),
+    auto_truncate: pick(config, 'autoTruncate'),
+  });
+}
+
+/** Other APIs have the settings once for all inputs. */
+function checkSame(first: JsonObject, other: JsonObject, at: number): void {
+  const names = Object.keys({ ...first, ...other });
+  const differing = names.find((name) => first[name] !== other[name]);
+  if (differing === undefined) return;
+  const param = `requests[${at}].${FIELDS[differing] ?? differing}`;
+  throw new RequestFault('invalid_value', `${param} must be that of the first request for this model.`, param);
+}
+
+/** Text alone, or an object with text and media of different kinds. */
+function inputOf(content: unknown, place: string): string | JsonObject {
+  const parts = isObject(content) ? objectsOf(pick(content, 'parts')) : [];
+  const texts = parts.flatMap((part) => stringOf(part['text']) ?? []);
+  const input: Record<string, unknown> = texts.length > 0 ? { text: texts.join('\n') } : {};
+  for (const [index, part] of parts.entries()) {
+    if (stringOf(part['text']) !== undefined) continue;
+    const [kind, medium] = mediumOf(part, `${place}.parts[${index}]`);
+    if (Object.hasOwn(input, kind)) refuse(`${place}.parts[${index}]`, 'is a second medium of its kind');
+    input[kind] = medium;
+  }
+  if (Object.keys(input).length === 0)
+    throw new RequestFault('missing_required_parameter', `${place}.parts is required.`, `${place}.parts`);
+  return Object.keys(input).length === 1 && texts.length > 0 ? texts.join('\n') : input;
+}
+
+function mediumOf(part: JsonObject, place: string): readonly [string, JsonObject] {
+  const inline = objectOf(pick(part, 'inlineData'));
+  const payload = inline ?? objectOf(pick(part, 'fileData')) ?? refuse(place, 'is neither text nor media');
+  const mime = stringOf(pick(payload, 'mimeType'));
+  const kind = mediaKind(mime ?? '');
+  const source = inline
+    ? { base64: toBase64(stringOf(pick(payload, 'data')) ?? '') }
+    : { url: stringOf(pick(payload, 'fileUri')) ?? '' };
+  return [kind, compact({ ...source, mime_type: mime })];
+}
+
+function refuse(place: string, why: string): never {
+  throw new RequestFault('unsupported_parameter', `${place} ${why}: this model cannot embed it.`, place);
+}
+
+function vectorsOf(reply: JsonObject): readonly unknown[] {
+  return objectsOf(reply['data'])
+    .toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0))
+    .map(({ embedding }) => embedding);
+}
+
+function usageOf({ usage }: JsonObject): JsonObject {
+  const tokens = isObject(usage) ? asNumber(usage['prompt_tokens']) : undefined;
+  return tokens ? { usageMetadata: { promptTokenCount: tokens } } : {};
+}
