@@ -34,9 +34,11 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   );
   yield;
   const { unread = NOTHING } = read;
-  if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread };
+  const echo = client.echo && { echo: client.echo(body, read) };
+  if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread, ...echo };
   return {
     ...encoded,
+    ...echo,
     losses: joinLosses(
       unread,
       namedLosses(losses, callerOf(read)),

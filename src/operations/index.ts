@@ -8,12 +8,15 @@ import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
+import { responses, responsesInputTokens } from './responses.ts';
 import { vertexCountTokens } from './vertex-count-tokens.ts';
 
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
   chatCompletions,
   chatCountTokens,
+  responses,
+  responsesInputTokens,
   messages,
   countTokens,
   vertexCountTokens,

@@ -84,7 +84,8 @@ function* translate(job: Job): Steps<Prepared> {
   });
   yield;
   const stream = isStream(attempt.body);
-  const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
+  const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
+  const translation = { upstream, client: operation.format, reply: encoded.reply, context };
   return {
     losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),

@@ -4,6 +4,7 @@ import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
+import { responses } from '../../src/operations/responses.ts';
 import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
@@ -12,6 +13,7 @@ import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
 import { EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
+import { RESPONSES_SHAPES } from './responses-shapes.ts';
 
 export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
 
@@ -51,8 +53,15 @@ const openai = (task: ModelTask): ResolvedTarget => {
   return target('openai', { ...direct, model: 'gpt-5', path, format: 'openai-chat', ...(codec && { codec }) });
 };
 
+const ofResponses = target('openai', {
+  ...direct,
+  model: 'gpt-5.4',
+  path: '/v1/responses',
+  format: 'openai-responses',
+});
+
 const GENERATE = {
-  formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash') },
+  formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash'), responses: ofResponses },
   hosts: { 'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'), 'gemini direct': google },
 };
 
@@ -60,6 +69,7 @@ const GENERATE = {
 export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
   { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
+  { operation: responses, shapes: RESPONSES_SHAPES, ...GENERATE },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,
