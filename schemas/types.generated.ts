@@ -59,6 +59,10 @@ export type Models = string[];
  */
 export type InlineThinking = string[];
 /**
+ * The API in which requests are sent. chat: chat completions. responses: the Responses API. auto: at api.openai.com and Azure the Responses API for its own clients and for tools of models from gpt-5.4 on, which refuse tools with reasoning on chat completions; otherwise, and at all other servers, chat completions.
+ */
+export type ApiChoice = 'auto' | 'chat' | 'responses';
+/**
  * Fields removed from the request before it is sent, after override_params; dots lead into objects. A missing field is not an error.
  *
  * @minItems 1
@@ -829,6 +833,7 @@ export interface OpenAiEntry {
    */
   stream_usage?: boolean;
   extensions?: ExtensionSetting;
+  api?: ApiChoice;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
@@ -899,6 +904,7 @@ export interface AzureOpenAiEntry {
    */
   stream_usage?: boolean;
   extensions?: ExtensionSetting;
+  api?: ApiChoice;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */

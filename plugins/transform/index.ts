@@ -85,8 +85,9 @@ function howWritten({ task, format, semconvName }: Operation, resolved: Resolved
   // Bodies of the other tasks have no named format: they are encoded for the provider.
   if (resolved.estimatesTokens) return 'estimates the tokens: bytes of the request divided by four';
   if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
-  const written =
+  const route =
     format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
+  const written = resolved.formatReason === undefined ? route : `${route} (${resolved.formatReason})`;
   return task === 'generate' && resolved.inlineThinking ? `${written}, <think> is taken out of the answer` : written;
 }
 

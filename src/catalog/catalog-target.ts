@@ -25,6 +25,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly format: ResolvedTarget['format'];
+  readonly formatReason: ResolvedTarget['formatReason'];
   readonly host: ResolvedTarget['host'];
   readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly modelInBody: ResolvedTarget['modelInBody'];
@@ -51,6 +52,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.path = location.path;
     this.headers = location.headers;
     this.format = location.format;
+    this.formatReason = location.formatReason;
     this.host = location.host;
     this.streamUsage = location.streamUsage;
     this.modelInBody = location.modelInBody;

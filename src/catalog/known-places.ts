@@ -1,3 +1,4 @@
+import type { FormatName } from '../formats/conversation.ts';
 import type { ModelTask } from '../plugin/index.ts';
 import type { Location } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -8,6 +9,9 @@ export interface PlaceKey {
   readonly model: string;
   readonly task: ModelTask;
   readonly stream: boolean;
+  /** See `ModelCall`. Undefined for entries that do not locate by them. */
+  readonly client?: FormatName | undefined;
+  readonly tools?: boolean | undefined;
 }
 
 export interface Located {
@@ -59,8 +63,7 @@ export class KnownPlaces {
     let byModel = this.#byEntry.get(entry);
     if (!byModel) this.#byEntry.set(entry, (byModel = new Map<string, KnownPlace[]>()));
     const places = byModel.get(key.model) ?? [];
-    const { task, stream } = key;
-    const at = places.findIndex((place) => place.key.task === task && place.key.stream === stream);
+    const at = places.findIndex((place) => isSame(place.key, key));
     const known = places[at];
     if (known && known.locatedBy === entry.provider.locatesBy?.()) return known;
     const place = new KnownPlace(entry, key, locate(entry, key));
@@ -71,3 +74,6 @@ export class KnownPlaces {
     return place;
   }
 }
+
+const isSame = (a: PlaceKey, b: PlaceKey): boolean =>
+  a.task === b.task && a.stream === b.stream && a.client === b.client && a.tools === b.tools;

@@ -50,13 +50,23 @@ export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): Ca
   return new CatalogResolver(catalog, setup);
 }
 
-function locate({ provider, count }: CatalogEntry, { model, task, stream }: PlaceKey): Located {
+function locate({ provider, count }: CatalogEntry, { model, ...call }: PlaceKey): Located {
   try {
-    return { location: provider.locate(model, { task, stream }), estimates: false };
+    return { location: provider.locate(model, call), estimates: false };
   } catch (error) {
     if (count !== 'estimate' || !(error instanceof GatewayError) || error.code !== 'not_supported') throw error;
     return { location: provider.locate(model, { task: 'generate', stream: false }), estimates: true };
   }
+}
+
+function placeKey(
+  { operation, request }: Exchange,
+  { provider }: CatalogEntry,
+  { model, stream }: Pick<PlaceKey, 'model' | 'stream'>,
+): PlaceKey {
+  const task = operation?.task ?? 'generate';
+  if (!provider.locatesByClient) return { model, task, stream };
+  return { model, task, stream, client: operation?.format.name, tools: request.body?.has('tools') ?? false };
 }
 
 /** True when the provider can serve the model for at least one task. */
@@ -98,7 +108,7 @@ export class CatalogResolver implements TargetResolver {
     const access = accessOf(exchange.caller);
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
-    const key = { model: identifier.model, task: exchange.operation?.task ?? 'generate', stream };
+    const key = placeKey(exchange, entry, { model: identifier.model, stream });
     // An entry for one request is not kept.
     const known =
       place === undefined ? new KnownPlace(entry, key, locate(entry, key)) : this.#places.of(entry, key, locate);

@@ -13,7 +13,7 @@ import type { Maker, Signed } from './maker.ts';
  */
 
 /** Names of the wire formats. A format is one two-way module in a folder of the same name. */
-export type FormatName = 'openai-chat' | 'anthropic-messages' | 'gemini';
+export type FormatName = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini';
 
 export type JsonObject = { [key: string]: unknown };
 
@@ -29,6 +29,9 @@ export interface TextPart extends Signed {
   readonly text: string;
   /** Transcript of audio in the same answer: OpenAI returns it beside the audio and not as content. */
   readonly spoken?: boolean;
+  /** OpenAI's `phase` of a message: `commentary` or `final_answer`. It goes back to OpenAI unchanged. */
+  readonly phase?: string;
+  readonly itemId?: string;
   readonly cache?: CacheMarker;
 }
 
@@ -46,6 +49,7 @@ export interface ThinkingPart extends Signed {
    * back is unknown.
    */
   readonly unnamed?: boolean;
+  readonly itemId?: string;
 }
 
 export interface RedactedThinkingPart {
@@ -84,6 +88,9 @@ export interface ToolCallPart extends Signed {
   readonly type: 'tool_call';
   readonly id: string;
   readonly name: string;
+  /** The namespace of the tool. Only OpenAI's Responses API has namespaces: `toPortable` joins them to the name. */
+  readonly namespace?: string;
+  readonly itemId?: string;
   /** JSON text as the caller or the model wrote it; `''` means no arguments. For `custom` tools: free text. */
   readonly arguments: string;
   readonly custom?: boolean;
@@ -164,6 +171,10 @@ export interface FunctionTool {
   /** JSON Schema, shared with the caller's body: never change it. */
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
+  /** See `ToolCallPart`. */
+  readonly namespace?: string;
+  /** OpenAI's tool search, run by the client: a function for models of other APIs. */
+  readonly search?: boolean;
   readonly cache?: CacheMarker;
   /** Fields without a place here, which only the format in `extrasFormat` writes again. */
   readonly extras?: JsonObject;
@@ -174,6 +185,8 @@ export interface CustomTool {
   readonly name: string;
   readonly description?: string;
   readonly format?: JsonObject;
+  /** See `ToolCallPart`. */
+  readonly namespace?: string;
 }
 /** A tool the provider runs itself. `kind` is the neutral name; `options` are as the caller wrote them. */
 export interface BuiltinTool {

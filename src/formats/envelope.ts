@@ -70,5 +70,14 @@ export function readEnvelope(text: string): Envelope | undefined {
   return { kind: 'thinking', maker, signature, ...(signed !== undefined && { text: signed }) };
 }
 
+/** A summary that a model wrote in place of a conversation, in the same form: `gh1.<maker>.c.<…>`. Any model can read it. */
+const SUMMARY = /^gh1\.[a-z0-9-]{1,64}\.c\.([A-Za-z0-9_-]+)$/;
+
+export function readSummary(text: string): string | undefined {
+  const [, encoded] = text.length > MAX_LENGTH ? [] : (SUMMARY.exec(text) ?? []);
+  const value = encoded === undefined ? undefined : parseJson(Buffer.from(encoded, 'base64url').toString());
+  return isObject(value) ? stringOf(value.text) : undefined;
+}
+
 const isSignedKind = (value: unknown): value is SignedKind =>
   value === 'call' || value === 'text' || value === 'picture';

@@ -95,6 +95,7 @@ export type GenerationEvent =
       readonly text: string;
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
+      readonly phase?: string;
       /**
        * The fragments that `text` joins, as JSON literals (json/literal.ts). Only for encoders that write them one by
        * one (`StreamEncoder.pushBytes`).
@@ -127,6 +128,8 @@ export type GenerationEvent =
       readonly call: number;
       readonly id: string;
       readonly name: string;
+      /** See `ToolCallPart`. */
+      readonly namespace?: string;
       readonly custom?: boolean;
       readonly legacy?: boolean;
       readonly signature?: string;

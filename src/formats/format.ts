@@ -82,6 +82,22 @@ export interface EncodedRequest {
   readonly reply: ReplyContext;
   /** A part that this request omits and likely needs. Appended to the message of an upstream 400. */
   readonly hint?: string;
+  /** What the client's format needs of the request to write the reply (`Format.echo`). */
+  readonly echo?: RequestEcho;
+}
+
+/** What replies of an API repeat of their request. Plain data that only the client's own format reads. */
+export interface RequestEcho {
+  /** Fields of the reply, by their wire name. */
+  readonly fields: JsonObject;
+  /** Tools that other formats know under another name or kind, by the name that they know. */
+  readonly tools: ReadonlyMap<string, EchoedTool>;
+}
+
+export interface EchoedTool {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly kind: 'function' | 'custom' | 'tool_search';
 }
 
 /** Facts about the request that the reply's decoder needs. Plain data, created by `encodeRequest`. */
@@ -122,6 +138,7 @@ export interface ClientContext {
   readonly ownId?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
+  readonly echo?: RequestEcho | undefined;
 }
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */
@@ -290,6 +307,8 @@ export interface Format {
    * express and whose loss would change the meaning of the request.
    */
   toPortable?(conversation: Conversation, origins?: Origins): Portable;
+  /** Client side: what replies repeat of the request. Given the conversation as `decodeRequest` returned it. */
+  echo?(body: JsonObject, conversation: Conversation): RequestEcho;
   /** Upstream side: conversation → wire body. Never changes its input. Throws RequestFault for a refused request. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
   /** `encodeRequest` in steps, each of which blocks for only a part of the time. */

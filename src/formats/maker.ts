@@ -1,5 +1,5 @@
 /** The family of models that made a signature. `other`: one that is no target of this gateway. */
-export type Maker = 'claude' | 'gemini' | 'other';
+export type Maker = 'claude' | 'gemini' | 'openai' | 'other';
 
 /** A part that its maker may have signed. */
 export interface Signed {
@@ -36,5 +36,5 @@ function usualMaker(type: string): Maker {
 /** Reads a tag that a client or another gateway wrote. */
 export function readMaker(tag: string | undefined): { readonly maker?: Maker } {
   if (tag === undefined) return {};
-  return { maker: tag === 'claude' || tag === 'gemini' ? tag : 'other' };
+  return { maker: tag === 'claude' || tag === 'gemini' || tag === 'openai' ? tag : 'other' };
 }

@@ -7,7 +7,12 @@ import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 
 const LONG = 'x'.repeat(100_000);
-const MODELS = { 'openai-chat': 'gpt-5', 'anthropic-messages': 'claude-sonnet-4-5', gemini: 'gemini-2.5-flash' };
+const MODELS = {
+  'openai-chat': 'gpt-5',
+  'openai-responses': 'gpt-5',
+  'anthropic-messages': 'claude-sonnet-4-5',
+  gemini: 'gemini-2.5-flash',
+};
 
 /** The texts about a request: the message of its fault, or the reasons of its losses. */
 function said(client: FormatName, upstream: FormatName, body: JsonObject): readonly string[] {

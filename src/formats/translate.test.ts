@@ -11,6 +11,7 @@ import { translateRequest } from './translate.ts';
 
 const MODELS: Readonly<Record<FormatName, string>> = {
   'openai-chat': 'gpt-5',
+  'openai-responses': 'gpt-5',
   'anthropic-messages': 'claude-sonnet-4-5',
   gemini: 'gemini-2.5-flash',
 };

@@ -38,12 +38,14 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   yield;
   const { unread = NOTHING } = read;
   const losses = portable ? portable.losses : NOTHING;
+  const echo = client.echo && { echo: client.echo(body, read) };
   if (losses.length === 0 && encoded.losses.length === 0) {
-    return unread.length === 0 ? encoded : { ...encoded, losses: unread };
+    return unread.length === 0 && !echo ? encoded : { ...encoded, losses: unread, ...echo };
   }
   const caller: CallerBody = { client, body, conversation: read, located: conversation, origins };
   return {
     ...encoded,
+    ...echo,
     losses: joinLosses(
       unread,
       losses.length === 0 ? losses : namedLosses(losses, { ...caller, located: read }),

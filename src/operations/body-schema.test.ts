@@ -33,6 +33,7 @@ describe('the schemas of bodies', () => {
     'images',
     'messages',
     'prompt-completions',
+    'responses',
     'vertex-count-tokens',
   ];
   /** Keywords whose verdict depends on a whole text. */

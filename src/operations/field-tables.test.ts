@@ -8,6 +8,8 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'prompts.completions': 'prompt-completions',
   'prompts.render': 'prompt-completions',
   'chat.completions.count_tokens': 'chat-completions',
+  responses: 'responses',
+  'responses.input_tokens': 'responses',
   messages: 'messages',
   'messages.count_tokens': 'count-tokens',
   'gemini.generate_content': 'generate-content',

@@ -11,11 +11,14 @@ import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
+import { responses, responsesInputTokens } from './responses.ts';
 
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
   chatCompletions,
   chatCountTokens,
+  responses,
+  responsesInputTokens,
   messages,
   countTokens,
   embeddings,

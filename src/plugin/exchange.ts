@@ -220,6 +220,8 @@ export interface ResolvedTarget {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly format: FormatName;
+  /** Why this format and not the usual one of the catalog entry. */
+  readonly formatReason?: string | undefined;
   readonly host: 'vertex' | 'direct';
   /** False: the upstream rejects requests for usage on a stream. */
   readonly streamUsage?: boolean | undefined;

@@ -13,6 +13,9 @@ export interface UpstreamCaller {
 export interface ModelCall {
   readonly task: ModelTask;
   readonly stream: boolean;
+  /** The client's format, and whether the request has tools: given to entries that locate by them (`locatesByClient`). */
+  readonly client?: FormatName | undefined;
+  readonly tools?: boolean | undefined;
 }
 
 /** The address of a model. Built per request from parts that were checked at load; the model name is encoded. */
@@ -23,6 +26,8 @@ export interface Location {
   readonly path: string;
   /** The API format there; for a task with a codec, the format of its errors. */
   readonly format: FormatName;
+  /** Why this format and not the entry's usual one: explain shows it. */
+  readonly formatReason?: string;
   /** The upstream's model name, written into the body where the format has it there. */
   readonly model: string;
   readonly host: 'vertex' | 'direct';
@@ -57,6 +62,8 @@ export interface ProviderEntry {
    * @param model the caller's model name, without `@slug/`
    */
   locate(model: string, call: ModelCall): Location;
+  /** True: `locate` reads `client` and `tools` of a call. */
+  readonly locatesByClient?: boolean;
   /** Changes (by identity) when `locate` may return another result for equal arguments. Default: never. */
   locatesBy?(): object | undefined;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */

@@ -82,7 +82,8 @@ function* translate(job: Job): Steps<Prepared> {
   const encoded = yield* translateRequest(json, { client: operation.format, upstream, target, reply });
   yield;
   const stream = isStream(attempt.body);
-  const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
+  const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
+  const translation = { upstream, client: operation.format, reply: encoded.reply, context };
   const unshown = operation.format.unshown?.(attempt.body, job.client);
   return {
     losses: unshown && unshown.length > 0 ? [...encoded.losses, ...unshown] : encoded.losses,

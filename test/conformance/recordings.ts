@@ -57,6 +57,7 @@ const ENTRIES: Readonly<Record<string, object>> = {
   anthropic: { provider: 'anthropic', api_key: '${env:NONE:-replay-key}' },
   openai: { provider: 'openai', api_key: '${env:NONE:-replay-key}' },
   studio: { provider: 'google-ai-studio', api_key: '${env:NONE:-replay-key}' },
+  responses: { provider: 'openai', api: 'responses', api_key: '${env:NONE:-replay-key}' },
   vertex: { provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1' },
 };
 
@@ -67,6 +68,7 @@ const PLACES: Readonly<Record<string, (id: string) => string>> = {
   gemini: (id) => `@vertex/replay--${id}`,
   'vertex-gemini': (id) => `@vertex/replay--${id}`,
   openai: (id) => `@openai/replay--${id}`,
+  'openai-responses': (id) => `@responses/replay--${id}`,
 };
 
 export const modelOf = ({ family, id }: Pick<Recording, 'family' | 'id'>): string =>
@@ -101,7 +103,7 @@ export class ReplayedFamily {
     const replay = await startReplay({ files: [join(corpus, 'dev', `${family}.jsonl`)], ...wire });
     const providers = Object.entries(ENTRIES).map(([slug, entry]) => ({
       slug,
-      base_url: slug === 'openai' ? `${replay.url}/v1` : replay.url,
+      base_url: slug === 'openai' || slug === 'responses' ? `${replay.url}/v1` : replay.url,
       allow_insecure: true,
       ...entry,
     }));

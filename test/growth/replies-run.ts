@@ -11,12 +11,14 @@ import { ANTHROPIC_SHAPES } from './replies-anthropic.ts';
 import { cutInto, type ReplyShape } from './replies-build.ts';
 import { GEMINI_SHAPES } from './replies-gemini.ts';
 import { OPENAI_SHAPES } from './replies-openai.ts';
+import { RESPONSES_REPLIES } from './replies-responses.ts';
 
 type Name = keyof typeof formats;
 export const NAMES = Object.keys(formats) as Name[];
 
 export const SHAPES: Readonly<Record<Name, readonly ReplyShape[]>> = {
   'openai-chat': OPENAI_SHAPES,
+  'openai-responses': RESPONSES_REPLIES,
   'anthropic-messages': ANTHROPIC_SHAPES,
   gemini: GEMINI_SHAPES,
 };

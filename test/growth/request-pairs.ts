@@ -7,6 +7,7 @@ import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
 import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
+import { responses } from '../../src/operations/responses.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
@@ -14,6 +15,7 @@ import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
 import { BATCH_EMBED_SHAPES, EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
+import { RESPONSES_SHAPES } from './responses-shapes.ts';
 
 export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
 
@@ -53,8 +55,15 @@ const openai = (task: ModelTask): ResolvedTarget => {
   return target('openai', { ...direct, model: 'gpt-5', path, format: 'openai-chat', ...(codec && { codec }) });
 };
 
+const ofResponses = target('openai', {
+  ...direct,
+  model: 'gpt-5.4',
+  path: '/v1/responses',
+  format: 'openai-responses',
+});
+
 const GENERATE = {
-  formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash') },
+  formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash'), responses: ofResponses },
   hosts: { 'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'), 'gemini direct': google },
 };
 
@@ -62,6 +71,7 @@ const GENERATE = {
 export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
   { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
+  { operation: responses, shapes: RESPONSES_SHAPES, ...GENERATE },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,

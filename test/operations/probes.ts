@@ -57,7 +57,37 @@ const messages: Probes = {
   errors: { ...chat('errors'), shows: holds('"type":"error"', '"rate_limit_error"', 'Slow down.') },
 };
 
+const asked = (feature: Feature, more: object = {}) => ({
+  body: (model: string) => ({ model, max_output_tokens: 8192, input: says(feature), ...more }),
+});
+const shown = [
+  { type: 'input_text', text: says('media') },
+  { type: 'input_image', image_url: picture.image_url.url },
+];
+const responses: Probes = {
+  plain: { ...asked('plain'), shows: holds('"object":"response"', '"completed"', TEXT) },
+  stream: { ...asked('stream', { stream: true }), shows: holds('response.output_text.delta', TEXT, 'data: [DONE]') },
+  tools: {
+    ...asked('tools', { tools: [{ type: 'function', name: 'weather', parameters }] }),
+    shows: holds('"function_call"', '"weather"', 'Lisbon'),
+  },
+  thinking: {
+    ...asked('thinking', { reasoning: { effort: 'low', summary: 'auto' } }),
+    shows: holds('"summary_text"', THOUGHT, TEXT),
+  },
+  media: { ...asked('media', { input: [{ role: 'user', content: shown }] }), shows: holds(TEXT) },
+  errors: { ...asked('errors'), shows: chatCompletions.errors!.shows },
+};
+
 const counted = holds('"input_tokens":7');
+const responsesInputTokens: Probes = {
+  plain: { ...responses.plain!, shows: counted },
+  tools: { ...responses.tools!, shows: counted },
+  thinking: { ...responses.thinking!, shows: counted },
+  media: { ...responses.media!, shows: counted },
+  errors: responses.errors!,
+};
+
 const countTokens: Probes = {
   plain: { ...chat('plain'), shows: counted },
   tools: { ...chat('tools', { tools }), shows: counted },
@@ -174,6 +204,8 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'chat.completions': chatCompletions,
   'prompts.completions': promptCompletions,
   'chat.completions.count_tokens': chatCountTokens,
+  responses,
+  'responses.input_tokens': responsesInputTokens,
   messages,
   'messages.count_tokens': countTokens,
   'gemini.generate_content': generateContent,

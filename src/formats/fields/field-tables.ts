@@ -235,6 +235,72 @@ export const messagesFields: FieldTable = {
   ],
 };
 
+/**
+ * Fields that the conversation holds, and those that ask for nothing of the model: where the gateway keeps the response, what the
+ * client adds for itself, what a reply includes. The decoder keeps every other field under its name.
+ */
+export const RESPONSES_CONVERSATION = [
+  'model',
+  'input',
+  'instructions',
+  'stream',
+  'stream_options',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'frequency_penalty',
+  'presence_penalty',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'service_tier',
+  'include',
+  'store',
+  'client_metadata',
+] as const;
+
+/** POST /v1/responses and its token count (docs/protocols/openai-responses.md#request). */
+export const responsesFields: FieldTable = {
+  read: [
+    ...RESPONSES_CONVERSATION,
+    'previous_response_id',
+    'conversation',
+    'prompt',
+    'background',
+    'truncation',
+    'max_tool_calls',
+    'prompt_cache_key',
+    'prompt_cache_options',
+    'prompt_cache_retention',
+    'context_management',
+    'moderation',
+    ...MODEL_LISTS,
+  ],
+  // OpenAI replaces `user` by `safety_identifier`.
+  synonyms: [['user', 'safety_identifier']],
+  bothCases: false,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  freeMaps: [
+    'metadata',
+    'labels',
+    'client_metadata',
+    'tools[].parameters',
+    'tools[].tools[].parameters',
+    'text.format.schema',
+    'input[].arguments',
+    'input[].tools[].parameters',
+    'input[].tools[].tools[].parameters',
+    'prompt.variables',
+  ],
+};
+
 /** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
 export const geminiFields: FieldTable = {
   read: [
@@ -298,6 +364,7 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   chatFields,
   promptFields,
   messagesFields,
+  responsesFields,
   geminiFields,
   geminiCountFields,
   geminiEmbedFields,

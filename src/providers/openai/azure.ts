@@ -18,6 +18,10 @@ export const azureOpenAi = defineProvider<AzureSettings>({
     const apiKey = readApiKey(entry.api_key, report);
     const own = { headers: {}, credentials: { 'api-key': apiKey ?? '' } };
     const headers = readHeaders(entry, own, report);
+    if (entry.api === 'responses' && entry.api_version !== undefined) {
+      report({ path: ['api'], message: 'api: responses needs the v1 API of Azure: remove api_version' });
+      return undefined;
+    }
     if (!resource || apiKey === undefined || !headers) return undefined;
     return openAiApiEntry({
       slug: entry.slug,
@@ -27,6 +31,8 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       origin: resource.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
+      // Dated versions have no Responses API under the path of a deployment.
+      api: entry.api_version === undefined ? (entry.api ?? 'auto') : 'chat',
       extensions: readExtensions(entry.extensions, NO_EXTENSIONS),
       place: createPlace(entry, resource.prefix),
     });

@@ -1,8 +1,9 @@
+import type { ApiChoice } from '../../../schemas/types.generated.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
 import { unsupportedTask } from '../model-name.ts';
-import type { Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import type { Location, ModelCall, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { openAiEmbeddings } from './embeddings.ts';
 import { openAiImages } from './images.ts';
 
@@ -22,6 +23,25 @@ export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> =
   images: { path: '/images/generations', codec: openAiImages },
 };
 
+/** The tasks of the Responses API. */
+const OF_RESPONSES: Readonly<Partial<Record<ModelTask, string>>> = {
+  generate: '/responses',
+  count_tokens: '/responses/input_tokens',
+};
+
+/** From GPT-5.4 on, chat completions refuse tools together with reasoning (docs/protocols/openai-responses.md#request). */
+const NEEDS_RESPONSES = /(?<![a-z0-9])gpt-?(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)(?![0-9])/i;
+
+/** Why a request goes to the Responses API; undefined for one that goes to chat completions. */
+function responsesReason(api: ApiChoice, model: string, { client, tools }: ModelCall): string | undefined {
+  if (api === 'responses') return 'api: responses';
+  if (api === 'chat') return undefined;
+  if (client === 'openai-responses') return "api: auto, the client's own API";
+  return tools && NEEDS_RESPONSES.test(model)
+    ? 'api: auto, this model takes tools with reasoning only there'
+    : undefined;
+}
+
 type EntryHeaders = Readonly<Record<string, string>>;
 
 /** The parts that differ between OpenAI, compatible servers and Azure. */
@@ -34,18 +54,33 @@ export interface EntryParts extends Pick<
   /** `caller`: the caller's own token, if the request has one. */
   readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
+  readonly api: ApiChoice;
   readonly extensions: Location['extensions'] | undefined;
   /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
 
 export function openAiApiEntry(parts: EntryParts): OpenableEntry {
-  const { origin, headers, credentials, streamUsage, extensions, place, ...identity } = parts;
+  const { origin, headers, credentials, streamUsage, extensions, api, place, ...identity } = parts;
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
     usesCallersToken: credentials === 'caller',
-    locate(model, { task }) {
+    locatesByClient: api === 'auto',
+    locate(model, call) {
+      const { task } = call;
+      const ofResponses = OF_RESPONSES[task];
+      const formatReason = ofResponses && responsesReason(api, model, call);
+      if (ofResponses && formatReason !== undefined)
+        return {
+          origin,
+          ...place(model, ofResponses),
+          format: 'openai-responses',
+          formatReason,
+          host: 'direct',
+          headers,
+          ...(extensions && { extensions }),
+        };
       const operation = OPERATIONS[task];
       if (!operation) throw unsupportedTask(model, task);
       const { path, codec } = operation;

@@ -1,4 +1,4 @@
-import type { OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
+import type { ApiChoice, OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
 import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
@@ -33,6 +33,7 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
+      api: apiOf(entry.api, base),
       extensions: readExtensions(entry.extensions, extensionsOf(base)),
       place: placeUnder(base.prefix),
     });
@@ -49,6 +50,10 @@ const placeUnder =
 /** Servers of other vendors may take anything; OpenAI refuses what it does not document. */
 const extensionsOf = ({ origin }: Pick<Base, 'origin'>): Location['extensions'] =>
   isOwnHost(new URL(origin).hostname) ? NO_EXTENSIONS : undefined;
+
+/** Compatible servers rarely have the Responses API: for them `auto` means chat completions. */
+const apiOf = (api: ApiChoice = 'auto', { origin }: Pick<Base, 'origin'>): ApiChoice =>
+  api === 'auto' && !isOwnHost(new URL(origin).hostname) ? 'chat' : api;
 
 const OWN_ORIGIN = 'https://api.openai.com';
 /** OpenAI has hosts for regions too: `eu.api.openai.com`. */
@@ -120,6 +125,7 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     headers: {},
     credentials: 'caller',
     streamUsage: true,
+    api: apiOf('auto', base),
     extensions: extensionsOf(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
   });

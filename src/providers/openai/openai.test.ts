@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { OpenAiEntry } from '../../../schemas/types.generated.ts';
+import type { FormatName } from '../../formats/conversation.ts';
 import { Secret } from '../../plugin/index.ts';
 import { HOSTILE_IN_BODY } from '../hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../setup.testkit.ts';
@@ -42,6 +43,38 @@ describe('an openai entry', () => {
     const { entry } = create({ base_url: 'http://127.0.0.1:11434/v1', allow_insecure: true });
     expect(await entry?.authorize(noCaller)).toEqual({});
     expect(entry?.allowInsecure).toBe(true);
+  });
+
+  test.each<[string, Partial<OpenAiEntry>, string, boolean, string, string]>([
+    ['a client of the API', {}, 'openai-responses', false, 'gpt-4o', '/v1/responses'],
+    ['tools of a model that refuses them on chat', {}, 'anthropic-messages', true, 'gpt-5.4-mini', '/v1/responses'],
+    ['the same without tools', {}, 'anthropic-messages', false, 'gpt-5.4', '/v1/chat/completions'],
+    ['tools of an older model', {}, 'openai-chat', true, 'gpt-5.1', '/v1/chat/completions'],
+    ['anything where chat is demanded', { api: 'chat' }, 'openai-responses', true, 'gpt-6', '/v1/chat/completions'],
+    ['anything where responses are demanded', { api: 'responses' }, 'gemini', false, 'm', '/v1/responses'],
+    [
+      'another server',
+      { base_url: 'https://vllm.example/v1' },
+      'openai-responses',
+      true,
+      'gpt-6',
+      '/v1/chat/completions',
+    ],
+    [
+      'another server that has it',
+      { base_url: 'https://v.example/v1', api: 'responses' },
+      'gemini',
+      false,
+      'm',
+      '/v1/responses',
+    ],
+  ])('chooses the API: %s', (_, changes, client, tools, model, path) => {
+    const call = { task: 'generate', stream: true, client: client as FormatName, tools } as const;
+    const location = create({ api_key, ...changes }).entry?.locate(model, call);
+    expect(location).toMatchObject({
+      path,
+      format: path === '/v1/responses' ? 'openai-responses' : 'openai-chat',
+    });
   });
 
   test('sends organization and project', () => {

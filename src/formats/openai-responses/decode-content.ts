@@ -1,0 +1,112 @@
+import type { JsonObject, MediaPart, MediaSource, Part } from '../conversation.ts';
+import { compact } from '../json/compact.ts';
+import { stringOf } from '../json/read.ts';
+import type { Origins } from '../losses/origins.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
+import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri } from '../media/media-types.ts';
+import { RequestFault } from '../format.ts';
+import { invalid, listAt, objectAt, textAt } from './read.ts';
+
+/** Content of a message or an output: a string is equivalent to one text part. */
+export function decodeContent(content: unknown, path: ParamPath, origins: Origins | undefined): Part[] {
+  if (typeof content === 'string') {
+    if (content === '') return [];
+    const part: Part = { type: 'text', text: content };
+    origins?.note(part, path);
+    return [part];
+  }
+  return listAt(content, path).map((item, at) => {
+    const place = BodyPlace.item(path, at);
+    const part = decodePart(objectAt(item, place), place);
+    origins?.note(part, place);
+    return part;
+  });
+}
+
+function decodePart(part: JsonObject, path: BodyPlace): Part {
+  switch (part.type) {
+    // `text` and `summary_text` are parts of other servers' messages.
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+      return { type: 'text', text: textAt(part, path, 'text') };
+    case 'refusal':
+      return { type: 'refusal', text: textAt(part, path, 'refusal') };
+    case 'input_image':
+      return decodeImage(part, path);
+    case 'input_file':
+      return decodeFile(part, path);
+    case 'input_video':
+      return located('video', textAt(part, path, 'video_url'), { path: BodyPlace.field(path, 'video_url') });
+    default:
+      textAt(part, path, 'type');
+      return { type: 'opaque', format: 'openai-responses', value: part };
+  }
+}
+
+function decodeImage(part: JsonObject, path: BodyPlace): MediaPart {
+  const detail = stringOf(part.detail);
+  const id = stringOf(part.file_id);
+  if (id !== undefined) return compact({ type: 'media' as const, media: 'image' as const, source: file(id), detail });
+  const image = located('image', textAt(part, path, 'image_url'), { path: BodyPlace.field(path, 'image_url') });
+  // `auto` is the default of the API.
+  return detail === undefined || detail === 'auto' ? image : { ...image, detail };
+}
+
+function decodeFile(part: JsonObject, path: BodyPlace): MediaPart {
+  const name = stringOf(part.filename);
+  const id = stringOf(part.file_id);
+  if (id !== undefined) return compact({ type: 'media' as const, media: 'document' as const, source: file(id), name });
+  const url = stringOf(part.file_url);
+  if (url !== undefined) return located('document', url, { path: BodyPlace.field(path, 'file_url'), name });
+  const data = stringOf(part.file_data);
+  if (data !== undefined) return located('document', data, { path: BodyPlace.field(path, 'file_data'), name });
+  throw new RequestFault(
+    'missing_required_parameter',
+    `\`${String(path)}\` needs \`file_data\`, \`file_url\` or \`file_id\`.`,
+    BodyPlace.field(path, 'file_data'),
+  );
+}
+
+const file = (id: string): MediaSource => ({ kind: 'file', id });
+
+/** Media by a data URI or an address. A file may also be bare base64. */
+function located(
+  media: MediaPart['media'],
+  text: string,
+  { path, name }: { readonly path: BodyPlace; readonly name?: string | undefined },
+): MediaPart {
+  const byName = name === undefined ? undefined : mimeOfName(name);
+  const inline = parseDataUri(text);
+  if (inline) {
+    const mime = inline.mime ?? byName;
+    return compact({
+      type: 'media' as const,
+      media: mime === undefined ? media : mediaKind(mime),
+      mime,
+      parameters: inline.parameters,
+      source: { kind: 'data' as const, data: inline.data },
+      name,
+    });
+  }
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    const mime = mimeOfUrl(text) ?? byName;
+    return compact({
+      type: 'media' as const,
+      media: mime === undefined ? media : mediaKind(mime),
+      mime,
+      source: { kind: 'url' as const, url: text },
+      name,
+    });
+  }
+  if (media !== 'document') throw invalid(path, 'must be a data URI or a URL');
+  const mime = byName ?? 'application/pdf';
+  return compact({
+    type: 'media' as const,
+    media: mediaKind(mime),
+    mime,
+    source: { kind: 'data' as const, data: text },
+    name,
+  });
+}

@@ -1,0 +1,124 @@
+import type {
+  Conversation,
+  JsonObject,
+  Reasoning,
+  ReasoningEffort,
+  ResponseFormat,
+  Sampling,
+} from '../conversation.ts';
+import { RESPONSES_CONVERSATION } from '../fields/field-tables.ts';
+import { RequestFault } from '../format.ts';
+import { compact } from '../json/compact.ts';
+import { objectOf, rest } from '../json/object.ts';
+import { booleanOf, numberOf, stringOf } from '../json/read.ts';
+import type { Origins } from '../losses/origins.ts';
+import { ItemDecoder } from './decode-items.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { invalid } from './read.ts';
+
+/** Responses body → conversation (docs/protocols/openai-responses.md#request). */
+export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
+  const items = new ItemDecoder(origins);
+  const instructions = stringOf(body.instructions);
+  if (instructions !== undefined && instructions !== '') {
+    const part = { type: 'text' as const, text: instructions };
+    const turn = { role: 'system' as const, parts: [part] };
+    origins?.note(part, 'instructions');
+    origins?.note(turn, 'instructions');
+    items.turns.push(turn);
+  }
+  items.decode(body.input);
+  const tools = [...decodeTools(body.tools, 'tools', origins), ...items.tools];
+  const text = objectOf(body.text);
+  const unread = items.losses.list();
+  return compact({
+    model: stringOf(body.model) ?? '',
+    turns: items.turns,
+    maxTokens: numberOf(body.max_output_tokens),
+    sampling: decodeSampling(body),
+    tools: tools.length > 0 ? tools : undefined,
+    toolChoice: decodeToolChoice(body.tool_choice),
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    responseFormat: decodeFormat(objectOf(text?.format)),
+    verbosity: stringOf(text?.verbosity),
+    reasoning: decodeReasoning(objectOf(body.reasoning)),
+    user: stringOf(body.safety_identifier) ?? stringOf(body.user),
+    metadata: objectOf(body.metadata),
+    serviceTier: stringOf(body.service_tier),
+    stream: body.stream === true,
+    extras: unplaced(body),
+    extrasFormat: 'openai-responses' as const,
+    unread: unread.length > 0 ? unread : undefined,
+  });
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  const topLogprobs = numberOf(body.top_logprobs);
+  return compact({
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    frequencyPenalty: numberOf(body.frequency_penalty) || undefined,
+    presencePenalty: numberOf(body.presence_penalty) || undefined,
+    logprobs: topLogprobs ? true : undefined,
+    topLogprobs: topLogprobs || undefined,
+  });
+}
+
+function decodeFormat(format: JsonObject | undefined): ResponseFormat | undefined {
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return undefined;
+    case 'json_object':
+      return { type: 'json_object' };
+    case 'json_schema':
+      return compact({
+        type: 'json_schema' as const,
+        name: stringOf(format.name),
+        description: stringOf(format.description),
+        schema: objectOf(format.schema),
+        strict: booleanOf(format.strict),
+      });
+    default:
+      throw invalid('text.format.type', 'must be one of text, json_object, json_schema');
+  }
+}
+
+const EFFORTS: ReadonlySet<string> = new Set([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] satisfies ReasoningEffort[]);
+const isEffort = (value: string): value is ReasoningEffort => EFFORTS.has(value);
+
+function decodeReasoning(reasoning: JsonObject | undefined): Reasoning | undefined {
+  const effort = stringOf(reasoning?.effort);
+  if (effort === undefined) return undefined;
+  if (!isEffort(effort)) throw invalid('reasoning.effort', `must be one of ${[...EFFORTS].join(', ')}`);
+  return { effort };
+}
+
+/** Fields whose meaning is lost with the target's API, and values of fields that ask for nothing. */
+function unplaced(body: JsonObject): JsonObject | undefined {
+  const extras = rest(body, RESPONSES_CONVERSATION);
+  if (!extras) return undefined;
+  if (extras.background === false) delete extras.background;
+  if (extras.truncation === 'disabled') delete extras.truncation;
+  return Object.keys(extras).length > 0 ? extras : undefined;
+}
+
+/** Features that need what the gateway does not keep, for a target without them. Throws RequestFault. */
+export function refuseStateful({ extras = {} }: Pick<Conversation, 'extras'>): void {
+  for (const field of ['background', 'conversation', 'prompt', 'previous_response_id']) {
+    if (extras[field] === undefined) continue;
+    throw new RequestFault(
+      'unsupported_parameter',
+      `\`${field}\` needs a server that keeps it, which this target is not: send the whole \`input\`.`,
+      field,
+    );
+  }
+}

@@ -1,0 +1,246 @@
+import type { JsonObject } from '../conversation.ts';
+import { writeEnvelope } from '../envelope.ts';
+import type { EventOf, GenerationEvent, Usage } from '../events.ts';
+import type { ClientContext, EchoedTool, StreamEncoder } from '../format.ts';
+import { objectOf } from '../json/object.ts';
+import { stringOf } from '../json/read.ts';
+import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
+import { makerOf, type Maker } from '../maker.ts';
+import { mediaKind } from '../media/media-types.ts';
+import { ItemWriter } from './item-writer.ts';
+import { encodeUsage, responseObject, type Status } from './response-object.ts';
+import { WholeResponseSink, ResponseStreamSink, type ResponseSink } from './response-sink.ts';
+
+export function encodeReply(
+  events: readonly GenerationEvent[],
+  client: ClientContext,
+  notes: LossNotes = noLosses(),
+): JsonObject {
+  const sink = new WholeResponseSink();
+  new ResponseWriter(sink, client, notes).push(events);
+  return sink.response;
+}
+
+export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
+  const sink = new ResponseStreamSink();
+  const writer = new ResponseWriter(sink, client, notes);
+  return {
+    push(events) {
+      writer.push(events);
+      return sink.take();
+    },
+  };
+}
+
+type AnswerEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'finish' | 'ping' | 'end' | 'error' }>;
+
+/**
+ * Events → items of a response (docs/protocols/openai-responses.md#stream). One writer serves streams and plain replies, so that they
+ * cannot disagree.
+ *
+ * Signatures of all makers are in `encrypted_content`: OpenAI's as it is, any other in an envelope that names its maker.
+ */
+class ResponseWriter {
+  readonly #sink: ResponseSink;
+  readonly #client: ClientContext;
+  readonly #notes: LossNotes;
+  readonly #items: ItemWriter;
+  #model: string | undefined;
+  #usage: Usage | undefined;
+  #finish: EventOf<'finish'> | undefined;
+  /** The signature of a text, which follows it. */
+  #textSignature: string | undefined;
+  /** Code that ran and whose output has not come yet. */
+  #code: EventOf<'code'> | undefined;
+  #started = false;
+  #ended = false;
+
+  constructor(sink: ResponseSink, client: ClientContext, notes: LossNotes) {
+    this.#sink = sink;
+    this.#client = client;
+    this.#notes = notes;
+    this.#items = new ItemWriter(sink, client.id, client.hideThoughts !== true);
+  }
+
+  push(events: readonly GenerationEvent[]): void {
+    for (const event of events) {
+      if (this.#ended) return;
+      if (!('choice' in event) || event.choice === 0) this.#event(event);
+      else lose(this.#notes, 'choices');
+    }
+  }
+
+  #event(event: GenerationEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.#model = event.model ?? this.#model;
+        return this.#start();
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'finish':
+        this.#finish = event;
+        return;
+      case 'ping':
+        return;
+      case 'end':
+        return this.#end();
+      case 'error':
+        // The caller writes the event of the failure: nothing may follow it.
+        this.#ended = true;
+        return;
+      default:
+        this.#start();
+        return this.#content(event);
+    }
+  }
+
+  #content(event: AnswerEvent): void {
+    if (this.#code && event.type !== 'code_result') this.#endCode(undefined);
+    if (this.#textSignature !== undefined && event.type !== 'text' && event.type !== 'citation') this.#signText();
+    const items = this.#items;
+    switch (event.type) {
+      case 'text':
+        return items.text(event.text, event.phase);
+      case 'refusal':
+        return items.refusal(event.text);
+      case 'thinking':
+        return items.thinking(event.block, event.text);
+      case 'signature':
+        return this.#sign(event);
+      case 'tool_call':
+        this.#signatureOf(event, 'call');
+        return items.call(event.call, event.id, this.#tool(event));
+      case 'tool_arguments':
+        return items.arguments(event.call, event.text);
+      case 'citation':
+        if (!items.cite(event.citation)) lose(this.#notes, 'citations');
+        return;
+      case 'logprobs':
+        if (event.refusal || !items.logprobs(event.tokens)) lose(this.#notes, 'logprobs');
+        return;
+      default:
+        return this.#whole(event);
+    }
+  }
+
+  /** Events that become an item each. */
+  #whole(event: EventOf<'redacted_thinking' | 'media' | 'code' | 'code_result' | 'opaque'>): void {
+    switch (event.type) {
+      case 'redacted_thinking': {
+        const { data, maker = 'claude' } = event;
+        return this.#items.encrypted(maker === 'openai' ? data : writeEnvelope({ kind: 'redacted', maker, data }));
+      }
+      case 'media':
+        return this.#media(event);
+      case 'code':
+        this.#code = event;
+        return;
+      case 'code_result':
+        return this.#endCode(event.output);
+      case 'opaque':
+        return this.#opaque(event);
+    }
+  }
+
+  #tool({ name, namespace, custom }: EventOf<'tool_call'>): EchoedTool {
+    const known = this.#client.echo?.tools.get(name);
+    if (known && namespace === undefined) return known;
+    return { name, kind: custom ? 'custom' : 'function', ...(namespace !== undefined && { namespace }) };
+  }
+
+  #sign(event: EventOf<'signature'>): void {
+    const { block, signature } = event;
+    const maker = event.maker;
+    const isThought = this.#items.sign(block, (text) => thoughtOf(signature, maker ?? 'claude', text));
+    if (!isThought)
+      this.#textSignature = signatureItem(signature, makerOf({ type: 'text', ...(maker && { maker }) }), 'text');
+  }
+
+  #signText(): void {
+    const encrypted = this.#textSignature;
+    this.#textSignature = undefined;
+    if (encrypted !== undefined) this.#items.encrypted(encrypted);
+  }
+
+  #signatureOf(event: EventOf<'tool_call' | 'media'>, of: 'call' | 'picture'): void {
+    if (event.signature === undefined) return;
+    this.#items.encrypted(signatureItem(event.signature, makerOf(event), of));
+  }
+
+  #media(event: EventOf<'media'>): void {
+    const kind = mediaKind(event.mime);
+    if (kind !== 'image') return lose(this.#notes, kind);
+    this.#signatureOf(event, 'picture');
+    const [, output_format = 'png'] = event.mime.split('/');
+    this.#items.whole({ type: 'image_generation_call', status: 'completed', output_format, result: event.data });
+  }
+
+  /** Clients demand all fields of the item, even of one whose output never came. */
+  #endCode(output: string | undefined): void {
+    const code = this.#code?.code ?? '';
+    const container_id = this.#code?.id ?? this.#client.id.replace(/^resp_/, 'cntr_');
+    this.#code = undefined;
+    const outputs = output === undefined ? [] : [{ type: 'logs', logs: output }];
+    this.#items.whole({ type: 'code_interpreter_call', status: 'completed', code, container_id, outputs });
+  }
+
+  #opaque({ format, value, attached }: EventOf<'opaque'>): void {
+    if (format === 'openai-responses') return this.#items.whole(value);
+    if (attached) return;
+    if (value.type === 'server_tool_use' && value.name === 'web_search') {
+      const query = stringOf(objectOf(value.input)?.query) ?? '';
+      return this.#items.whole({ type: 'web_search_call', status: 'completed', action: { type: 'search', query } });
+    }
+    // The results of a search are in the citations of the text after it.
+    if (value.type === 'web_search_tool_result') return;
+    if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    const response = this.#response('in_progress', []);
+    this.#sink.event('created', { response });
+    this.#sink.event('in_progress', { response });
+  }
+
+  #end(): void {
+    this.#start();
+    this.#ended = true;
+    if (this.#code) this.#endCode(undefined);
+    const { reason, message } = this.#finish ?? {};
+    if (reason === 'content_filter' && message !== undefined && this.#items.isEmpty) this.#items.refusal(message);
+    const incomplete =
+      reason === 'length' ? 'max_output_tokens' : reason === 'content_filter' ? 'content_filter' : undefined;
+    this.#items.close(incomplete === undefined ? 'completed' : 'incomplete');
+    this.#signText();
+    const status = incomplete === undefined ? 'completed' : 'incomplete';
+    this.#sink.event(status, { response: this.#response(status, this.#items.output, incomplete) });
+    this.#sink.done();
+  }
+
+  #response(status: Status, output: readonly JsonObject[], incomplete?: string): JsonObject {
+    const { id, created, model, echo } = this.#client;
+    const usage = status === 'in_progress' ? undefined : encodeUsage(this.#usage ?? { input: 0, output: 0, total: 0 });
+    const echoed = echo?.fields ?? {};
+    return responseObject({
+      id,
+      created,
+      status,
+      model: this.#model ?? model,
+      output,
+      echoed,
+      incomplete,
+      usage,
+    });
+  }
+}
+
+function thoughtOf(signature: string, maker: Maker, text: string): string {
+  return maker === 'openai' ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });
+}
+
+function signatureItem(signature: string, maker: Maker, of: 'call' | 'text' | 'picture'): string {
+  return writeEnvelope({ kind: 'signature', maker, signature, of });
+}

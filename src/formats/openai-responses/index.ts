@@ -1,0 +1,44 @@
+import type { Format } from '../format.ts';
+import { decodeError, encodeError } from '../openai-chat/errors.ts';
+import { clean, withoutSignatures } from './clean.ts';
+import { clientPaths, echo, readClient } from './client.ts';
+import { counting } from './counting.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { decodeStream } from './decode-stream.ts';
+import { encodeReply, encodeStream } from './encode-reply.ts';
+import { encodeInSteps, encodeRequest } from './encode-request.ts';
+import { encodeStreamError } from './errors.ts';
+import { passThrough, passThroughEdits } from './pass-through.ts';
+import { toPortable } from './portable.ts';
+import { remoteMedia, storedMedia } from './remote-media.ts';
+
+/** OpenAI's Responses API (docs/protocols/openai-responses.md), for clients and for upstreams. */
+export const openaiResponses: Format = {
+  name: 'openai-responses',
+  contentType: { body: 'application/json', stream: 'text/event-stream' },
+  requestIdHeader: 'x-request-id',
+  // The OpenAI SDK throws at events that it does not know: only a comment keeps the connection alive.
+  heartbeat: ': ping\n\n',
+  readClient,
+  decodeRequest,
+  clientPaths,
+  toPortable,
+  echo,
+  encodeRequest,
+  encodeInSteps,
+  decodeReply,
+  decodeStream,
+  decodeError,
+  encodeReply,
+  encodeStream,
+  encodeError,
+  encodeStreamError,
+  passThroughEdits,
+  clean,
+  passThrough,
+  withoutSignatures,
+  counting,
+  remoteMedia,
+  storedMedia,
+};

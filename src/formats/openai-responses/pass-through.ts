@@ -1,0 +1,80 @@
+import { createSignals, type Signals } from '../events.ts';
+import type { BodyEdit, BodyView, ClientContext, PassThrough, RequestTarget } from '../format.ts';
+import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { PlainPassThrough } from '../streams/plain-pass-through.ts';
+import { observe } from '../streams/signals.ts';
+import { decodeReply, ResponseReader } from './decode-reply.ts';
+import { feed } from './decode-stream.ts';
+import { interrupted } from './errors.ts';
+
+export function passThrough(client: ClientContext, stream: boolean): PassThrough {
+  return stream ? new ResponsePass(client.model) : new PlainPassThrough(decodeReply, client.model);
+}
+
+/** `event: response.output_text.delta`, and the other deltas. */
+const DELTA = /^event: ?response\.[a-z_]+(?:\.[a-z_]+)*\.delta\r?\ndata: ?\{/;
+const LONGEST_NAME = 80;
+
+/**
+ * The API names every event on a line of its own, so a record's kind is known without reading its data. Deltas are most of a stream:
+ * once part of the answer has arrived, they only count as progress.
+ */
+class ResponsePass implements PassThrough {
+  readonly signals: Signals = createSignals();
+  readonly #cutter = new SseCutter();
+  readonly #reader: ResponseReader;
+
+  constructor(model: string) {
+    this.#reader = new ResponseReader({ model, newCallId: () => '' });
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    if (this.signals.failure) return undefined;
+    try {
+      const whole = this.#cutter.push(bytes);
+      return whole && this.#scan(whole, false);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.signals.failure = { status: 502, message: error.message, kind: 'reply_too_large' };
+      return undefined;
+    }
+  }
+
+  end(): Buffer | undefined {
+    if (this.signals.failure) return undefined;
+    const rest = this.#cutter.rest();
+    // An event that lacks only its blank line gets that line, which parsers need.
+    const last = readSse(rest).length > 0 ? this.#scan(Buffer.concat([rest, Buffer.from('\n\n')]), true) : undefined;
+    if (!this.signals.ended) this.signals.failure ??= interrupted();
+    return last;
+  }
+
+  /** The events before one that reports a failure, which the caller writes. */
+  #scan(bytes: Buffer, closing: boolean): Buffer | undefined {
+    let from = 0;
+    for (const to of eventEnds(bytes)) {
+      if (!this.#keep(bytes.subarray(from, to), closing)) return from > 0 ? bytes.subarray(0, from) : undefined;
+      from = to;
+    }
+    return bytes;
+  }
+
+  #keep(record: Buffer, closing: boolean): boolean {
+    if (this.signals.ended) return true;
+    if (this.signals.answered && DELTA.test(record.toString('latin1', 0, LONGEST_NAME))) {
+      this.signals.progress += 1;
+      return true;
+    }
+    const [event] = readSse(record);
+    if (!event) return true;
+    if (feed(this.#reader, event, closing)) this.signals.progress += 1;
+    observe(this.signals, this.#reader.drain());
+    return this.signals.failure === undefined;
+  }
+}
+
+/** The model under the name of this target. */
+export function passThroughEdits(body: BodyView, { model }: RequestTarget): readonly BodyEdit[] {
+  return body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }];
+}

@@ -1,0 +1,73 @@
+import type { Conversation, Part, Tool, Turn } from '../conversation.ts';
+import type { EchoedTool, Portable } from '../format.ts';
+import { LossReport } from '../losses/losses.ts';
+import type { Origins } from '../losses/origins.ts';
+import { refuseStateful } from './decode-request.ts';
+import { FlatNames } from './tool-names.ts';
+
+/** A conversation written in this format, for a model that speaks another: tools get names without namespaces. */
+export function toPortable(conversation: Conversation, origins?: Origins): Portable {
+  refuseStateful(conversation);
+  const { tools = [], turns, toolChoice } = conversation;
+  const losses = new LossReport();
+  reportDeferred(tools, losses);
+  if (!turns.some(hasNamespace) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
+  const names = new FlatNames(tools);
+  const carried = <T extends Part | Tool | Turn>(before: T, node: T): T => {
+    origins?.carry(before, node);
+    return node;
+  };
+  const flatTools = tools.map((tool) => {
+    if (tool.type === 'builtin' || tool.namespace === undefined) return tool;
+    const { namespace: _, ...flat } = tool;
+    return carried<Tool>(tool, { ...flat, name: names.of(tool) });
+  });
+  const flatTurns = turns.map((turn) =>
+    hasNamespace(turn) ? carried(turn, { ...turn, parts: turn.parts.map((part) => flatPart(part)) }) : turn,
+  );
+  const byName = new Map(
+    tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [[tool.name, names.of(tool)] as const])),
+  );
+  return {
+    conversation: {
+      ...conversation,
+      turns: flatTurns,
+      tools: flatTools,
+      ...(toolChoice?.names && {
+        toolChoice: { ...toolChoice, names: toolChoice.names.map((name) => byName.get(name) ?? name) },
+      }),
+    },
+    losses: losses.list(),
+  };
+
+  function flatPart(part: Part): Part {
+    if (part.type !== 'tool_call' || part.namespace === undefined) return part;
+    const { namespace: _, ...flat } = part;
+    return carried<Part>(part, { ...flat, name: names.of(part) });
+  }
+}
+
+/** `defer_loading` keeps a tool out of the prompt until a search finds it. Other APIs get all tools at once. */
+function reportDeferred(tools: readonly Tool[], losses: LossReport): void {
+  tools.forEach((tool, at) => {
+    if (tool.type === 'function' && tool.extras?.defer_loading === true)
+      losses.downgraded(`tools[${at}].defer_loading`, 'the target gets all tools at once');
+  });
+}
+
+const isInNamespace = (tool: Tool): boolean => tool.type !== 'builtin' && tool.namespace !== undefined;
+const hasNamespace = ({ parts }: Turn): boolean =>
+  parts.some((part) => part.type === 'tool_call' && part.namespace !== undefined);
+
+/** The tools as the caller knows them, by the names that `toPortable` gives them. */
+export function echoedTools(tools: readonly Tool[]): ReadonlyMap<string, EchoedTool> {
+  const names = new FlatNames(tools);
+  const echoed = new Map<string, EchoedTool>();
+  for (const tool of tools) {
+    if (tool.type === 'builtin') continue;
+    const { name, namespace } = tool;
+    const kind = tool.type === 'function' && tool.search ? 'tool_search' : tool.type;
+    echoed.set(names.of(tool), { name, kind, ...(namespace !== undefined && { namespace }) });
+  }
+  return echoed;
+}

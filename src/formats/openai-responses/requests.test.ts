@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import type { Conversation, FormatName, JsonObject } from '../conversation.ts';
+import { writeEnvelope } from '../envelope.ts';
+import { RequestFault } from '../format.ts';
+import { formats } from '../index.ts';
+import { clientContext, deepFreeze, replyContext, requestTarget, toEvents } from '../laws.testkit.ts';
+import { finish } from '../steps.ts';
+import { translateRequest } from '../translate.ts';
+import { eventsOf } from './sdk.testkit.ts';
+
+const responses = formats['openai-responses'];
+const decode = (body: JsonObject): Conversation => responses.decodeRequest(deepFreeze({ model: 'm', ...body }));
+
+const MODELS: Readonly<Partial<Record<FormatName, string>>> = {
+  'openai-chat': 'gpt-5',
+  'anthropic-messages': 'claude-sonnet-4-5',
+  gemini: 'gemini-3-pro',
+};
+function sent(upstream: FormatName, body: JsonObject, client: FormatName = 'openai-responses') {
+  return finish(
+    translateRequest(deepFreeze({ model: 'm', ...body }), {
+      client: formats[client],
+      upstream: formats[upstream],
+      target: requestTarget({ model: MODELS[upstream] ?? 'gpt-5.4', strict: false }),
+      reply: replyContext(),
+    }),
+  );
+}
+const faultOf = (work: () => unknown): RequestFault => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RequestFault) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+const user = (content: unknown) => ({ role: 'user', content });
+const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' };
+const output = { type: 'function_call_output', call_id: 'c1', output: 'done' };
+const signed = (encrypted_content: string) => ({ type: 'reasoning', summary: [], encrypted_content });
+const claude = writeEnvelope({ kind: 'thinking', maker: 'claude', signature: 'c2ln', text: 'Hm.' });
+const gemini = writeEnvelope({ kind: 'signature', maker: 'gemini', signature: 'Z2Vt', of: 'call' });
+
+describe('the items of a request', () => {
+  it('become turns: a run of the assistant is one, and so is a run of outputs', () => {
+    const { turns } = decode({
+      instructions: 'Be brief.',
+      input: [
+        user('Hi'),
+        { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'Wait.' }] },
+        call,
+        { ...call, call_id: 'c2', namespace: 'ns' },
+        output,
+        { ...output, call_id: 'c2', output: [{ type: 'input_text', text: 'x' }] },
+        { role: 'developer', content: 'Go on.' },
+      ],
+    });
+    expect(turns).toEqual([
+      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+      { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', text: 'Wait.', phase: 'commentary' },
+          { type: 'tool_call', id: 'c1', name: 'f', arguments: '{"a":1}' },
+          { type: 'tool_call', id: 'c2', name: 'f', namespace: 'ns', arguments: '{"a":1}' },
+        ],
+      },
+      {
+        role: 'tool',
+        parts: [
+          { type: 'tool_result', callId: 'c1', content: [{ type: 'text', text: 'done' }] },
+          { type: 'tool_result', callId: 'c2', content: [{ type: 'text', text: 'x' }] },
+        ],
+      },
+      { role: 'system', parts: [{ type: 'text', text: 'Go on.' }] },
+    ]);
+  });
+
+  it.each<[string, unknown[], string]>([
+    ['an output without its call', [user('Hi'), output], 'input[1].call_id'],
+    ['a call without an output before the next message', [call, user('Hi')], 'input[0]'],
+    ['a reference to an item that is not kept', [{ type: 'item_reference', id: 'msg_1' }], 'input[0].id'],
+    ['a reference without a type', [{ id: 'msg_1' }], 'input[0].id'],
+    ['a compaction of another provider', [{ type: 'compaction', encrypted_content: 'gAAA' }], 'input[0]'],
+    ['an unknown role', [{ role: 'critic', content: 'x' }], 'input[0].role'],
+    [
+      'an image that is no address',
+      [user([{ type: 'input_image', image_url: 'cat' }])],
+      'input[0].content[0].image_url',
+    ],
+  ])('are refused with their place: %s', (_, input, param) => {
+    expect(faultOf(() => decode({ input })).param).toBe(param);
+  });
+
+  it.each(['background', 'conversation', 'prompt', 'previous_response_id'])(
+    'cannot need what only their own API keeps: %s',
+    (field) => {
+      expect(faultOf(() => sent('gemini', { input: 'x', [field]: field === 'background' ? true : 'x' }))).toMatchObject(
+        {
+          code: 'unsupported_parameter',
+          param: field,
+        },
+      );
+    },
+  );
+});
+
+describe('signatures', () => {
+  const turns = [user('Hi'), signed(claude), signed(gemini), call, output];
+
+  it('of Claude reach Claude, and those of Gemini do not', () => {
+    const { body, losses } = sent('anthropic-messages', { input: turns, max_output_tokens: 100 });
+    expect(body.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, { type: 'tool_use' }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1' }] },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('Z2Vt');
+    expect(losses.map(({ param }) => param)).toContain('input[3]');
+  });
+
+  it('of Gemini reach Gemini, and those of Claude do not', () => {
+    const { body } = sent('gemini', { input: turns });
+    expect(JSON.stringify(body)).toContain('"thoughtSignature":"Z2Vt"');
+    expect(JSON.stringify(body)).not.toContain('c2ln');
+  });
+
+  it('of no other maker reach OpenAI, in a body that passes through', () => {
+    const input = [...turns.slice(0, 2), signed('gAAAA-of-openai'), ...turns.slice(2)];
+    const text = JSON.stringify({ input });
+    const cleaning = responses.clean?.(
+      {
+        has: (key) => key === 'input',
+        value: () => input,
+        contains: (part) => text.includes(part),
+        mayMatch: () => true,
+      },
+      requestTarget(),
+    );
+    expect(cleaning?.edits).toMatchObject([
+      { path: ['input'], value: [user('Hi'), signed('gAAAA-of-openai'), call, output] },
+    ]);
+    expect(cleaning?.losses.map(({ param }) => param)).toEqual(['input[1]', 'input[3]']);
+  });
+
+  it('of OpenAI go from its reply to a Messages client and back', () => {
+    const events = responses.decodeReply(
+      {
+        id: 'resp_1',
+        status: 'completed',
+        output: [
+          { ...signed('gAAAA'), summary: [{ type: 'summary_text', text: 'Well.' }] },
+          { type: 'message', content: [{ type: 'output_text', text: 'Yes.' }] },
+        ],
+      },
+      replyContext(),
+    );
+    const { content } = formats['anthropic-messages'].encodeReply(events, clientContext({ strict: false }));
+    const messages = [user('Hi'), { role: 'assistant', content }, user('Sure?')];
+    const { body } = sent('openai-responses', { max_tokens: 100, messages }, 'anthropic-messages');
+    expect(body.input).toEqual([
+      { type: 'message', role: 'user', content: 'Hi' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Well.' }], encrypted_content: 'gAAAA' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] },
+      { type: 'message', role: 'user', content: 'Sure?' },
+    ]);
+  });
+});
+
+describe('tools', () => {
+  const tools = [
+    { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f', parameters: {} }] },
+    { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+    { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+  ];
+  const declared = { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'g' }] };
+  const found = [
+    { type: 'tool_search_call', call_id: 's1', execution: 'client', arguments: { query: 'x' } },
+    { type: 'tool_search_output', call_id: 's1', execution: 'client', tools: [{ type: 'function', name: 'h' }] },
+  ];
+  const body = { tools, input: [declared, user('Hi'), ...found], max_output_tokens: 100 };
+
+  it('are those of the body, of items and of searches, under names that other APIs take', () => {
+    const names = (sent('anthropic-messages', body).body.tools as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(['ns__f', 'patch', 'tool_search', 'g', 'h']);
+    const { tools: onChat } = sent('openai-chat', body).body;
+    expect(onChat).toMatchObject([
+      { function: { name: 'ns__f' } },
+      { custom: { name: 'patch', format: { type: 'grammar', grammar: { syntax: 'lark' } } } },
+      { function: { name: 'tool_search' } },
+      { function: { name: 'g' } },
+      { function: { name: 'h' } },
+    ]);
+  });
+
+  it('are called as the caller knows them', () => {
+    const { echo } = sent('gemini', body);
+    const client = clientContext({ id: 'resp_0', echo });
+    const called = (name: string, args: string) => ({
+      type: 'tool_call' as const,
+      id: `c_${name}`,
+      name,
+      arguments: args,
+    });
+    const events = toEvents({
+      id: 'r',
+      model: 'm',
+      usage: { input: 1, output: 1, total: 2 },
+      choices: [{ finish: 'tool_calls', blocks: [called('ns__f', '{}'), called('tool_search', '{"query":"y"}')] }],
+    });
+    expect(responses.encodeReply(events, client).output).toMatchObject([
+      { type: 'function_call', namespace: 'ns', name: 'f', arguments: '{}', status: 'completed' },
+      { type: 'tool_search_call', execution: 'client', arguments: { query: 'y' } },
+    ]);
+    const custom = events.map((event) =>
+      event.type === 'tool_call' ? { ...event, name: 'patch', custom: true } : event,
+    );
+    const streamed = eventsOf(responses.encodeStream(client).push(custom));
+    expect(streamed.filter(({ type }) => type === 'response.custom_tool_call_input.done')).toHaveLength(2);
+  });
+
+  it.each([
+    [{ type: 'namespace', name: 'n'.repeat(60), tools: [{ type: 'function', name: 'long' }] }, 64],
+    [{ type: 'namespace', name: 'a', tools: [{ type: 'function', name: 'b' }] }, 13],
+  ])('get another name if the joined one is too long or taken', (namespace, length) => {
+    const taken = { type: 'function', name: 'a__b' };
+    const encoded = sent('openai-chat', { input: 'x', tools: [taken, namespace] }).body.tools as {
+      function: { name: string };
+    }[];
+    expect(encoded[1]?.function.name).toHaveLength(length);
+    expect(encoded[1]?.function.name).toMatch(/_[0-9a-f]{8}$/);
+  });
+});
+
+describe('a request of another API for a server of this one', () => {
+  it('is written with what this API demands, and the rest is reported', () => {
+    const { body, losses } = sent(
+      'openai-responses',
+      {
+        messages: [{ role: 'system', content: 'S' }, user('Hi')],
+        tools: [{ type: 'function', function: { name: 'f' } }],
+        tool_choice: { type: 'function', function: { name: 'f' } },
+        max_tokens: 5,
+        seed: 1,
+        stop: ['x'],
+        reasoning_effort: 'high',
+        prompt_cache_key: 'k',
+      },
+      'openai-chat',
+    );
+    expect(body).toMatchObject({
+      model: 'gpt-5.4',
+      input: [
+        { type: 'message', role: 'developer', content: 'S' },
+        { type: 'message', role: 'user', content: 'Hi' },
+      ],
+      tools: [{ type: 'function', name: 'f', strict: false, parameters: { type: 'object' } }],
+      tool_choice: { type: 'function', name: 'f' },
+      max_output_tokens: 16,
+      reasoning: { effort: 'high', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      store: false,
+      prompt_cache_key: 'k',
+    });
+    expect(losses.map(({ action, param }) => `${action} ${param}`).toSorted()).toEqual([
+      'clamped max_tokens',
+      'dropped seed',
+      'dropped stop',
+    ]);
+  });
+});

@@ -1,0 +1,32 @@
+import OpenAI from 'openai';
+import type { JsonObject } from '../conversation.ts';
+
+/** The response that OpenAI's own client assembles from a stream: its accumulator, an injected transport, no socket. */
+export async function accumulated(sse: string): Promise<JsonObject> {
+  const client = new OpenAI({
+    apiKey: 'test',
+    maxRetries: 0,
+    fetch: () => Promise.resolve(new Response(sse, { headers: { 'content-type': 'text/event-stream' } })),
+  });
+  const response = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+  return JSON.parse(JSON.stringify(response)) as JsonObject;
+}
+
+/** What the SDK adds for callers that gave it a schema, or that read only text. */
+export function withoutHelpers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutHelpers);
+  if (typeof value !== 'object' || value === null) return value;
+  const added = new Set(['parsed', 'parsed_arguments', 'output_text', 'output_parsed']);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => (added.has(key) ? [] : [[key, withoutHelpers(inner)]])),
+  );
+}
+
+/** The data of each event of a stream. */
+export function eventsOf(sse: string): JsonObject[] {
+  return sse
+    .split('\n\n')
+    .map((record) => record.slice(record.indexOf('data: ') + 6))
+    .filter((data) => data.startsWith('{'))
+    .map((data) => JSON.parse(data) as JsonObject);
+}

@@ -1,0 +1,106 @@
+import { writeEnvelope } from '../../src/formats/envelope.ts';
+import { members, repeat, text, type Json } from './repeat.ts';
+import { SCHEMAS } from './schema-shapes.ts';
+
+const USER = { role: 'user', content: 'x' };
+const ask = (input: unknown, more: object = {}): Json => ({ model: 'm', input, ...more });
+const call = (at: number, more: object = {}) => ({
+  type: 'function_call',
+  call_id: `c${at}`,
+  name: 'f',
+  arguments: '{}',
+  ...more,
+});
+const output = (at: number, content: unknown = 'r') => ({
+  type: 'function_call_output',
+  call_id: `c${at}`,
+  output: content,
+});
+const tool = (at: number, more: object = {}) => ({ type: 'function', name: `f${at}`, parameters: {}, ...more });
+const enveloped = (at: number) => ({
+  type: 'reasoning',
+  summary: [],
+  encrypted_content: writeEnvelope({ kind: 'thinking', maker: 'claude', signature: `${at}`, text: 't' }),
+});
+const words = { type: 'input_text', text: 'x' };
+
+/** Bodies of POST /v1/responses. */
+export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'top-level keys': (bytes) =>
+    ask(
+      'x',
+      members(bytes, (at) => [`k${at}`, 1]),
+    ),
+  'one long key': (bytes) => ask('x', { [text(bytes, 'a.[')]: 1 }),
+  'one long input': (bytes) => ask(text(bytes)),
+  messages: (bytes) => ask(repeat(bytes, () => USER)),
+  'messages of parts': (bytes) => ask([{ role: 'user', content: repeat(bytes, () => words) }]),
+  'system and user in turn': (bytes) =>
+    ask(repeat(bytes, (at) => (at % 2 === 0 ? { role: 'developer', content: 'x' } : USER))),
+  'messages of the assistant': (bytes) => ask([USER, ...repeat(bytes, () => ({ role: 'assistant', content: 'x' }))]),
+  'unknown fields of messages': (bytes) => ask(repeat(bytes, (at) => ({ ...USER, [`x${at}`]: 1 }))),
+  'unknown items': (bytes) => ask([USER, ...repeat(bytes, (at) => ({ type: `t${at}` }))]),
+  'unknown parts': (bytes) => ask([{ role: 'user', content: repeat(bytes, (at) => ({ type: `t${at}` })) }]),
+  'calls and outputs in turn': (bytes) => ask(repeat(bytes, (at) => (at % 2 === 0 ? call(at) : output(at - 1)))),
+  'calls, then their outputs': (bytes) => {
+    const calls = repeat(bytes / 2, (at) => call(at));
+    return ask([...calls, ...calls.map((_, at) => output(at))]);
+  },
+  'calls, then their outputs in reverse order': (bytes) => {
+    const calls = repeat(bytes / 2, (at) => call(at));
+    return ask([...calls, ...calls.map((_, at) => output(calls.length - 1 - at))]);
+  },
+  'calls without outputs': (bytes) => ask([...repeat(bytes, (at) => call(at)), USER]),
+  'one output again and again': (bytes) => ask([call(0), ...repeat(bytes, () => output(0))]),
+  'an output of parts': (bytes) =>
+    ask([
+      call(0),
+      output(
+        0,
+        repeat(bytes, () => words),
+      ),
+    ]),
+  'signed calls': (bytes) =>
+    ask(
+      repeat(bytes, (at) =>
+        at % 2 === 0
+          ? {
+              type: 'reasoning',
+              summary: [],
+              encrypted_content: writeEnvelope({ kind: 'signature', maker: 'gemini', signature: 's', of: 'call' }),
+            }
+          : call(at),
+      ),
+    ),
+  'reasoning in envelopes': (bytes) => ask([USER, ...repeat(bytes, enveloped)]),
+  'reasoning of OpenAI': (bytes) =>
+    ask([USER, ...repeat(bytes, () => ({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }))]),
+  'summaries of many parts': (bytes) =>
+    ask([USER, { type: 'reasoning', summary: repeat(bytes, () => ({ type: 'summary_text', text: 'x' })) }]),
+  tools: (bytes) => ask('x', { tools: repeat(bytes, (at) => tool(at)) }),
+  'unknown tools': (bytes) => ask('x', { tools: repeat(bytes, (at) => ({ type: `t${at}` })) }),
+  'unknown fields of tools': (bytes) => ask('x', { tools: repeat(bytes, (at) => tool(at, { [`x${at}`]: 1 })) }),
+  namespaces: (bytes) =>
+    ask('x', { tools: repeat(bytes, (at) => ({ type: 'namespace', name: `n${at}`, tools: [tool(at)] })) }),
+  'one namespace of many tools': (bytes) =>
+    ask('x', { tools: [{ type: 'namespace', name: 'n', tools: repeat(bytes, (at) => tool(at)) }] }),
+  'calls in namespaces without tools': (bytes) =>
+    ask(repeat(bytes, (at) => (at % 2 === 0 ? call(at, { namespace: `n${at}` }) : output(at - 1)))),
+  'additional tools': (bytes) =>
+    ask([...repeat(bytes, (at) => ({ type: 'additional_tools', role: 'developer', tools: [tool(at)] })), USER]),
+  'allowed tools': (bytes) =>
+    ask('x', {
+      tools: [tool(0)],
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'auto',
+        tools: repeat(bytes, (at) => ({ type: 'function', name: `f${at}` })),
+      },
+    }),
+  ...Object.fromEntries(
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      `a schema: ${name}`,
+      (bytes: number) => ask('x', { text: { format: { type: 'json_schema', name: 'n', schema: schema(bytes) } } }),
+    ]),
+  ),
+};
