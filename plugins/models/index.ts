@@ -1,5 +1,6 @@
 import { definePlugin, GatewayError, type Exchange, type ModelDirectory, type Reply } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
+import { toCodexList } from './codex.ts';
 import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
 /** Lists the models that a caller may use. Sends nothing upstream. */
@@ -33,8 +34,12 @@ const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name
 function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
   const page = isAnthropic(exchange) ? readPage(query) : undefined;
   const models = directory.list(exchange);
-  return page ? toAnthropicPage(models, page) : toOpenAiList(models);
+  if (page) return toAnthropicPage(models, page);
+  return isCodex(query) ? toCodexList(models) : toOpenAiList(models);
 }
+
+/** Codex appends its version to the path of the list. */
+const isCodex = (query: string): boolean => new URLSearchParams(query).has('client_version');
 
 function retrieve(directory: ModelDirectory, exchange: Exchange): object {
   const id = exchange.request.params['id'] ?? '';
