@@ -64,12 +64,21 @@ export default definePlugin({
 function resolveAlias(exchange: Exchange, aliases: AliasDirectory): void {
   const { body } = exchange.request;
   const model = body?.string('model');
-  const alias = model === undefined ? undefined : aliases.find(exchange.caller, model);
+  const alias = model === undefined ? undefined : findAlias(model, exchange, aliases);
   if (!body || !alias) return;
   exchange.alias = alias;
   const { name, target } = alias;
   if (target !== undefined)
     exchange.request.body = body.edit([{ path: ['model'], value: target, source: `alias ${name}` }]);
+}
+
+/** Claude Code writes it behind the name of a model whose longer context window the user has chosen. */
+const LONG_CONTEXT = '[1m]';
+
+function findAlias(model: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
+  const isLong = model.endsWith(LONG_CONTEXT) && operation?.format.name === 'anthropic-messages';
+  const alias = aliases.find(caller, isLong ? model.slice(0, -LONG_CONTEXT.length) : model);
+  return alias && isLong ? { ...alias, longContext: true } : alias;
 }
 
 /** The reply names the model as the request did. A header of the reply names the real one. */

@@ -27,7 +27,9 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const origins = new Origins();
   const read = client.decodeRequest(body, origins);
   yield;
-  const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
+  // A body that stays in its format keeps what only this format has.
+  const portable = client === upstream ? undefined : client.toPortable?.(read, origins);
+  const { conversation, losses } = portable ?? { conversation: read, losses: NOTHING };
   const callerOf = (located: Conversation): CallerBody => ({ client, body, conversation: read, located, origins });
   const encoded = yield* withCallerPaths(upstream.encodeInSteps(change(conversation), target, reply), () =>
     callerOf(conversation),

@@ -89,6 +89,8 @@ export interface UsedAlias {
   readonly config: string | undefined;
   /** The caller's key lists the alias, and may use what it stands for through it. */
   readonly granted: boolean;
+  /** The request names it with the suffix `[1m]`: it asks for the longer context window of the model. */
+  readonly longContext?: boolean;
 }
 
 /** The version of a prompt that a request uses. */

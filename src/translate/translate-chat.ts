@@ -3,13 +3,28 @@ import { translatingReader, type Translation } from '../formats/streams/readers.
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
+import { LongUsers } from './long-users.ts';
 import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
 import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  return job.upstream === job.operation.format ? passThrough(job) : yield* translate(job);
+  return job.upstream === job.operation.format && !isOfOtherModel(job) ? passThrough(job) : yield* translate(job);
+}
+
+/**
+ * True for a body that the caller wrote for another model than the target's, and that this one would refuse. Callers write
+ * for the model that they name; only an alias or an override sends another one.
+ */
+export function isOfOtherModel({
+  exchange,
+  attempt: { body, target },
+  resolved,
+  upstream,
+}: Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'upstream'>): boolean {
+  if (!exchange.alias && target.overrideParams?.['model'] === undefined) return false;
+  return upstream.misfits?.(searchable(body), { model: resolved.model }) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
@@ -76,7 +91,9 @@ function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;
   const reply = replyContext(resolved);
   const target = encodingTarget(job);
+  const users = new LongUsers(resolved.format, operation.format.clientPaths?.('user')[0] ?? 'user');
   const encoded = yield* translateRequest(yield* wholeBody(job), {
+    change: (conversation) => users.shorten(conversation),
     client: operation.format,
     upstream,
     target,
@@ -86,7 +103,7 @@ function* translate(job: Job): Steps<Prepared> {
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {
-    losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
+    losses: [...encoded.losses, ...users.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),

@@ -29,8 +29,14 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude has no participant names');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
-      if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
-      else {
+      if (staysInPlace(turn, messages, context)) {
+        if (context.facts.systemTurns) add(messages, 'system', blocks);
+        else {
+          context.losses.downgraded(path, 'this model has no system turns: sent as text of the user');
+          if (!blocks.every(isText)) context.losses.dropped(path, 'this model takes no changes of tools between turns');
+          add(messages, 'user', reminders(blocks));
+        }
+      } else {
         if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
         append(system, blocks);
       }
@@ -54,6 +60,14 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
 }
+
+/** Texts of the system as Claude Code writes them into a user's turn, for models without system turns. */
+const reminders = (blocks: readonly WireBlock[]): WireBlock[] =>
+  blocks.flatMap((block) => {
+    const text = stringOf(block.text);
+    if (block.type !== 'text' || text === undefined) return [];
+    return [{ ...block, text: `<system-reminder>\n${text}\n</system-reminder>` }];
+  });
 
 /**
  * The user's message about actions of computer use that have no result yet. The API demands a result for each call

@@ -102,6 +102,8 @@ export function unreadable(what: string): UpstreamFailure {
   return { status: 502, message: `The upstream sent ${what}.`, kind: 'unreadable_reply' };
 }
 
+const THREAD_REFUSED = 'thread_unsupported_request';
+
 /**
  * Anthropic's error body (docs/protocols/errors.md#anthropic-errors). `request_id` is the id of the request in this gateway: clients
  * quote it to their operator.
@@ -110,6 +112,8 @@ export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
     ...(error.param && { param: error.param }),
+    // The API lists the fields here, and SDKs send the request again without them.
+    ...(error.code === THREAD_REFUSED && error.param && { unsupported: [error.param] }),
   };
   const body = {
     type: 'error',
