@@ -172,6 +172,12 @@ describe('a key that lists an alias', () => {
     expect(text).not.toContain('openai/gpt-4o');
   });
 
+  it('refuses a client of the Messages API with the status that Claude Code expects for a model', async () => {
+    const { response, text } = await ask({ model: 'claude-gw-5', id: 'alone', path: '/v1/messages' });
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([400, 'false']);
+    expect(text).toContain('"type":"invalid_request_error"');
+  });
+
   it('may use the alias of a target that it may use, without listing it', async () => {
     expect((await ask({ model: 'claude-gw-5', id: 'other' })).response.status).toBe(200);
     expect((await ask({ model: 'fast', id: 'other' })).response.status).toBe(403);

@@ -29,14 +29,8 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude has no participant names');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
-      if (staysInPlace(turn, messages, context)) {
-        if (context.facts.systemTurns) add(messages, 'system', blocks);
-        else {
-          context.losses.downgraded(path, 'this model has no system turns: sent as text of the user');
-          if (!blocks.every(isText)) context.losses.dropped(path, 'this model takes no changes of tools between turns');
-          add(messages, 'user', reminders(blocks));
-        }
-      } else {
+      if (staysInPlace(turn, messages, context)) addInPlace(messages, blocks, path, context);
+      else {
         if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
         append(system, blocks);
       }
@@ -59,6 +53,18 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
  */
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
+}
+
+function addInPlace(
+  messages: WireMessage[],
+  blocks: readonly WireBlock[],
+  path: BodyPlace,
+  { facts, losses }: RequestContext,
+): void {
+  if (facts.systemTurns) return add(messages, 'system', [...blocks]);
+  losses.downgraded(path, 'this model has no system turns: sent as text of the user');
+  if (!blocks.every(isText)) losses.dropped(path, 'this model takes no changes of tools between turns');
+  add(messages, 'user', reminders(blocks));
 }
 
 /** Texts of the system as Claude Code writes them into a user's turn, for models without system turns. */

@@ -118,16 +118,27 @@ export function encodeError(error: ClientError): ErrorReply {
   const body = {
     type: 'error',
     error: {
-      type: clientType(error),
+      type: error.code === DENIED_MODEL ? 'invalid_request_error' : clientType(error),
       message: error.message,
       ...(Object.keys(details).length > 0 && { details }),
     },
     request_id: error.requestId,
   };
-  return { status: isOverload(error) ? 529 : error.status, body };
+  return { status: clientStatus(error), body };
 }
 
-/** An overloaded upstream is 529 on this API, whatever the upstream's own status was (docs/protocols/errors.md#overload). */
+/**
+ * An overloaded upstream is 529 on this API, whatever the upstream's own status was (docs/protocols/errors.md#overload). A model
+ * that the key may not use is 400, as the contract between Claude Code and gateways says: 403 is for the whole account
+ * (docs/protocols/errors.md#denied-model).
+ */
+function clientStatus(error: ClientError): number {
+  if (isOverload(error)) return 529;
+  return error.code === DENIED_MODEL ? 400 : error.status;
+}
+
+const DENIED_MODEL = 'model_not_allowed';
+
 function isOverload({ status, type, code }: ClientError): boolean {
   return status === 503 && (code === 'overloaded' || type === 'overloaded_error');
 }
