@@ -11,6 +11,7 @@ const needs = {
   health: {},
   targets: {},
   models: {},
+  aliases: {},
   prompts: {},
   translate: {},
   media: {},

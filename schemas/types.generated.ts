@@ -526,6 +526,7 @@ export interface CatalogFile {
    * The catalog entries.
    */
   providers: CatalogEntry[];
+  aliases?: Aliases;
   /**
    * Credentials that several entries share, by name. An entry takes one with `credentials: NAME` in place of its own field. Default: none.
    */
@@ -949,6 +950,47 @@ export interface SimulatorEntry {
    */
   connections?: number;
   timeouts?: Timeouts;
+}
+/**
+ * Further names of models, which requests write as `model`. The name is exact and case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
+ */
+export interface Aliases {
+  [k: string]: ModelAlias;
+}
+/**
+ * What an alias stands for: `target` or `config`, and what lists of models say about it.
+ */
+export interface ModelAlias {
+  /**
+   * The model: `@slug/model` of an entry of this file. It can be no other alias.
+   */
+  target?: string;
+  /**
+   * Id of the gateway config that requests for the alias use. Each of its targets must name its entry and its model.
+   */
+  config?: string;
+  /**
+   * Name in lists of models. Default: the alias.
+   */
+  display_name?: string;
+  /**
+   * Context window in tokens, in lists of models. Default: that of the target, if Gatehouse knows it.
+   */
+  context?: number;
+  /**
+   * Largest answer in tokens, in lists of models. Default: that of the target, if Gatehouse knows it.
+   */
+  max_output?: number;
+  /**
+   * Reasoning efforts that lists of models name, the first one as default. Default: those of the target, if Gatehouse knows them.
+   *
+   * @minItems 1
+   */
+  efforts?: ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[];
+  /**
+   * Lists of models leave the alias out. Requests may use it.
+   */
+  hidden?: boolean;
 }
 /**
  * One credential, in the field that entries would have.

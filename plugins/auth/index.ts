@@ -42,7 +42,9 @@ function findCaller(
   authorization: string | undefined,
 ): { caller: Caller; key: string } {
   const { request } = exchange;
-  const google = single(request.headers['x-goog-api-key'])?.split(/, */) ?? [];
+  const google = single(request.headers['x-goog-api-key'])?.split(/, */, MAX_WORDS + 1) ?? [];
+  if (google.length > MAX_WORDS)
+    throw new GatewayError('invalid_api_key', `x-goog-api-key has more than ${MAX_WORDS} keys.`);
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];
   let found: { caller: Caller; key: string } | undefined;
   let presented = false;

@@ -26,6 +26,7 @@ async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Se
   await runPlugin(config, {
     exchange,
     needs: {
+      aliases: { isEmpty: true },
       configs: {
         get: (id) => known.get(id),
         inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}`, deadlineMs }),

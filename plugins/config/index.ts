@@ -6,10 +6,13 @@ import {
   type Exchange,
   type GatewayConfig,
   namesOf,
+  type AliasDirectory,
   pathsOf,
+  type UsedAlias,
   type FieldNames,
   type Operation,
 } from '../../src/plugin/index.ts';
+import { withModelName } from './model-name.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -18,19 +21,21 @@ export default definePlugin({
   name: 'config',
   level: 'entry',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['configs', 'turns'],
+  needs: ['aliases', 'configs', 'turns'],
   requires: ['caller', 'body'],
   provides: ['config'],
   explain({ exchange }) {
-    const { config, strict, strictParams, startedAt, deadline } = exchange;
+    const { alias, config, strict, strictParams, startedAt, deadline } = exchange;
     if (!config) return undefined;
     // Rounded: both times have fractions of milliseconds.
     const deadlineMs = Math.round(deadline - startedAt);
     const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs };
-    return { does: describeSource(config, exchange), details };
+    const does = describeSource(config, exchange);
+    if (!alias) return { does, details };
+    return { does: `${does}; ${describeAlias(alias)}`, details: { ...details, alias: alias.name } };
   },
   create({ host }) {
-    const { configs, turns } = host;
+    const { aliases, configs, turns } = host;
     const names = new ConfigNames();
     const checkInTurn = async (chosen: GatewayConfig, exchange: Exchange): Promise<void> =>
       await turns.run(exchange, () => names.check(chosen, exchange));
@@ -38,16 +43,52 @@ export default definePlugin({
       const { exchange } = ctx;
       exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
       exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
+      if (!aliases.isEmpty) resolveAlias(exchange, aliases);
       exchange.config = chooseConfig(exchange, configs);
       exchange.deadline = deadlineOf(exchange, exchange.config);
       const { config: chosen } = exchange;
-      const goOn = (): Promise<void> => configs.run(chosen, ctx).then(next);
+      const run = (): Promise<void> => configs.run(chosen, ctx).then(next);
+      const { alias } = exchange;
+      const goOn = alias ? (): Promise<void> => run().then(() => nameModel(exchange, alias)) : run;
       if (turns.isHeavy(exchange.request.bodyBytes)) return checkInTurn(chosen, exchange).then(goOn);
       names.check(chosen, exchange);
       return goOn();
     };
   },
 });
+
+/**
+ * Puts the target of an alias into the body. Everything after this plugin sees the target as if the caller had written it.
+ * An alias of a config stays in the body: each target of its config names a model in its place.
+ */
+function resolveAlias(exchange: Exchange, aliases: AliasDirectory): void {
+  const { body } = exchange.request;
+  const model = body?.string('model');
+  const alias = model === undefined ? undefined : findAlias(model, exchange, aliases);
+  if (!body || !alias) return;
+  exchange.alias = alias;
+  const { name, target } = alias;
+  if (target !== undefined)
+    exchange.request.body = body.edit([{ path: ['model'], value: target, source: `alias ${name}` }]);
+}
+
+/** Claude Code writes it behind the name of a model whose longer context window the user has chosen. */
+const LONG_CONTEXT = '[1m]';
+
+function findAlias(model: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
+  const isLong = model.endsWith(LONG_CONTEXT) && operation?.format.name === 'anthropic-messages';
+  const alias = aliases.find(caller, isLong ? model.slice(0, -LONG_CONTEXT.length) : model);
+  return alias && isLong ? { ...alias, longContext: true } : alias;
+}
+
+/** The reply names the model as the request did. A header of the reply names the real one. */
+function nameModel(exchange: Exchange, { name }: UsedAlias): void {
+  const { reply } = exchange;
+  if (reply && reply.status < 300) reply.body = withModelName(reply.body, name);
+}
+
+const describeAlias = ({ name, target, config }: UsedAlias): string =>
+  `the model ${name} is an alias of ${target ?? `the config ${config}`}`;
 
 /** A stored config's deadline replaces the server's. The caller (by header or inline config) can only shorten it. */
 function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: GatewayConfig): number {
@@ -69,13 +110,38 @@ function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: 
  */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
   const requested = exchange.request.header('config');
+  const { alias } = exchange;
+  if (alias?.config !== undefined) return ofAlias({ ...alias, config: alias.config }, exchange, configs);
   if (requested !== undefined)
     return isInline(requested) ? inline(requested, exchange, configs) : named(requested, exchange, configs);
   const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
 }
 
-function describeSource({ id }: GatewayConfig, { request, caller }: Exchange): string {
+/** The config that an alias stands for. The key needs it in its `configs`, or the alias in its `models`. */
+function ofAlias(
+  { name, config: id, granted }: UsedAlias & { readonly config: string },
+  { caller, request }: Exchange,
+  configs: ConfigDirectory,
+): GatewayConfig {
+  const requested = request.header('config');
+  if (!granted && !allows(caller, id))
+    throw new GatewayError('model_not_allowed', `This key may not use the model ${JSON.stringify(name)}.`, {
+      param: 'model',
+    });
+  if (requested !== undefined && requested !== id)
+    throw new GatewayError(
+      'provider_conflict',
+      `The model ${JSON.stringify(name)} stands for another gateway config than ${request.headerName('config')} names.`,
+      { param: 'model' },
+    );
+  const config = configs.get(id);
+  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
+  return config;
+}
+
+function describeSource({ id }: GatewayConfig, { alias, request, caller }: Exchange): string {
+  if (alias?.config !== undefined) return `${id}, by the alias ${alias.name}`;
   if (id === '') return 'none: the request itself names its target';
   if (request.header('config') !== undefined) return `${id}, by ${request.headerName('config')}`;
   return id === caller?.defaultConfig ? `${id}, the default of key ${caller.keyId}` : `${id}, the server's default`;

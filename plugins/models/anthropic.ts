@@ -1,4 +1,4 @@
-import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
+import { compareModelIds, GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
 /** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
 export interface ModelPage {
@@ -50,7 +50,11 @@ export function toAnthropicPage(
 ): object {
   // The gateway knows no lifecycle: every model counts as active.
   const known = !lifecycle || lifecycle.includes('active') ? models : [];
-  const rest = known.filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));
+  const rest = known.filter(
+    ({ id }) =>
+      (after === undefined || compareModelIds(id, after) > 0) &&
+      (before === undefined || compareModelIds(id, before) < 0),
+  );
   const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit);
   return {
     data: page.map(toAnthropicModel),
@@ -61,7 +65,7 @@ export function toAnthropicPage(
 }
 
 /** Values that the API uses for unknown facts: a date at the epoch, and null. */
-export const toAnthropicModel = ({ id, name }: ListedModel): object => ({
+export const toAnthropicModel = ({ id, name, context, maxOutput }: ListedModel): object => ({
   type: 'model',
   id,
   display_name: name,
@@ -70,7 +74,7 @@ export const toAnthropicModel = ({ id, name }: ListedModel): object => ({
   deprecated_at: null,
   retires_at: null,
   line: null,
-  max_input_tokens: null,
-  max_tokens: null,
+  max_input_tokens: context ?? null,
+  max_tokens: maxOutput ?? null,
   capabilities: null,
 });

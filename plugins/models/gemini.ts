@@ -43,11 +43,13 @@ const METHODS: Readonly<Partial<Record<ListedModel['tasks'][number], readonly st
   embeddings: ['embedContent', 'batchEmbedContents'],
 };
 
-/** Limits in tokens are left out: the gateway does not know them for most models. */
-export const toGeminiModel = ({ id, name, tasks }: ListedModel): object => ({
+/** Limits in tokens are left out for models whose limits the gateway does not know. */
+export const toGeminiModel = ({ id, name, tasks, context, maxOutput }: ListedModel): object => ({
   name: `models/${id}`,
   baseModelId: id,
   version: '',
   displayName: name,
+  ...(context !== undefined && { inputTokenLimit: context }),
+  ...(maxOutput !== undefined && { outputTokenLimit: maxOutput }),
   supportedGenerationMethods: tasks.flatMap((task) => METHODS[task] ?? []),
 });

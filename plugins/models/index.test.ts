@@ -76,7 +76,7 @@ describe('pages', () => {
             if (cursor === 'after_id') seen.push(...found);
             else if (at === null) {
               // Backwards paging begins at the end, which a first page does not know.
-              at = '\u{10ffff}';
+              at = '@\u{10ffff}';
               continue;
             } else seen.unshift(...found);
             if (!page.has_more) break;

@@ -7,6 +7,7 @@ import {
   type Reply,
 } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
+import { toCodexList } from './codex.ts';
 import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
 import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
@@ -59,7 +60,7 @@ const FORMS: Readonly<Partial<Record<string, Forms>>> = {
   },
 };
 
-const OPENAI: Forms = { page: () => toOpenAiList, model: toOpenAiModel };
+const OPENAI: Forms = { page: (query) => (isCodex(query) ? toCodexList : toOpenAiList), model: toOpenAiModel };
 
 /** The operation's format is the client's API. */
 const formsOf = ({ operation }: Exchange): Forms => FORMS[operation?.format.name ?? ''] ?? OPENAI;
@@ -68,6 +69,9 @@ function list(directory: ModelDirectory, exchange: Exchange, query: string): obj
   const page = formsOf(exchange).page(query);
   return page(directory.list(exchange));
 }
+
+/** Codex appends its version to the path of the list. */
+const isCodex = (query: string): boolean => new URLSearchParams(query).has('client_version');
 
 function retrieve(directory: ModelDirectory, exchange: Exchange): object {
   const id = exchange.request.params['id'] ?? '';

@@ -1,5 +1,6 @@
 import type { Caller } from '../plugin/index.ts';
 import { FieldRules } from './fields/field-rules.ts';
+import type { AliasNames } from './aliases.ts';
 import { Globs } from './globs.ts';
 
 /** The permissions of a key, compiled. A missing list allows everything. */
@@ -8,11 +9,19 @@ export class Access {
   /** Patterns that begin with `@`, which are matched against `@slug/model`. */
   readonly #placedModels: Globs | undefined;
   readonly #bareModels: Globs | undefined;
+  /** Aliases that the key lists by name. */
+  readonly #aliases: ReadonlySet<string>;
 
   /** Undefined: every field may be sent. */
   readonly fields: FieldRules | undefined;
 
-  constructor({ providers, models, fields }: Pick<Caller, 'providers' | 'models' | 'fields'>) {
+  /** The name of an alias in `models` allows the alias alone, not a model of the same name at an entry. */
+  constructor(
+    { providers, models: listed, fields }: Pick<Caller, 'providers' | 'models' | 'fields'>,
+    aliases: AliasNames = NO_ALIASES,
+  ) {
+    const models = listed?.filter((name) => !aliases.has(name));
+    this.#aliases = new Set(listed?.filter((name) => aliases.has(name)));
     this.fields = fields && new FieldRules(fields, 'This key');
     this.#providers = providers && new Globs(providers);
     this.#placedModels = models && new Globs(models.filter((pattern) => pattern.startsWith('@')));
@@ -22,6 +31,11 @@ export class Access {
   /** False: every model may be used. */
   get limitsModels(): boolean {
     return this.#bareModels !== undefined;
+  }
+
+  /** True when the key lists the alias. A pattern lists none. */
+  allowsAlias(name: string): boolean {
+    return this.#aliases.has(name);
   }
 
   /** @param name `@slug`, or a provider's name for a request without the catalog */
@@ -36,16 +50,20 @@ export class Access {
   }
 }
 
+const NO_ALIASES: AliasNames = new Set<string>();
 const EVERYTHING = new Access({ providers: undefined, models: undefined });
 const known = new WeakMap<Caller, Access>();
 
-/** A caller is the key's entry in the snapshot, the same object for every request, so its patterns are compiled once. */
-export function accessOf(caller: Caller | undefined): Access {
+/**
+ * A caller is the key's entry in the snapshot, the same object for every request, so its patterns are compiled once.
+ * @param aliases those of the catalog, which is part of the same snapshot
+ */
+export function accessOf(caller: Caller | undefined, aliases: AliasNames): Access {
   // No caller: the operator has taken `auth` out of the entry chain.
   if (!caller) return EVERYTHING;
   let access = known.get(caller);
   if (!access) {
-    access = new Access(caller);
+    access = new Access(caller, aliases);
     known.set(caller, access);
   }
   return access;

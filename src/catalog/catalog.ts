@@ -4,6 +4,7 @@ import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/inde
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
+import { compileAliases, type Alias } from './aliases.ts';
 import { FieldRules, compileFields } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
 import { InlineThinkers } from './inline-thinkers.ts';
@@ -33,6 +34,7 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly bySlug: ReadonlyMap<string, CatalogEntry>;
   readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
+  readonly aliases: ReadonlyMap<string, Alias>;
   /**
    * Starts the services that entries need (the simulator in this process). Awaited before the snapshot goes live.
    * @param which Default: all.
@@ -64,6 +66,7 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
   return {
     entries,
     bySlug,
+    aliases: compileAliases(file),
     byProvider: Map.groupBy(entries, ({ provider }) => provider.provider),
     async open(which = () => true) {
       await Promise.all(openable.filter(which).map((entry) => entry.open?.()));

@@ -11,11 +11,14 @@ interface Chosen {
   readonly access: Access;
 }
 
-/** Throws GatewayError `model_not_allowed`. */
-export function checkModel(model: string, { entry, place, access }: Chosen): void {
+/**
+ * Throws GatewayError `model_not_allowed`.
+ * @param granted the key may use the model in any case: an alias that it lists stands for it
+ */
+export function checkModel(model: string, { entry, place, access }: Chosen, granted = false): void {
   if (entry.models && !entry.models.matches(model))
     throw notAllowed(`${entry.name} does not serve the model ${quote(model)}.`);
-  if (!access.allowsModel(place, model))
+  if (!granted && !access.allowsModel(place, model))
     throw notAllowed(`This key may not use the model ${quote(model)} at ${entry.name}.`);
 }
 

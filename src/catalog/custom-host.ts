@@ -1,7 +1,7 @@
 import { GatewayError, type CustomHostSettings, type Exchange } from '../plugin/index.ts';
 import { createCustomHost } from '../providers/openai/index.ts';
 import { quote } from '../providers/model-name.ts';
-import { accessOf } from './access.ts';
+import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { Globs } from './globs.ts';
 
@@ -37,11 +37,11 @@ const MAX_HOSTNAME = 253;
 const known = new WeakMap<CustomHostSettings, AllowedHosts>();
 
 /** The upstream whose address a request sends in `x-gateway-custom-host`; undefined without the header. */
-export function customHost(exchange: Exchange): CatalogEntry | undefined {
+export function customHost(exchange: Exchange, access: Access): CatalogEntry | undefined {
   const address = exchange.request.header(HEADER);
   if (address === undefined) return undefined;
   const url = readAddress(address, exchange);
-  const settings = [exchange.caller?.customHosts, ofConfig(exchange)].find((each) => each && allows(each, url));
+  const settings = [exchange.caller?.customHosts, ofConfig(exchange, access)].find((each) => each && allows(each, url));
   if (!settings)
     throw new GatewayError(
       'provider_not_allowed',
@@ -52,8 +52,8 @@ export function customHost(exchange: Exchange): CatalogEntry | undefined {
 }
 
 /** For a key restricted to certain catalog entries, only its own `custom_hosts` counts, not the config's. */
-function ofConfig({ config, caller }: Exchange): CustomHostSettings | undefined {
-  return accessOf(caller).allowsProvider('openai') ? config?.customHosts : undefined;
+function ofConfig({ config }: Exchange, access: Access): CustomHostSettings | undefined {
+  return access.allowsProvider('openai') ? config?.customHosts : undefined;
 }
 
 function allows(settings: CustomHostSettings, url: URL): boolean {

@@ -2,12 +2,15 @@ import {
   GatewayError,
   type ConfigDirectory,
   type ErrorCode,
+  compareModelIds,
   type ListedModel,
   type ModelDirectory,
   type Caller,
   type Route,
 } from '../plugin/index.ts';
 import { accessOf, type Access } from './access.ts';
+import { ListedAliases, type AliasPlace } from './listed-aliases.ts';
+import { factsOf } from './listed-facts.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { isLocatable, tasksAt, type CatalogResolver } from './target-resolver.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
@@ -31,9 +34,10 @@ export function createModelDirectory(
   resolver: Pick<CatalogResolver, 'find'>,
 ): ModelDirectory {
   const inSettings = modelsNamedIn(configs);
+  const aliases = new ListedAliases(catalog, (id) => placesOf(configs.get(id)?.route, catalog));
   return {
     list({ caller }) {
-      const access = accessOf(caller);
+      const access = accessOf(caller, catalog.aliases);
       const entries = catalog.entries.filter(({ name }) => access.allowsProvider(name));
       const named = inSettings(caller);
       const listed = entries.flatMap((entry) =>
@@ -41,9 +45,10 @@ export function createModelDirectory(
           .filter((model) => isUsable(entry, model, access))
           .map((model) => toListed(entry, entry.name, model)),
       );
-      return listed.toSorted(byId);
+      return [...aliases.list(caller), ...listed].toSorted((one, other) => compareModelIds(one.id, other.id));
     },
     find(exchange, id) {
+      if (catalog.aliases.has(id)) return aliases.find(exchange.caller, id);
       try {
         const { entry, place, model } = resolver.find(exchange, id);
         return toListed(entry, place, model);
@@ -83,13 +88,8 @@ const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: 
   name: model,
   provider: provider.provider,
   tasks: tasksAt(provider, model),
+  ...factsOf(provider, model),
 });
-
-/** Sorts by code units: the order is the same on every system, and pagination relies on it. */
-function byId(a: ListedModel, b: ListedModel): number {
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
-}
 
 /** A model that the settings name in full, and its provider. */
 interface NamedModel {
@@ -112,6 +112,15 @@ function modelsNamedIn(
     const inKey = (caller?.models ?? []).filter((pattern) => pattern.startsWith('@') && !pattern.includes('*'));
     return [...inConfigs, ...inKey.flatMap((id) => toNamed(id, undefined))];
   };
+}
+
+/** The entries and models that the targets of a config name. */
+function placesOf(route: Route | undefined, { bySlug, byProvider }: Catalog): readonly AliasPlace[] {
+  return (route ? namedIn(route) : []).flatMap(({ place, model }) => {
+    const ofProvider = [...byProvider].find(([provider]) => provider === place)?.[1] ?? [];
+    const entry = place.startsWith('@') ? bySlug.get(place.slice(1)) : ofProvider[0];
+    return entry ? [{ entry, model }] : [];
+  });
 }
 
 function namedIn(route: Route): readonly NamedModel[] {

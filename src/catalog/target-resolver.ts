@@ -8,6 +8,7 @@ import {
   type ResolvedTarget,
   type Target,
   type TargetResolver,
+  type UsedAlias,
 } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
@@ -105,7 +106,16 @@ export class CatalogResolver implements TargetResolver {
   }
 
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
-    const access = accessOf(exchange.caller);
+    if (!exchange.alias) return this.#resolve(exchange, target, model, stream);
+    try {
+      return this.#resolve(exchange, target, model, stream);
+    } catch (error) {
+      throw withoutTarget(error, exchange.alias);
+    }
+  }
+
+  #resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
+    const access = accessOf(exchange.caller, this.#catalog.aliases);
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
     const key = placeKey(exchange, entry, { model: identifier.model, stream });
@@ -113,7 +123,7 @@ export class CatalogResolver implements TargetResolver {
     const known =
       place === undefined ? new KnownPlace(entry, key, locate(entry, key)) : this.#places.of(entry, key, locate);
     const chosen = { entry, place, access };
-    checkModel(identifier.model, chosen);
+    checkModel(identifier.model, chosen, isGranted(exchange, place, identifier.model));
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
     return known.target(this.#labels.labelFor(entry.models, identifier.model, known.location.model));
@@ -121,7 +131,7 @@ export class CatalogResolver implements TargetResolver {
 
   /** Resolves a model name without a task. Throws as `resolve` does. */
   find(exchange: Exchange, id: string): ResolvedName {
-    const access = accessOf(exchange.caller);
+    const access = accessOf(exchange.caller, this.#catalog.aliases);
     const { slug, model } = parseModelIdentifier(id);
     const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
     checkModel(model, { entry, place, access });
@@ -130,7 +140,7 @@ export class CatalogResolver implements TargetResolver {
   }
 
   #choose(input: ResolutionInput, configured: string | undefined, slug: string | undefined): ChosenEntry {
-    const custom = customHost(input.exchange);
+    const custom = customHost(input.exchange, input.access);
     if (custom) return checkCustom(custom, input, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
       const choice = this.#bySlug(input, slug, 'model');
@@ -205,6 +215,23 @@ export class CatalogResolver implements TargetResolver {
       param,
     });
   }
+}
+
+/** True when the key may use the model through the alias of the request, whatever else it may use. */
+function isGranted({ alias, config }: Exchange, place: string | undefined, model: string): boolean {
+  if (!alias?.granted || place === undefined) return false;
+  return alias.target === undefined ? config?.id === alias.config : alias.target === `${place}/${model}`;
+}
+
+const REVEALING: ReadonlySet<ErrorCode> = new Set(['provider_not_allowed', 'model_not_allowed']);
+
+/** A caller who may not use an alias does not learn from the refusal what it stands for. */
+function withoutTarget(error: unknown, { name }: UsedAlias): unknown {
+  if (!(error instanceof GatewayError) || !REVEALING.has(error.code)) return error;
+  return new GatewayError('model_not_allowed', `This key may not use the model ${quote(name)}.`, {
+    param: 'model',
+    cause: error,
+  });
 }
 
 function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput): string {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createAliasDirectory } from '../catalog/alias-directory.ts';
 import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
@@ -254,7 +255,9 @@ async function compileChains(
     ),
   );
   const models = createModelDirectory(catalog, configs, targets);
-  return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models, files: files.service });
+  const aliases = createAliasDirectory(catalog.aliases);
+  const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service };
+  return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
 const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

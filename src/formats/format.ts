@@ -263,6 +263,8 @@ export interface ModelFeatures {
   readonly ownHeaders: readonly string[];
   /** The body field with the same list, for hosts that read it from the body. */
   readonly field: string;
+  /** The feature of a longer context window, which clients also request by a suffix of the model. */
+  readonly longContext: string;
   /** Loss reason for a caller who requests a model of another provider: names the owner of the features. */
   readonly owner: string;
 }
@@ -345,6 +347,11 @@ export interface Format {
    * that all other bodies pass unchanged. Throws RequestFault.
    */
   clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
+  /**
+   * Same format on both sides: true for a body with fields that the target's model refuses and another generation of its
+   * family takes. It is written anew.
+   */
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

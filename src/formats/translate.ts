@@ -27,7 +27,8 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const origins = new Origins();
   const read = client.decodeRequest(body, origins);
   yield;
-  const portable = client.toPortable?.(read, origins);
+  // A body that stays in its format keeps what only this format has.
+  const portable = client.name === upstream.name ? undefined : client.toPortable?.(read, origins);
   const conversation = portable ? portable.conversation : read;
   let encoded: EncodedRequest;
   try {

@@ -65,6 +65,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   caller: Caller | undefined;
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;
+  alias: Exchange['alias'];
   strict: boolean | undefined;
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};

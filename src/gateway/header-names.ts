@@ -47,6 +47,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   requestId: `${prefix}request-id`,
   traceId: `${prefix}trace-id`,
   provider: `${prefix}provider`,
+  model: `${prefix}model`,
   optionIndex: `${prefix}last-used-option-index`,
   retryCount: `${prefix}retry-attempt-count`,
   droppedParams: `${prefix}dropped-params`,
@@ -62,6 +63,7 @@ export interface ResponseHeaderNames {
   readonly requestId: string;
   readonly traceId: string;
   readonly provider: string;
+  readonly model: string;
   readonly optionIndex: string;
   readonly retryCount: string;
   readonly droppedParams: string;

@@ -3,7 +3,16 @@ import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
 import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
-import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget, UsedPrompt } from './exchange.ts';
+import type {
+  Attempt,
+  Choice,
+  Exchange,
+  GatewayContext,
+  Outbound,
+  ResolvedTarget,
+  UsedAlias,
+  UsedPrompt,
+} from './exchange.ts';
 import type { FileService } from './files.ts';
 import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
@@ -104,17 +113,30 @@ export interface TargetResolver {
 export interface ListedModel {
   /** Value of a request's `model` field: `@slug/model`, or the bare name when the request's headers name the place. */
   readonly id: string;
-  /** Model name without the `@slug/` prefix. */
+  /** Model name without the `@slug/` prefix; of an alias, its display name. */
   readonly name: string;
-  /** Provider name: `vertex-ai`. */
+  /** Provider name: `vertex-ai`; of an alias of a config, the provider of its first target. */
   readonly provider: string;
   /** The tasks that its provider has a path for. */
   readonly tasks: readonly ModelTask[];
+  /** Tokens; undefined when unknown. */
+  readonly context?: number | undefined;
+  /** The largest answer in tokens; undefined when unknown. */
+  readonly maxOutput?: number | undefined;
+  /** Reasoning efforts, the default first; undefined when unknown. */
+  readonly efforts?: readonly string[] | undefined;
+}
+
+/** The aliases of the catalog. */
+export interface AliasDirectory {
+  readonly isEmpty: boolean;
+  /** Undefined for a name that is no alias. */
+  find(caller: Caller | undefined, name: string): UsedAlias | undefined;
 }
 
 /** The models of the catalog that one caller may use. */
 export interface ModelDirectory {
-  /** Models that the catalog lists by name, ordered by id. */
+  /** Models that the catalog lists by name, ordered by id: aliases, then names with `@slug/`. */
   list(exchange: Exchange): readonly ListedModel[];
   /**
    * Finds a model that this request's caller may use, listed by name or not. Returns undefined both for a model that
@@ -307,6 +329,7 @@ export interface Capabilities {
   readonly health: HealthDirectory;
   readonly targets: TargetResolver;
   readonly models: ModelDirectory;
+  readonly aliases: AliasDirectory;
   readonly prompts: PromptDirectory;
   readonly translate: Translator;
   readonly media: MediaInliner;

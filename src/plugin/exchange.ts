@@ -46,6 +46,8 @@ export interface Exchange {
   /** The caller's own upstream credential: the token in `Authorization` when it is not a gateway key. */
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;
+  /** The alias that the request named as its model; the plugin `config` sets it and puts the target into the body. */
+  alias?: UsedAlias | undefined;
   /** Value of the compliance header; undefined when absent, then the target's setting applies (default true). */
   strict: boolean | undefined;
   /** The gateway rejects a request with losses (400) instead of reporting them. */
@@ -77,6 +79,18 @@ export interface Exchange {
   error: GatewayError | undefined;
   /** Registers a listener that runs once, when the reply has been sent or the client has disconnected. */
   onEnd(listener: (end: ReplyEnd) => void): void;
+}
+
+/** An alias of the catalog, as one caller may use it. It stands for a target or for a gateway config. */
+export interface UsedAlias {
+  readonly name: string;
+  /** `@slug/model` */
+  readonly target: string | undefined;
+  readonly config: string | undefined;
+  /** The caller's key lists the alias, and may use what it stands for through it. */
+  readonly granted: boolean;
+  /** The request names it with the suffix `[1m]`: it asks for the longer context window of the model. */
+  readonly longContext?: boolean;
 }
 
 /** The version of a prompt that a request uses. */

@@ -12,6 +12,7 @@ export type {
   FoundPrompt,
   HealthTrial,
   KeyRing,
+  AliasDirectory,
   ListedModel,
   ListedPrompt,
   ListedVersion,
@@ -60,6 +61,7 @@ export type {
   SkippedTarget,
   TraceContext,
   TryRecord,
+  UsedAlias,
   UsedPrompt,
 } from './exchange.ts';
 export type {
@@ -74,6 +76,7 @@ export type {
 } from './semantic.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
+export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';

@@ -86,6 +86,8 @@ export type ProviderName = CatalogEntry['provider'];
 export interface Quirks {
   /** True for a feature of the format (`ModelFeatures`) that the API accepts by this name; others are removed and reported. */
   readonly takesFeature?: (name: string) => boolean;
+  /** Features that the API takes under another name, which is tried before the feature is removed. */
+  readonly featureNames?: ReadonlyMap<string, string>;
   readonly envelope?: BodyEnvelope;
   /** A larger request is refused before any of it is sent, because the upstream would refuse it after the upload. */
   readonly bodyLimit?: BodyLimit;

@@ -90,6 +90,7 @@ export function recordOf(
     metadataLeftOut,
     configId: config?.id,
     configHash: config?.hash,
+    alias: exchange.alias?.name,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,

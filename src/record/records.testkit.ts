@@ -185,6 +185,7 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     metadataLeftOut: fc.nat(1),
     configId: maybe(fc.constantFrom('', 'prod')),
     configHash: maybe(fc.constant('feedfeedfeedfeed')),
+    alias: maybe(fc.constantFrom('fast', 'claude-gw-x')),
     prompt: maybe(fc.record({ id: text, version: count })),
     upload: maybe(fc.record({ id: text, bytes: count })),
     settingsHash: fc.constant('0123456789abcdef'),

@@ -29,6 +29,7 @@ function plainJson(record: BoundedRecord): object {
     first_content_ms: round(record.firstContentMs),
     deadline_ms: round(record.deadlineMs),
     config: configId ? { id: configId, hash: configHash } : undefined,
+    alias: record.alias,
     prompt: record.prompt,
     upload: record.upload,
     settings_hash: record.settingsHash,

@@ -1,8 +1,9 @@
 import { entryOf } from '../catalog/catalog-target.ts';
-import { GatewayError, type Outbound, type Reply, type Sender } from '../plugin/index.ts';
+import { GatewayError, type Reply, type Sender } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { sendBatch } from './batches.ts';
 import { sendUntilReply } from './call.ts';
+import { callersLimits } from './rate-limit-headers.ts';
 import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 /** Sends an attempt's request: authorises, connects, waits for the commit gate, and turns refusals into errors. */
@@ -19,8 +20,8 @@ export function createSender(setup: SenderSetup): Sender {
       const entry = attempt.resolved && entryOf(attempt.resolved);
       if (!entry) throw new GatewayError('internal_error', 'The send plugin got a target without a catalog entry.');
       const job: SendJob = { setup, exchange, attempt, outbound, entry };
-      if (outbound.batch) return sendBatch(job, outbound.batch).then((reply) => toReply(reply, outbound));
-      return sendUntilReply(job, wholeRequest(job)).then(({ reply }) => toReply(reply, outbound));
+      if (outbound.batch) return sendBatch(job, outbound.batch).then((reply) => toReply(reply, job));
+      return sendUntilReply(job, wholeRequest(job)).then(({ reply }) => toReply(reply, job));
     },
   };
 }
@@ -39,9 +40,11 @@ function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
   };
 }
 
-/** Upstream reply headers that clients get. An upstream must not set cookies or connection headers for the client. */
-const FORWARDED =
-  /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
+/**
+ * Upstream reply headers that clients get. An upstream must not set cookies or connection headers for the client. Limits of
+ * the gateway's own account are left out: they show how much all callers together have used.
+ */
+const FORWARDED = /^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
 
 /** Whether a name is forwarded. Upstreams send the same few dozen names with each reply. */
 const forwarded = new Map<string, boolean>();
@@ -56,9 +59,16 @@ function isForwarded(name: string): boolean {
   return known;
 }
 
-function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, outbound: Outbound): Reply {
+function toReply(
+  result: Pick<CommittedReply, 'status' | 'headers' | 'body'>,
+  { setup, exchange, attempt: { resolved }, outbound }: SendJob,
+): Reply {
   const headers: Record<string, string> = {};
   for (const name in result.headers) if (isForwarded(name)) headers[name] = result.headers[name]!;
+  if (resolved?.usesCallersToken) {
+    const [client, now] = [exchange.operation?.format.name, setup.clock.wall()];
+    Object.assign(headers, callersLimits(result.headers, { client, upstream: resolved.format, now }));
+  }
   headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
   if (outbound.stream) headers['cache-control'] = 'no-cache';
   return { status: result.status, headers, body: result.body, stream: outbound.stream };

@@ -55,10 +55,17 @@ export const namesIn = (lists: readonly string[]): readonly string[] => [
 ];
 
 /** The features that the caller requests, in the API's own header or in the gateway's. */
-function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures): readonly string[] {
+function featuresOf({ alias, request }: Exchange, features: ModelFeatures): readonly string[] {
+  const { header, ownHeaders } = features;
+  const bySuffix = alias?.longContext ? features.longContext : undefined;
   const apiHeader = request.headers[header];
-  if (apiHeader === undefined && ownHeaders.every((name) => request.header(name) === undefined)) return NONE;
-  const lists = [apiHeader, ...ownHeaders.map((name) => request.header(name))].flat();
+  if (
+    bySuffix === undefined &&
+    apiHeader === undefined &&
+    ownHeaders.every((name) => request.header(name) === undefined)
+  )
+    return NONE;
+  const lists = [apiHeader, ...ownHeaders.map((name) => request.header(name)), bySuffix].flat();
   return namesIn(lists.filter((list) => list !== undefined));
 }
 
@@ -111,12 +118,13 @@ export function lostFeatures(
  * All such headers of the caller, for any target. The cache key contains them, because other versions or features yield
  * other replies.
  */
-export function spokenHeaders({ request }: Exchange): readonly (string | undefined)[] {
+export function spokenHeaders({ alias, request }: Exchange): readonly (string | undefined)[] {
   const read = (name: string | undefined) => (name === undefined ? undefined : request.headers[name]?.toString());
   return Object.values(formats).flatMap(({ features, versionHeader }) => [
     read(versionHeader),
     read(features?.header),
     ...(features?.ownHeaders ?? []).map((name) => request.header(name)),
+    ...(alias?.longContext ? [features?.longContext] : []),
   ]);
 }
 

@@ -18,12 +18,22 @@ export function applyQuirks(
   { client, upstream }: FormatPair,
 ): Prepared {
   if (!quirks) return prepared;
-  const { takesFeature, envelope, bodyLimit, explain } = quirks;
+  const { takesFeature, featureNames, envelope, bodyLimit, explain } = quirks;
   const { features } = upstream;
   let { outbound, losses } = prepared;
   if (takesFeature && features) {
     const refused = new Set<string>();
-    const split = (names: readonly string[]) => names.filter((name) => takesFeature(name) || !refused.add(name));
+    const split = (names: readonly string[]) => [
+      ...new Set(
+        names.flatMap((name) => {
+          if (takesFeature(name)) return name;
+          const own = featureNames?.get(name);
+          if (own !== undefined && takesFeature(own)) return own;
+          refused.add(name);
+          return [];
+        }),
+      ),
+    ];
     const filter = { features, split };
     outbound = {
       ...outbound,
@@ -87,7 +97,7 @@ function filterField(body: Outbound['body'], { features: { field }, split }: Fil
   if (typeof given !== 'string' && !Array.isArray(given)) return body;
   const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn([entry]) : []));
   const kept = split(names);
-  if (kept.length === names.length) return body;
+  if (kept.length === names.length && kept.every((name, at) => name === names[at])) return body;
   const value = kept.length === 0 ? undefined : kept;
   return view.edit([{ path: [field], value, source: 'gateway' }]).encode();
 }

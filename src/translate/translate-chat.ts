@@ -1,15 +1,32 @@
+import type { Conversation } from '../formats/conversation.ts';
 import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts';
 import { translatingReader, type Translation } from '../formats/streams/readers.ts';
+import { joinLosses } from '../formats/losses/losses.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
+import { LongUsers } from './long-users.ts';
 import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
 import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  return job.upstream.name === job.operation.format.name ? passThrough(job) : yield* translate(job);
+  return job.upstream.name === job.operation.format.name && !isOfOtherModel(job) ? passThrough(job) : yield* translate(job);
+}
+
+/**
+ * True for a body that the caller wrote for another model than the target's, and that this one would refuse. Callers write
+ * for the model that they name; only an alias or an override sends another one.
+ */
+export function isOfOtherModel({
+  exchange,
+  attempt: { body, target },
+  resolved,
+  upstream,
+}: Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'upstream'>): boolean {
+  if (!exchange.alias && target.overrideParams?.['model'] === undefined) return false;
+  return upstream.misfits?.(searchable(body), { model: resolved.model }) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
@@ -79,14 +96,16 @@ function* translate(job: Job): Steps<Prepared> {
   const reply = replyContext(resolved);
   const target = encodingTarget(job);
   const json = yield* wholeBody(job);
-  const encoded = yield* translateRequest(json, { client: operation.format, upstream, target, reply });
+  const users = new LongUsers(resolved.format, operation.format);
+  const change = (conversation: Conversation): Conversation => users.shorten(conversation);
+  const encoded = yield* translateRequest(json, { change, client: operation.format, upstream, target, reply });
   yield;
   const stream = isStream(attempt.body);
   const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
   const translation = { upstream, client: operation.format, reply: encoded.reply, context };
   const unshown = operation.format.unshown?.(attempt.body, job.client);
   return {
-    losses: unshown && unshown.length > 0 ? [...encoded.losses, ...unshown] : encoded.losses,
+    losses: joinLosses(encoded.losses, users.losses, unshown ?? []),
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),

@@ -17,7 +17,8 @@ import { lostFeatures } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
 import { estimatedCount } from './estimated-count.ts';
-import { passThrough, prepareGeneration } from './translate-chat.ts';
+import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
+import { refuseFields, withoutForeignFields } from './target-fields.ts';
 import { applyQuirks } from './quirks.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
 
@@ -29,12 +30,14 @@ export function createTranslator(clock: Clock): Translator {
   const translator: Translator = {
     *check(exchange, attempt, resolved) {
       const { operation } = exchange;
-      if (operation && readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
+      if (!operation) return;
+      const rewritten = isOwnFormat(operation, resolved) && !passesThrough({ exchange, attempt, operation, resolved });
+      if (rewritten || readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
     },
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      if (operation && passesThrough(operation, resolved)) {
+      if (operation && passesThrough({ exchange, attempt, operation, resolved })) {
         const job = jobOf(exchange, attempt, { operation, resolved, clock });
         return completed(
           job,
@@ -65,6 +68,7 @@ function jobOf(
   { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
 ): Job {
   checkMessagesRoute(operation, attempt.target, resolved);
+  refuseFields(operation, attempt.body, resolved);
   return {
     exchange,
     attempt,
@@ -80,11 +84,17 @@ function completed({ exchange, attempt, resolved, operation, upstream }: Job, wr
   const lost = lostFeatures(exchange, attempt.target, resolved);
   const prepared =
     lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
-  return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
+  const fitted = applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
+  return withoutForeignFields(operation, attempt.body, { target: resolved, written: fitted });
 }
 
 /** True for a generation request whose bytes are in its target's format. */
-const passesThrough = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
+const passesThrough = ({ exchange, attempt, operation, resolved }: Passing): boolean =>
+  isOwnFormat(operation, resolved) && !isOfOtherModel({ exchange, attempt, resolved, upstream: operation.format });
+
+type Passing = Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'operation'>;
+
+const isOwnFormat = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
   task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;
 
 function* estimate(job: Job): Steps<Prepared> {

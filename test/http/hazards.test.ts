@@ -297,7 +297,7 @@ describe('a failed attempt', () => {
     await start(
       (request, res) =>
         request.url.includes('messages')
-          ? json(res, anthropicReply('rescued'), 200, { 'anthropic-ratelimit-requests-remaining': '7' })
+          ? json(res, anthropicReply('rescued'), 200, { 'request-id': 'req_7' })
           : json(res, { error: { message: 'busy' } }, 503, {
               'retry-after': '9',
               'x-ratelimit-remaining-requests': '0',
@@ -320,7 +320,7 @@ describe('a failed attempt', () => {
     expect(response.headers).toMatchObject({
       'x-gateway-last-used-option-index': 'config.targets[1]',
       'x-gateway-provider': 'claude',
-      'anthropic-ratelimit-requests-remaining': '7',
+      'request-id': 'req_7',
     });
     for (const name of ['retry-after', 'x-ratelimit-remaining-requests', 'x-secret-internal'])
       expect(response.headers).not.toHaveProperty(name);

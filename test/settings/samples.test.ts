@@ -65,6 +65,8 @@ describe('configs/README.md', () => {
       'catalog.yaml',
       'keys.yaml',
       'gateway/search.yaml',
+      'catalog.yaml',
+      'gateway/careful.yaml',
       'gateway/canary.yaml',
       'gateway/sessions.yaml',
       'gateway/by-plan.yaml',

@@ -238,6 +238,7 @@ const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
   [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
   [METRICS.cacheEmbeddings.name]: { result: EMBEDDING_RESULTS },
+  [METRICS.aliasRequests.name]: { outcome: REQUEST_OUTCOMES },
   [METRICS.promptRequests.name]: { outcome: REQUEST_OUTCOMES },
 };
 /** The series at zero of a metric have every value of their labels. */

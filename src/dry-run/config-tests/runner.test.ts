@@ -88,9 +88,9 @@ describe.each(NAMES)('an answer of %s', (name) => {
 describe('a literal answer', () => {
   it('is a body', async () => {
     const body = { choices: [{ index: 0, message: { role: 'assistant', content: 'Mine' }, finish_reason: 'stop' }] };
-    const outcome = await run(TARGETS.openai, { upstream: [{ body, headers: { 'x-ratelimit-limit': '7' } }] });
+    const outcome = await run(TARGETS.openai, { upstream: [{ body, headers: { 'openai-processing-ms': '7' } }] });
     expect(json(outcome.text)).toEqual(body);
-    expect(outcome.headers).toMatchObject({ 'x-ratelimit-limit': '7' });
+    expect(outcome.headers).toMatchObject({ 'openai-processing-ms': '7' });
   });
 
   it('is text that is not JSON', async () => {

@@ -55,7 +55,10 @@ export interface RequestExplanation {
   /** Undefined: no operation has this path and method. */
   readonly operation: string | undefined;
   readonly bytes: number;
+  /** As the request names it. */
   readonly model: string | undefined;
+  /** Present when the model is an alias: `@slug/model`, or `config ID`, and its line. */
+  readonly alias?: { readonly of: string; readonly at: SettingPlace | undefined };
   readonly stream: boolean;
   readonly strict: boolean | undefined;
   readonly strictParams: boolean;
@@ -84,9 +87,9 @@ export interface ConfigExplanation {
   readonly name: string | undefined;
   /**
    * header: `x-gateway-config` names it. inline: it came in that header. key: the key's default. server: the server's
-   * default. none: the request itself names its target.
+   * default. none: the request itself names its target. alias: the model is an alias of the config.
    */
-  readonly found: 'header' | 'inline' | 'key' | 'server' | 'none';
+  readonly found: 'header' | 'inline' | 'key' | 'server' | 'none' | 'alias';
   readonly source: FieldSource;
 }
 

@@ -29,7 +29,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude has no participant names');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
-      if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
+      if (staysInPlace(turn, messages, context)) addInPlace(messages, blocks, path, context);
       else {
         if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt comes before all messages');
         if (system.length === 0) system = blocks;
@@ -57,6 +57,26 @@ const hasContent = ({ content }: WireMessage): boolean => content.length > 0;
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
 }
+
+function addInPlace(
+  messages: WireMessage[],
+  blocks: readonly WireBlock[],
+  path: BodyPlace,
+  { facts, losses }: RequestContext,
+): void {
+  if (facts.systemTurns) return add(messages, 'system', [...blocks]);
+  losses.downgraded(path, 'this model has no system turns: sent as text of the user');
+  if (!blocks.every(isText)) losses.dropped(path, 'this model takes no changes of tools between turns');
+  add(messages, 'user', reminders(blocks));
+}
+
+/** Texts of the system as Claude Code writes them into a user's turn, for models without system turns. */
+const reminders = (blocks: readonly WireBlock[]): WireBlock[] =>
+  blocks.flatMap((block) => {
+    const text = stringOf(block.text);
+    if (block.type !== 'text' || text === undefined) return [];
+    return [{ ...block, text: `<system-reminder>\n${text}\n</system-reminder>` }];
+  });
 
 /**
  * The user's message about actions of computer use that have no result yet. The API demands a result for each call

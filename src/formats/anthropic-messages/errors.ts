@@ -102,6 +102,8 @@ export function unreadable(what: string): UpstreamFailure {
   return { status: 502, message: `The upstream sent ${what}.`, kind: 'unreadable_reply' };
 }
 
+const THREAD_REFUSED = 'thread_unsupported_request';
+
 /**
  * Anthropic's error body (docs/protocols/errors.md#anthropic-errors). `request_id` is the id of the request in this gateway: clients
  * quote it to their operator.
@@ -110,20 +112,33 @@ export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
     ...(error.param && { param: error.param }),
+    // The API lists the fields here, and SDKs send the request again without them.
+    ...(error.code === THREAD_REFUSED && error.param && { unsupported: [error.param] }),
   };
   const body = {
     type: 'error',
     error: {
-      type: clientType(error),
+      type: error.code === DENIED_MODEL ? 'invalid_request_error' : clientType(error),
       message: error.message,
       ...(Object.keys(details).length > 0 && { details }),
     },
     request_id: error.requestId,
   };
-  return { status: isOverload(error) ? 529 : error.status, body };
+  return { status: clientStatus(error), body };
 }
 
-/** An overloaded upstream is 529 on this API, whatever the upstream's own status was (docs/protocols/errors.md#overload). */
+/**
+ * An overloaded upstream is 529 on this API, whatever the upstream's own status was (docs/protocols/errors.md#overload). A model
+ * that the key may not use is 400, as the contract between Claude Code and gateways says: 403 is for the whole account
+ * (docs/protocols/errors.md#denied-model).
+ */
+function clientStatus(error: ClientError): number {
+  if (isOverload(error)) return 529;
+  return error.code === DENIED_MODEL ? 400 : error.status;
+}
+
+const DENIED_MODEL = 'model_not_allowed';
+
 function isOverload({ status, type, code }: ClientError): boolean {
   return status === 503 && (code === 'overloaded' || type === 'overloaded_error');
 }

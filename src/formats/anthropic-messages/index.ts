@@ -10,6 +10,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
+import { misfits } from './misfits.ts';
 import { toPortable } from './portable.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
@@ -26,6 +27,7 @@ export const anthropicMessages: Format = {
     // `familya` is the neutral name of the Claude family (docs/protocols/vertex-ai.md#model-prefixes).
     ownHeaders: ['anthropic-beta', 'familya-beta'],
     field: 'anthropic_beta',
+    longContext: 'context-1m-2025-08-07',
     owner: 'Only Claude has betas',
   },
   versionHeader: 'anthropic-version',
@@ -44,6 +46,7 @@ export const anthropicMessages: Format = {
   encodeStreamError,
   passThroughEdits,
   clean,
+  misfits,
   passThrough,
   withoutSignatures,
   counting,

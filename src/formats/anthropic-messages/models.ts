@@ -49,6 +49,8 @@ export interface ModelFacts {
    * (docs/protocols/anthropic-messages.md#tool-choice).
    */
   readonly forcedTools: boolean;
+  /** Turns with the role `system` between others (docs/protocols/requests.md#system-text-for-claude). */
+  readonly systemTurns: boolean;
 }
 
 const NEWEST = Number.POSITIVE_INFINITY;
@@ -86,6 +88,7 @@ export function modelFacts(id: string): ModelFacts {
     structuredOutput: version >= 405 || (family === 'opus' && version >= 401),
     // The models that cannot stop thinking are also those that cannot be forced to call a tool.
     forcedTools: turnOff === 'disabled',
+    systemTurns: version >= 407,
   };
 }
 

@@ -20,6 +20,14 @@ const SERVED: readonly string[] = [
   'web-search-2025-03-05',
 ];
 
+/**
+ * Betas that Vertex AI takes under another name: the umbrella that Anthropic's API has for tool search and others
+ * (docs/protocols/vertex-ai.md#claude-betas).
+ */
+export const BETA_NAMES: ReadonlyMap<string, string> = new Map([
+  ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
+]);
+
 /** Each list is complete by itself: only names in `allow` are sent, or all names that are not in `deny`. */
 export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropic_betas']> = {}): (
   name: string,

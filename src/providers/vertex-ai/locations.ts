@@ -3,8 +3,9 @@ import { unusable } from '../model-name.ts';
 import type { ModelCall, Location, Quirks } from '../provider.ts';
 import type { EmbeddingSettings } from './task-models.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
+import { BETA_NAMES } from './betas.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
-import { explainPrefix, forgottenPrefix, explainPermission } from './hints.ts';
+import { explainPrefix, explainSize, forgottenPrefix, explainPermission } from './hints.ts';
 
 type ApiVersion = 'v1' | 'v1beta1';
 
@@ -35,7 +36,11 @@ export function vertexLocations(project: RegionalProject): Locate {
   const own = { base, parent: parentIn(region) };
   const counting = { base: claudeCounts.base, parent: parentIn(claudeCounts.region) };
   const quirks: Quirks = { explain: explainPermission };
-  const quirksOfClaude: Quirks = { ...quirks, takesFeature };
+  const quirksOfClaude: Quirks = {
+    explain: (failure) => explainSize(explainPermission(failure)),
+    takesFeature,
+    featureNames: BETA_NAMES,
+  };
 
   function quirksOf(model: string, family: Family): Quirks {
     if (family === claude) return quirksOfClaude;

@@ -79,6 +79,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     value: ({ configId, configHash }) => (configId ? configHash : undefined),
   },
   group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId ? record : undefined)),
+  { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: ({ alias }) => alias },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
   group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
   { line: 'upload', record: 'upload', as: 'json', value: ({ upload }) => upload },

@@ -31,6 +31,7 @@ function lineOf(record: BoundedRecord): object {
     ...(record.cache && { cache: record.cache }),
     config_hash: record.settingsHash,
     ...(record.configId && { config_id: record.configId, gateway_config_hash: record.configHash }),
+    ...(record.alias !== undefined && { alias: record.alias }),
     ...(record.prompt && { prompt: `${record.prompt.id}@${record.prompt.version}` }),
     ...(record.upload && { upload: record.upload }),
     ...(record.keyId !== undefined && { key_id: record.keyId }),

@@ -7,6 +7,19 @@ const isUpload = ({ operation }: RequestRecord): boolean => operation === 'files
 
 /** Metrics of what the gateway keeps for callers: prompts and stored files. */
 export const LIBRARY_METRICS = {
+  aliasRequests: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_alias_requests_total',
+      help: 'Requests whose model is an alias of catalog.yaml, by alias, the model of the last attempt (as in gatehouse_upstream_requests_total, empty without one) and outcome: success, error, aborted (the client disconnected). All other metrics have the model alone.',
+      labels: ['alias', 'provider', 'request_model', 'outcome'],
+    },
+    ({ alias, attempts, outcome }, note) => {
+      if (alias === undefined) return;
+      const place = attempts.at(-1)?.place;
+      note({ alias, provider: place?.provider ?? '', request_model: place?.modelLabel ?? '', outcome });
+    },
+  ),
   promptRequests: perRequest(
     {
       type: 'counter',

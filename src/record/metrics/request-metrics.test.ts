@@ -178,6 +178,7 @@ describe('the metrics of requests', () => {
     ) as [RequestRecord];
     const ordinary = {
       ...rest,
+      alias: undefined,
       prompt: undefined,
       attempts: attempts.slice(0, 1).map((one) => ({
         ...one,

@@ -35,6 +35,7 @@ export const SPAN = {
   // Gatehouse
   requestId: 'gatehouse.request.id',
   keyId: 'gatehouse.key.id',
+  alias: 'gatehouse.alias',
   configId: 'gatehouse.config.id',
   configTarget: 'gatehouse.config.target',
   /** Followed by the metadata's own key. */

@@ -1,5 +1,6 @@
 import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
 import { checkCaches } from './caches.ts';
@@ -22,6 +23,7 @@ import { walkConfig, walkSettings } from './walk.ts';
 
 /** A check is a row here and a function that says which nodes it looks at. */
 const CHECKS: readonly Check[] = [
+  checkAliases,
   checkBreaker,
   checkCaches,
   checkConditions,

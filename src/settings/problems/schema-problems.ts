@@ -57,6 +57,8 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
       ? problem
       : { ...problem, message: `${problem.message}: ${behaviour.replace(/^H/, 'h')}` };
   },
+  // The keywords inside `propertyNames` report their own errors, too.
+  propertyNames: () => [],
   // The keywords inside `then` report their own errors.
   if: () => [],
   discriminator: wrongTag,
@@ -85,10 +87,21 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
 };
 
 function explain(error: ErrorObject, place: ProblemContext): readonly SchemaProblem[] {
+  if (error.propertyName !== undefined) return [wrongName(error.propertyName, error, place)];
   const mapping = MAPPINGS[error.keyword];
   if (mapping) return [mapping(error, place)].flat();
   return [{ path: place.path, message: `${nameOf(place.path)} ${error.message ?? 'is not valid'}` }];
 }
+
+const wrongName = (
+  name: string,
+  { message = 'is not valid' }: ErrorObject,
+  { path }: ProblemContext,
+): SchemaProblem => ({
+  path: [...path, name],
+  on: 'key',
+  message: `\`${name.slice(0, 130)}\` cannot be a name here: it ${message}`,
+});
 
 const shown = (data: unknown, { path, values }: ProblemContext): string =>
   showValue(data, values.origins.get(toPointer(path)));

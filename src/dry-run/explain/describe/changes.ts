@@ -4,7 +4,7 @@ import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { levelsOf } from '../../run/written-config.ts';
 import { isOfPrompt, messageSource, promptSource } from './prompt.ts';
-import { configSource, ownSource, sourceAt } from './places.ts';
+import { configSource, ownSource, sourceAt, sourceInCatalog } from './places.ts';
 
 /** The changes of the settings to the client's body, field by field. */
 export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {
@@ -40,6 +40,9 @@ const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
 /** The source of an edit: its `source` is the target's path followed by the name of the parameter. */
 function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
   if (isOfPrompt(seen, { source })) return promptSource(seen, path) ?? { kind: 'gateway', what: source };
+  const alias = seen.exchange.alias?.name;
+  if (alias !== undefined && source === `alias ${alias}`)
+    return sourceInCatalog(seen, ['aliases', alias, 'target']) ?? { kind: 'gateway', what: source };
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
   const reported = (): FieldSource | undefined => {

@@ -55,6 +55,10 @@ export function catalogSource(seen: DryRun, slug: string | undefined, keys: Json
   return sourceIn(seen, 'catalog', ['providers', index, ...keys]);
 }
 
+/** The source of a setting of the catalog outside its entries. */
+export const sourceInCatalog = (seen: DryRun, keys: JsonPath): FieldSource | undefined =>
+  sourceIn(seen, 'catalog', keys);
+
 export const serverSource = (seen: DryRun, keys: JsonPath): FieldSource | undefined => sourceIn(seen, 'server', keys);
 
 /** The source of a setting of a gateway key; without keys, its entry in keys.yaml. */

@@ -10,11 +10,12 @@ import { digestOf, digestsOf } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../run/written-config.ts';
 import { googleKeys } from './masks.ts';
-import { DEFAULT, keySource, ownSource, placeOf, serverSource } from './places.ts';
-import type { GatewayError } from '../../../plugin/index.ts';
+import { DEFAULT, keySource, ownSource, placeOf, serverSource, sourceInCatalog } from './places.ts';
+import type { GatewayError, UsedAlias } from '../../../plugin/index.ts';
 
-export function describeRequest({ record, exchange, question }: Observation): RequestExplanation {
-  const { request, strict, strictParams } = exchange;
+export function describeRequest(seen: Observation): RequestExplanation {
+  const { record, exchange, question } = seen;
+  const { alias, request, strict, strictParams } = exchange;
   return {
     id: record.id,
     method: record.method,
@@ -22,12 +23,16 @@ export function describeRequest({ record, exchange, question }: Observation): Re
     path: request.path,
     operation: record.operation,
     bytes: question.body.length,
-    model: request.body?.string('model'),
+    model: alias?.name ?? request.body?.string('model'),
+    ...(alias && { alias: { of: alias.target ?? `config ${alias.config}`, at: placeOf(aliasSource(seen, alias)) } }),
     stream: record.stream,
     strict,
     strictParams,
   };
 }
+
+const aliasSource = (seen: Observation, { name, target }: UsedAlias): FieldSource | undefined =>
+  sourceInCatalog(seen, ['aliases', name, target === undefined ? 'config' : 'target']);
 
 export function describeCaller(seen: Observation): CallerExplanation | undefined {
   const { caller, upstreamToken } = seen.exchange;
@@ -77,7 +82,8 @@ export function describeConfig(seen: Observation): ConfigExplanation | undefined
 
 /** The request's own choice overrides the key's default, which overrides the server's. */
 function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'found' | 'source'> {
-  const { request, caller } = seen.exchange;
+  const { alias, request, caller } = seen.exchange;
+  if (alias?.config !== undefined) return { found: 'alias', source: aliasSource(seen, alias) ?? DEFAULT };
   if (request.header('config') !== undefined)
     return {
       found: isInline(seen) ? 'inline' : 'header',

@@ -32,6 +32,7 @@ function requestRows({
   operation,
   bytes,
   model,
+  alias,
   stream,
   strict,
   strictParams,
@@ -48,6 +49,7 @@ function requestRows({
   return [
     row([span(`${method} ${shortText(path, 200)}`), what]),
     row(flags.join(', ')),
+    ...(alias ? [row(`an alias of ${shortText(alias.of, 120)}`, at(alias.at))] : []),
     row([aside(`id ${shortText(id, 120)}`)]),
   ];
 }
@@ -70,6 +72,7 @@ const FOUND = {
   key: 'the default of the key',
   server: 'the default of the server',
   none: 'none: the request itself names its target',
+  alias: 'by an alias',
 } as const satisfies Record<ConfigExplanation['found'], string>;
 
 function configRows({ id, hash, name, found, source }: ConfigExplanation, settings: Explanation['settings']): Row[] {

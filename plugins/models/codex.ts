@@ -1,0 +1,39 @@
+import type { ListedModel } from '../../src/plugin/index.ts';
+import { toOpenAiList } from './openai.ts';
+
+/**
+ * The list that Codex reads, beside OpenAI's in the same object (`ModelInfo` in codex-rs/protocol/src/openai_models.rs). One
+ * model without a required field, such as `supported_reasoning_levels`, makes Codex ignore the whole list.
+ */
+export const toCodexList = (models: readonly ListedModel[]): object => ({
+  ...toOpenAiList(models),
+  models: models.map(toCodexModel),
+});
+
+function toCodexModel({ id, name, provider, context, efforts = [] }: ListedModel, index: number): object {
+  const [first] = efforts;
+  return {
+    slug: id,
+    display_name: name,
+    description: `${name} (${provider})`,
+    ...(first !== undefined && { default_reasoning_level: first }),
+    supported_reasoning_levels: efforts.map((effort) => ({ effort, description: `${effort} effort` })),
+    shell_type: 'unified_exec',
+    visibility: 'list',
+    supported_in_api: true,
+    // The smallest number is first in the picker.
+    priority: index,
+    base_instructions: INSTRUCTIONS,
+    supports_reasoning_summaries: efforts.length > 0,
+    support_verbosity: false,
+    apply_patch_tool_type: 'freeform',
+    truncation_policy: { mode: 'tokens', limit: 10_000 },
+    supports_parallel_tool_calls: true,
+    ...(context !== undefined && { context_window: context }),
+    experimental_supported_tools: [],
+  };
+}
+
+/** Codex sends this text in place of the instructions that it has for models that it knows. */
+const INSTRUCTIONS =
+  'You are a coding agent running in the Codex CLI, a terminal-based coding assistant. Work on the task of the user with the tools you have until it is done: read the code before you change it, change files with apply_patch, run the checks of the repository, and report what you did in a few sentences.';

@@ -1,0 +1,77 @@
+import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../schemas/types.generated.ts';
+import type { Report, Route, Target } from '../../plugin/index.ts';
+import { Globs } from '../../catalog/globs.ts';
+import { PROVIDERS } from '../../providers/index.ts';
+import { compileGatewayConfig } from '../compile/gateway-config.ts';
+import { showValue } from '../problems/show.ts';
+import { within, type Check, type CheckedSettings } from './check.ts';
+import { checkConfigId, slugOf, slugsOf, withSuggestion } from './names.ts';
+
+/** Checks that each alias leads to one model or config, and that no request could mean something else by its name. */
+export const checkAliases: Check = (settings) => ({
+  catalog({ aliases, providers }, report) {
+    if (!aliases) return;
+    for (const [name, alias] of Object.entries(aliases)) {
+      const atAlias = within(report, 'aliases', name);
+      checkClash(name, alias, providers, report);
+      if (alias.target !== undefined) checkTarget(alias.target, aliases, providers, within(atAlias, 'target'));
+      if (alias.config !== undefined) checkConfig(alias.config, settings, within(atAlias, 'config'));
+    }
+    checkPickers(aliases, report);
+  },
+});
+
+/**
+ * An entry's own model of the same name could no longer be named without its slug. The alias of that very model changes
+ * nothing.
+ */
+function checkClash(name: string, { target }: ModelAlias, entries: readonly CatalogEntry[], report: Report): void {
+  const clash = entries.find(({ slug, models }) => models?.includes(name) && target !== `@${slug}/${name}`);
+  if (!clash) return;
+  const message = `the catalog entry @${clash.slug} lists a model of the same name`;
+  report({ path: ['aliases', name], on: 'key', message });
+}
+
+function checkTarget(target: string, aliases: Aliases, entries: readonly CatalogEntry[], report: Report): void {
+  const slug = slugOf({ model: target }) ?? '';
+  const model = target.slice(slug.length + 1);
+  const entry = entries.find((each) => `@${each.slug}` === slug);
+  if (!entry) {
+    const slugs = slugsOf(entries);
+    return report({ path: [], message: `there is no catalog entry ${slug}`, ...withSuggestion(slug, slugs) });
+  }
+  PROVIDERS[entry.provider].checkParams(entry, { model }, report);
+  if (!entry.models || new Globs(entry.models).matches(model)) return;
+  const why = Object.hasOwn(aliases, model) ? ': it is an alias, and an alias cannot stand for another one' : '';
+  report({ path: [], message: `${slug} does not serve the model ${showValue(model, undefined)}${why}` });
+}
+
+/** The alias stays in the body, so each target of the config must put its own model in its place. */
+function checkConfig(id: string, settings: CheckedSettings, report: Report): void {
+  checkConfigId(id, settings, report);
+  const file = settings.gateway.get(id);
+  if (file && !namesAllModels(file))
+    report({
+      path: [],
+      message: `a target of the config \`${id}\` does not name its entry and its model (\`override_params.model\`): it would send the alias`,
+    });
+}
+
+const targetsIn = (route: Route): readonly Target[] =>
+  route.kind === 'target' ? [route] : route.members.flatMap(targetsIn);
+
+const namesAllModels = (file: GatewayFile): boolean =>
+  targetsIn(compileGatewayConfig('', file).route).every(({ provider, overrideParams }) => {
+    const model = overrideParams?.['model'];
+    return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
+  });
+
+/** Claude Code lists only models whose names begin so. */
+const CLAUDE_NAME = /^(?:claude|anthropic)/;
+
+function checkPickers(aliases: Aliases, report: Report): void {
+  const shown = Object.entries(aliases).filter(([, { hidden }]) => !hidden);
+  if (shown.length === 0 || shown.some(([name]) => CLAUDE_NAME.test(name))) return;
+  const message = 'no alias begins with `claude`, so the picker of Claude Code shows none of them';
+  report({ path: ['aliases'], on: 'key', severity: 'warning', message });
+}

@@ -1,0 +1,245 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  anthropicEvents,
+  anthropicReply,
+  entriesFor,
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
+
+/** Aliases of catalog.yaml: names of models that requests write in place of `@slug/model`, or of a gateway config. */
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+const key = (id: string, more: object = {}) => ({ id, key: `\${env:NONE:-gatehouse-${id}-key-0123456789}`, ...more });
+
+beforeAll(async () => {
+  upstream = await startUpstream(({ json: body, url }, res) => {
+    if (url.includes('messages'))
+      return body['stream'] === true ? sse(res, anthropicEvents('Hel', 'lo')) : json(res, anthropicReply('Hello'));
+    const text = 'say "model":"upstream-model"';
+    return body['stream'] === true
+      ? sse(res, [
+          openaiChunk({ content: text }),
+          openaiChunk({ content: '!' }),
+          openaiChunk({}, 'stop'),
+          'data: [DONE]\n\n',
+        ])
+      : json(res, openaiReply(text));
+  });
+  gateway = await startTestGateway({
+    catalog: {
+      providers: entriesFor(upstream.url),
+      aliases: {
+        fast: { target: '@openai/gpt-4o', display_name: 'Fast', context: 128000, efforts: ['medium', 'high'] },
+        'claude-gw-5': { target: '@claude/claude-opus-4-5' },
+        'gpt-4o': { target: '@openai/gpt-4o', hidden: true },
+        pair: { config: 'both' },
+      },
+    },
+    keys: {
+      keys: [
+        { id: 'all', key: `\${env:NONE:-${KEY}}` },
+        key('alone', { models: ['fast', 'gpt-4o', 'pair'], configs: [] }),
+        key('other', { models: ['@claude/*'] }),
+        key('bound', { models: ['fast'], providers: ['@claude'] }),
+      ],
+    },
+    gateway: {
+      both: {
+        strategy: { mode: 'fallback' },
+        targets: [
+          { provider: '@claude', override_params: { model: 'claude-opus-4-5', max_tokens: 100 } },
+          { override_params: { model: '@openai/gpt-4o' } },
+        ],
+      },
+      cached: { cache: { mode: 'simple', scope: 'key' } },
+      empty: {},
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+const keyOf = (id: string): string => (id === 'all' ? KEY : `gatehouse-${id}-key-0123456789`);
+
+interface Ask {
+  readonly model: string;
+  readonly id?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly stream?: boolean;
+}
+
+async function ask({ model, id = 'all', path = '/v1/chat/completions', headers = {}, stream = false }: Ask) {
+  const before = upstream.seen.length;
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keyOf(id)}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model, stream, max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  const text = await response.text();
+  return { response, text, sent: upstream.seen.slice(before) };
+}
+
+const modelsIn = (text: string): string[] => [...text.matchAll(/"model":"([^"]*)"/g)].map(([, model]) => model!);
+
+describe('a request for an alias', () => {
+  it.each([
+    ['a body', false],
+    ['a stream', true],
+  ])('reaches its target, and its reply names the alias (%s)', async (_, stream) => {
+    const { response, text, sent } = await ask({ model: 'fast', stream });
+    expect(sent.map((request) => request.json['model'])).toEqual(['gpt-4o']);
+    expect(response.headers.get('x-gateway-model')).toBe('gpt-4o');
+    expect(new Set(modelsIn(text))).toEqual(new Set(['fast']));
+    // The same words in a text of the answer stay.
+    expect(text).toContain(String.raw`say \"model\":\"upstream-model\"`);
+  });
+
+  it.each([
+    ['translated, a body', false, 'fast'],
+    ['translated, a stream', true, 'fast'],
+    ['native, a body', false, 'claude-gw-5'],
+    ['native, a stream', true, 'claude-gw-5'],
+  ])('is named in replies of the Messages API (%s)', async (_, stream, model) => {
+    const { text } = await ask({ model, path: '/v1/messages', stream });
+    expect(modelsIn(text)).toEqual([model]);
+  });
+
+  it('for a config uses that config and each target’s own model', async () => {
+    const { response, text, sent } = await ask({ model: 'pair' });
+    expect(sent.map((request) => request.json['model'])).toEqual(['claude-opus-4-5']);
+    expect(response.headers.get('x-gateway-last-used-option-index')).toBe('config.targets[0]');
+    expect(modelsIn(text)).toEqual(['pair']);
+  });
+
+  it('for a config is refused beside another config', async () => {
+    const { response, text } = await ask({ model: 'pair', headers: { 'x-gateway-config': 'empty' } });
+    expect(response.status).toBe(400);
+    expect(text).toContain('provider_conflict');
+  });
+
+  it('is exact: another spelling is no alias', async () => {
+    const { response, text } = await ask({ model: 'Fast' });
+    expect(response.status).toBe(400);
+    expect(text).toContain('provider_required');
+  });
+
+  it('shares cached replies with its target, each with the name of its own request', async () => {
+    const headers = { 'x-gateway-config': 'cached' };
+    const first = await ask({ model: '@openai/gpt-4o', headers });
+    const second = await ask({ model: 'fast', headers });
+    expect([first.sent.length, second.sent.length]).toEqual([1, 0]);
+    expect(second.response.headers.get('x-gateway-cache-status')).toBe('HIT');
+    expect(modelsIn(second.text)).toEqual(['fast']);
+  });
+});
+
+describe('a key that lists an alias', () => {
+  it.each([
+    ['the alias', 'fast', 200],
+    ['an alias of a config that its `configs` lack', 'pair', 200],
+    ['the target itself', '@openai/gpt-4o', 403],
+    ['an alias that it does not list', 'claude-gw-5', 403],
+  ])('may use %s', async (_, model, status) => {
+    const { response, text } = await ask({ model, id: 'alone' });
+    expect(response.status).toBe(status);
+    if (status === 403) expect(text).toContain('model_not_allowed');
+  });
+
+  it('may not use its target under the alias’s own name at the entry', async () => {
+    // `gpt-4o` is an alias, so the name in `models` does not allow the model gpt-4o.
+    const { response } = await ask({ model: 'gpt-4o', id: 'alone' });
+    expect(response.status).toBe(200);
+    const direct = await ask({ model: '@openai/gpt-4o', id: 'alone' });
+    expect(direct.response.status).toBe(403);
+  });
+
+  it('is held to its `providers` all the same, and does not learn the target', async () => {
+    const { response, text } = await ask({ model: 'fast', id: 'bound' });
+    expect(response.status).toBe(403);
+    expect(text).toContain('This key may not use the model \\"fast\\".');
+    expect(text).not.toContain('openai/gpt-4o');
+  });
+
+  it('refuses a client of the Messages API with the status that Claude Code expects for a model', async () => {
+    const { response, text } = await ask({ model: 'claude-gw-5', id: 'alone', path: '/v1/messages' });
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([400, 'false']);
+    expect(text).toContain('"type":"invalid_request_error"');
+  });
+
+  it('may use the alias of a target that it may use, without listing it', async () => {
+    expect((await ask({ model: 'claude-gw-5', id: 'other' })).response.status).toBe(200);
+    expect((await ask({ model: 'fast', id: 'other' })).response.status).toBe(403);
+  });
+});
+
+describe('lists of models', () => {
+  const list = async (id: string, query = '', headers: Record<string, string> = {}) => {
+    const response = await fetch(`${gateway.url}/v1/models${query}`, {
+      headers: { authorization: `Bearer ${keyOf(id)}`, ...headers },
+    });
+    return (await response.json()) as { data: Record<string, unknown>[]; models?: Record<string, unknown>[] };
+  };
+  const idsOf = async (id: string) => (await list(id)).data.map((model) => model['id']);
+
+  it('begin with the aliases that the key may use, without hidden ones', async () => {
+    expect(await idsOf('all')).toEqual(['claude-gw-5', 'fast', 'pair', '@claude/claude-opus-4-5', '@openai/gpt-4o']);
+    expect(await idsOf('alone')).toEqual(['fast', 'pair']);
+    expect(await idsOf('other')).toEqual(['claude-gw-5', 'pair', '@claude/claude-opus-4-5']);
+    expect(await idsOf('bound')).toEqual([]);
+  });
+
+  it('have limits in OpenAI’s shape', async () => {
+    const [claude, fast] = (await list('all')).data;
+    expect(claude).toMatchObject({ owned_by: 'anthropic', context_window: 200000, max_output_tokens: 64000 });
+    expect(fast).toMatchObject({ context_window: 128000, supported_reasoning_efforts: ['medium', 'high'] });
+  });
+
+  it('have names and limits in Anthropic’s shape, page by page', async () => {
+    const client = new Anthropic({ baseURL: gateway.url, authToken: KEY, apiKey: null, maxRetries: 0 });
+    const seen = [];
+    for await (const model of client.models.list({ limit: 2 })) seen.push(model);
+    expect(seen.map(({ id }) => id)).toEqual(await idsOf('all'));
+    expect(seen[0]).toMatchObject({ display_name: 'claude-gw-5', max_input_tokens: 200000, max_tokens: 64000 });
+    expect(await client.models.retrieve('gpt-4o')).toMatchObject({ id: 'gpt-4o' });
+  });
+
+  it('are what Codex reads when it sends its version', async () => {
+    const { data, models } = await list('alone', '?client_version=0.169.0');
+    expect(data.map((model) => model['id'])).toEqual(['fast', 'pair']);
+    expect(models?.[0]).toMatchObject({
+      slug: 'fast',
+      display_name: 'Fast',
+      default_reasoning_level: 'medium',
+      supported_reasoning_levels: [
+        { effort: 'medium', description: 'medium effort' },
+        { effort: 'high', description: 'high effort' },
+      ],
+      context_window: 128000,
+      visibility: 'list',
+    });
+  });
+});
+
+describe('the record and the metrics of a request', () => {
+  it('have the real model, and name the alias', async () => {
+    await ask({ model: 'fast' });
+    expect(gateway.logs.findLast((line) => line['alias'] === 'fast')).toMatchObject({
+      provider: 'openai',
+      request_model: 'gpt-4o',
+    });
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toMatch(/gatehouse_alias_requests_total\{alias="fast",provider="openai",.*outcome="success"/);
+  });
+});

@@ -1,0 +1,250 @@
+import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  anthropicReply,
+  entriesFor,
+  json,
+  openaiReply,
+  startUpstream,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
+
+/** What Claude Code and the SDKs of Anthropic send beyond plain messages, at Claude itself, at Vertex AI and elsewhere. */
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let refusal: string | undefined;
+
+beforeAll(async () => {
+  upstream = await startUpstream(({ url }, res) => {
+    if (refusal !== undefined) return json(res, { error: { code: 400, message: refusal } }, 400);
+    return json(res, /messages|anthropic/.test(url) ? anthropicReply('ok') : openaiReply('ok'));
+  });
+  gateway = await startTestGateway({
+    catalog: {
+      providers: [
+        ...entriesFor(upstream.url),
+        { ...entriesFor(upstream.url)[2], slug: 'narrow', anthropic_betas: { allow: ['claude-code-20250219'] } },
+      ],
+      aliases: {
+        'claude-gw-old': { target: '@claude/claude-opus-4-5' },
+        'claude-gw-chat': { target: '@openai/gpt-4o' },
+        'claude-gw-new': { target: '@claude/claude-opus-5' },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+const MODELS = {
+  claude: '@claude/claude-opus-5',
+  vertex: '@gemini/anthropic.claude-opus-5',
+  narrow: '@narrow/anthropic.claude-opus-5',
+  other: '@openai/gpt-4o',
+} as const;
+
+const BETAS = 'claude-code-20250219,context-management-2025-06-27,advanced-tool-use-2025-11-20,request-tags-2026-08-21';
+
+async function post(model: string, body: object, betas = BETAS) {
+  const before = upstream.seen.length;
+  const response = await fetch(`${gateway.url}/v1/messages?beta=true`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': KEY,
+      authorization: 'Bearer ya29.callers-own',
+      'anthropic-version': '2023-06-01',
+      ...(betas && { 'anthropic-beta': betas }),
+    },
+    body: JSON.stringify({ model, max_tokens: 9000, messages: [{ role: 'user', content: 'hi' }], ...body }),
+  });
+  const [sent] = upstream.seen.slice(before);
+  return {
+    status: response.status,
+    reply: (await response.json()) as { error?: { type: string; message: string; details?: object } },
+    lost: response.headers.get('x-gateway-dropped-params') ?? '',
+    sent: sent?.json,
+    betas: String(sent?.headers['anthropic-beta'] ?? ''),
+  };
+}
+
+const CLEARS = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
+const COMPACTS = { edits: [{ type: 'compact_20260112' }] };
+const TOOLS = [
+  { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+  { name: 'weather', input_schema: { type: 'object' }, defer_loading: true },
+];
+
+type Outcome = 'sent' | 'lost' | 'refused';
+
+describe('a field of the Messages API', () => {
+  it.each<[string, object, Record<keyof typeof MODELS, Outcome>]>([
+    ['thread', { thread: { id: 't' } }, { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' }],
+    ['safeguards', { safeguards: {} }, { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' }],
+    ['container', { container: 'c' }, { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' }],
+    [
+      'context_management',
+      { context_management: CLEARS },
+      { claude: 'sent', vertex: 'sent', narrow: 'lost', other: 'lost' },
+    ],
+    [
+      'context_management',
+      { context_management: COMPACTS },
+      { claude: 'sent', vertex: 'sent', narrow: 'refused', other: 'refused' },
+    ],
+    ['tags', { tags: { a: 'b' } }, { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' }],
+    ['thread', { thread: null }, { claude: 'sent', vertex: 'sent', narrow: 'sent', other: 'lost' }],
+  ])('%s of %j is sent, left out and reported, or refused, by target', async (field, body, expected) => {
+    for (const [target, outcome] of Object.entries(expected)) {
+      const { status, reply, lost, sent } = await post(MODELS[target as keyof typeof MODELS], body);
+      const at = `${field} at ${target}`;
+      expect(status, at).toBe(outcome === 'refused' ? 400 : 200);
+      if (outcome === 'refused') {
+        expect(reply.error, at).toMatchObject({ type: 'invalid_request_error', details: { param: field } });
+        expect(sent, at).toBeUndefined();
+      } else if (JSON.stringify(body).includes('null')) expect(sent, at).not.toHaveProperty(`${field}.id`);
+      else
+        expect([Object.hasOwn(sent!, field), lost.includes(field)], at).toEqual([
+          outcome === 'sent',
+          outcome === 'lost',
+        ]);
+    }
+  });
+
+  it('thread is refused with the code after which SDKs send the whole conversation', async () => {
+    const { reply } = await post(MODELS.vertex, { thread: { id: 't' } });
+    expect(reply.error?.details).toEqual({
+      error_code: 'thread_unsupported_request',
+      param: 'thread',
+      unsupported: ['thread'],
+    });
+  });
+
+  it('defer_loading goes to Vertex AI with the beta that it takes there, else it is left out', async () => {
+    const vertex = await post(MODELS.vertex, { tools: TOOLS });
+    expect(vertex.betas.split(',')).toEqual([
+      'claude-code-20250219',
+      'context-management-2025-06-27',
+      'tool-search-tool-2025-10-19',
+    ]);
+    expect(vertex.sent?.['tools']).toEqual(TOOLS);
+    const narrow = await post(MODELS.narrow, { tools: TOOLS });
+    expect(narrow.betas).toBe('claude-code-20250219');
+    expect(narrow.sent?.['tools']).toEqual([TOOLS[0], { name: 'weather', input_schema: { type: 'object' } }]);
+    expect(narrow.lost).toContain('tools[1].defer_loading');
+  });
+
+  it('metadata.user_id of more than 64 characters is hashed for OpenAI', async () => {
+    const user = JSON.stringify({ device: 'd'.repeat(150) });
+    const { sent, lost } = await post(MODELS.other, { metadata: { user_id: user } });
+    expect(sent?.['user']).toMatch(/^[0-9a-f]{64}$/);
+    expect(lost).toContain('metadata.user_id');
+    expect((await post(MODELS.claude, { metadata: { user_id: user } })).sent?.['metadata']).toEqual({ user_id: user });
+  });
+});
+
+describe('a body for another generation of Claude than the alias stands for', () => {
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
+    { role: 'system', content: 'Answer in rhyme.' },
+    { role: 'user', content: 'Who are you?' },
+  ];
+
+  it('has a budget in place of adaptive thinking, and reminders in place of system turns', async () => {
+    const body = { messages, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } };
+    const { status, sent, lost } = await post('claude-gw-old', body);
+    expect(status).toBe(200);
+    expect(sent).toMatchObject({
+      model: 'claude-opus-4-5',
+      thinking: { type: 'enabled', budget_tokens: expect.any(Number) },
+    });
+    expect(sent?.['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      messages[1],
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '<system-reminder>\nAnswer in rhyme.\n</system-reminder>' },
+          { type: 'text', text: 'Who are you?' },
+        ],
+      },
+    ]);
+    expect(lost).toContain('thinking');
+    expect(lost).toContain('messages[2]');
+  });
+
+  it('has adaptive thinking in place of a budget', async () => {
+    const { sent, lost } = await post('claude-gw-new', { thinking: { type: 'enabled', budget_tokens: 4000 } });
+    expect(sent).toMatchObject({ model: 'claude-opus-5', thinking: { type: 'adaptive' } });
+    expect(lost).toContain('thinking.budget_tokens');
+  });
+
+  it('stays as it was written where the model takes it, and where the caller named the model itself', async () => {
+    const body = { messages, thinking: { type: 'adaptive' } };
+    expect((await post('claude-gw-new', body)).sent).toMatchObject(body);
+    expect((await post('@claude/claude-opus-4-5', body)).sent).toMatchObject(body);
+  });
+});
+
+describe('the suffix [1m] of an alias', () => {
+  it('asks for the long context window by its beta', async () => {
+    const { sent, betas } = await post('claude-gw-new[1m]', {}, '');
+    expect([sent?.['model'], betas]).toEqual(['claude-opus-5', 'context-1m-2025-08-07']);
+    expect((await post('claude-gw-new', {}, '')).betas).toBe('');
+    expect((await post('claude-gw-chat[1m]', {}, '')).lost).toContain('context-1m-2025-08-07');
+  });
+});
+
+describe('an error', () => {
+  it('for a wrong key, and for a key without the right, makes SDKs send one request', async () => {
+    let requests = 0;
+    const client = new Anthropic({
+      baseURL: gateway.url,
+      apiKey: 'wrong',
+      fetch: (...input) => {
+        requests += 1;
+        return fetch(...input);
+      },
+    });
+    const asking = client.messages.create({
+      model: 'claude-gw-new',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    await expect(asking).rejects.toBeInstanceOf(AuthenticationError);
+    await asking.catch((error: unknown) => {
+      if (error instanceof AuthenticationError) expect(error.headers.get('x-should-retry')).toBe('false');
+    });
+    expect(requests).toBe(1);
+  });
+
+  it.each([
+    ['@gemini/anthropic.claude-opus-5', 'The request size (40 MB) exceeds 30 MB.', 'Input is too long.'],
+    [
+      '@claude/claude-opus-5',
+      'prompt is too long: 210000 tokens > 200000 maximum',
+      'prompt is too long: 210000 tokens > 200000 maximum',
+    ],
+  ])('of %s about the length has the words by which Claude Code compacts', async (model, words, expected) => {
+    refusal = words;
+    const { status, reply } = await post(model, {}, '');
+    refusal = undefined;
+    expect([status, reply.error?.message]).toEqual([400, expected]);
+  });
+
+  it.each([
+    ['GET', '/.well-known/oauth-authorization-server', 404],
+    ['GET', '/managed/settings', 404],
+    ['GET', '/api/oauth/usage', 404],
+    ['POST', '/v1/metrics', 404],
+  ])('of %s %s says that this gateway has no sign-in, no policies and no telemetry', async (method, path, status) => {
+    const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': KEY } });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { type: expect.any(String) } });
+  });
+});
