@@ -24,11 +24,15 @@ describe('the schemas of the package', () => {
 describe('the schemas of bodies', () => {
   const BODIES = [
     'chat-completions',
+    'completions',
     'count-tokens',
     'embeddings',
+    'form-fields',
     'images',
     'messages',
+    'moderations',
     'prompt-completions',
+    'speech',
     'vertex-count-tokens',
   ];
   /** Keywords whose verdict depends on a whole text. */

@@ -1,13 +1,17 @@
 import type { Operation } from '../plugin/index.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { chatCountTokens } from './chat-count-tokens.ts';
+import { completions } from './completions.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { files } from './files.ts';
+import { forms } from './forms.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
+import { moderations } from './moderations.ts';
 import { prompts } from './prompts.ts';
+import { speech } from './speech.ts';
 import { vertexCountTokens } from './vertex-count-tokens.ts';
 
 /** Every operation the gateway serves. */
@@ -19,6 +23,10 @@ export const operations: readonly Operation[] = [
   vertexCountTokens,
   embeddings,
   images,
+  completions,
+  moderations,
+  speech,
+  ...forms,
   ...prompts,
   ...models,
   ...files,

@@ -107,3 +107,13 @@ export const IMAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = 
   'safety settings': (bytes) => draw({ safetySettings: repeat(bytes, () => ({ category: 'c' })) }),
   'nested lists': (bytes) => draw({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
 };
+
+const passed = (more: object): Json => ({ model: 'm', prompt: 'x', input: 'x', voice: 'v', ...more });
+
+/** Bodies that pass through: completions, moderations, speech. */
+export const PASSED_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'top-level keys': (bytes) => passed(members(bytes, (at) => [`k_${at}`, 1])),
+  'one long text': (bytes) => passed({ prompt: text(bytes), input: text(bytes) }),
+  'many texts': (bytes) => passed({ prompt: repeat(bytes, () => 'x'), input: repeat(bytes, () => 'x') }),
+  biases: (bytes) => passed({ logit_bias: members(bytes, (at) => [`${at}`, 1]) }),
+};

@@ -1,16 +1,19 @@
 import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { completions } from '../../src/operations/completions.ts';
 import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
+import { moderations } from '../../src/operations/moderations.ts';
+import { speech } from '../../src/operations/speech.ts';
 import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
-import { EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
+import { EMBEDDINGS_SHAPES, IMAGES_SHAPES, PASSED_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
 
 export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
@@ -94,4 +97,7 @@ export const ROUTES: readonly Route[] = [
       gemini: onVertex('gemini-2.5-flash-image', 'images'),
     },
   },
+  { operation: completions, shapes: PASSED_SHAPES, formats: { openai: openai('completions') } },
+  { operation: moderations, shapes: PASSED_SHAPES, formats: { openai: openai('moderations') } },
+  { operation: speech, shapes: PASSED_SHAPES, formats: { openai: openai('speech') } },
 ];
