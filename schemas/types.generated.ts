@@ -312,6 +312,9 @@ export interface Admin {
  */
 export interface Limits {
   body?: Bytes;
+  form?: Bytes;
+  form_held?: Bytes;
+  form_idle_time?: Duration;
   /**
    * Deepest nesting of a request body.
    */

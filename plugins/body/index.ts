@@ -7,9 +7,11 @@ import {
   RequestBody,
   type BodyFault,
   type Exchange,
+  type InboundForm,
   type FieldNames,
   type Operation,
 } from '../../src/plugin/index.ts';
+import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 
 export default definePlugin({
@@ -20,13 +22,14 @@ export default definePlugin({
   requires: ['caller'],
   provides: ['body'],
   explain({ exchange: { operation, request } }) {
-    const { bodyBytes, bodyValidated } = request;
+    const { bodyBytes, bodyValidated, form } = request;
     if (!operation || bodyBytes === 0) return undefined;
+    if (form) return { does: describeForm(form), details: { held: form.held } };
     const does = bodyValidated ? `, validated against the schema of ${operation.id}` : '';
     return { does: `${bodyBytes} bytes${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
   },
   create({ host }) {
-    const { limits, turns } = host;
+    const { limits, turns, clock } = host;
     const names = new Map<Operation, FieldNames>();
     const namesFor = (operation: Operation): FieldNames => {
       let known = names.get(operation);
@@ -53,6 +56,16 @@ export default definePlugin({
       const { operation, request } = exchange;
       // Rejects a request that already has an error, when no plugin before this one has.
       if (exchange.error) throw exchange.error;
+      if (operation?.task && bodyKind(operation) === 'multipart') {
+        const checkLater = (name: string): void => checkLateField(name, exchange, namesFor(operation));
+        return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
+          request.form = form;
+          request.body = scan(exchange, operation, Buffer.from(JSON.stringify(form.fields)));
+          check(operation, request.body);
+          request.bodyValidated = true;
+          return next();
+        });
+      }
       if (!operation || bodyKind(operation) !== 'json') return next();
       checkMediaType(request.headers);
       const goOn = (): Promise<void> => {
@@ -68,6 +81,21 @@ export default definePlugin({
     };
   },
 });
+
+const describeForm = ({ held }: InboundForm): string =>
+  held
+    ? 'a form, held in memory: a retry or another target can get it'
+    : 'a form that passes through as it arrives: no retry and no other target once it is on its way';
+
+/** A text field behind the file of a form that is on its way: nothing has judged it, and no target's settings apply to it. */
+function checkLateField(name: string, { attempts, request }: Exchange, names: FieldNames): void {
+  names.check(RequestBody.read(Buffer.from(JSON.stringify({ [name]: '' })), 2));
+  const isEdited = attempts.some(({ body }) => body.edits.some(({ path }) => path[0] === name));
+  if (!isEdited && !request.form?.hasFieldRules && name !== 'stream') return;
+  throw new GatewayError('invalid_request', `Send the field \`${name.slice(0, 100)}\` before the file.`, {
+    param: name,
+  });
+}
 
 function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
   const fields = fieldsInPath?.(request.params, body) ?? {};

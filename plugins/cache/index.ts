@@ -106,7 +106,12 @@ interface Job extends Keeping, SemanticJob {
  * Tasks without side effects at the upstream. An operation that creates something there (a batch, a file, a stored
  * completion) must run for every caller.
  */
-const CACHEABLE_TASKS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>(['generate', 'embeddings']);
+const CACHEABLE_TASKS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>([
+  'generate',
+  'embeddings',
+  'completions',
+  'moderations',
+]);
 
 const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
   CACHEABLE_TASKS.has(operation?.task) && body.value('store') !== true;

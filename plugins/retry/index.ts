@@ -35,7 +35,10 @@ export default definePlugin({
         minTimeout: 0,
         onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
           const wait =
-            retriesLeft > 0 && !exchange.cancellation.reason
+            retriesLeft > 0 &&
+            // A form that passes through as it arrives can be sent once.
+            !exchange.request.form?.spent &&
+            !exchange.cancellation.reason
               ? waitBefore(attempt, error, retriesConsumed, random)
               : undefined;
           if (wait === undefined || !leavesTime(wait, attempt.deadline - clock.now())) throw error;

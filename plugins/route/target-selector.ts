@@ -138,7 +138,8 @@ export class TargetSelector {
     const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
     const tried = new Set<Route>();
     const fallsThrough: FallsThrough = (error) =>
-      (fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, tried, error)) || around(error);
+      (!this.#isSpent() && fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, tried, error)) ||
+      around(error);
     let why = reason === 'fallback' ? reason : (drawn ?? reason);
     let outcome: Outcome = 'skipped';
     for (const member of order) {
@@ -160,7 +161,12 @@ export class TargetSelector {
   }
 
   #isOver(): boolean {
-    return this.#ctx.exchange.cancellation.reason !== undefined || this.#isOutOfTime();
+    return this.#ctx.exchange.cancellation.reason !== undefined || this.#isOutOfTime() || this.#isSpent();
+  }
+
+  /** A form that passes through as it arrives can be sent to one target. */
+  #isSpent(): boolean {
+    return this.#ctx.exchange.request.form?.spent === true;
   }
 
   #isOutOfTime(): boolean {

@@ -262,6 +262,7 @@ async function compileChains(
 
 const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
   body: limits.body,
+  form: limits.form,
   json: limits.json,
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });

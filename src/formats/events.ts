@@ -208,6 +208,8 @@ export interface Signals extends LossNotes {
   failure: UpstreamFailure | undefined;
   /** The provider ended the reply properly. */
   ended: boolean;
+  /** A plain reply whose pieces are of use before its end, such as sound: it may leave with its first bytes. */
+  flows?: boolean;
 }
 
 export function createSignals(): Signals {

@@ -167,6 +167,7 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: Respon
   // The exchange owns the reply now: setting another reply on the attempt would cancel this one.
   attempt.seal();
   exchange.request.body = undefined;
+  exchange.request.form = undefined;
   attempt.release();
 }
 

@@ -25,15 +25,19 @@ describe('the schemas of bodies', () => {
   const BODIES = [
     'batch-embed-contents',
     'chat-completions',
+    'completions',
     'count-tokens',
     'embed-content',
     'embeddings',
+    'form-fields',
     'gemini-count-tokens',
     'generate-content',
     'images',
     'messages',
+    'moderations',
     'prompt-completions',
     'responses',
+    'speech',
     'vertex-count-tokens',
   ];
   /** Keywords whose verdict depends on a whole text. */

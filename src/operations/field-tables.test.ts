@@ -20,6 +20,13 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'vertex.count_tokens': 'vertex-count-tokens',
   embeddings: 'embeddings',
   'images.generations': 'images',
+  completions: 'completions',
+  moderations: 'moderations',
+  'audio.speech': 'speech',
+  'audio.transcriptions': 'form-fields',
+  'audio.translations': 'form-fields',
+  'images.edits': 'form-fields',
+  'images.variations': 'form-fields',
 };
 
 describe('the field table of an operation', () => {

@@ -18,6 +18,23 @@ export const TASKS: Readonly<Record<ModelTask, TaskDescription>> = {
   count_tokens: { result: 'a count of tokens', purpose: undefined, isConversation: true, reportsUsage: false },
   embeddings: { result: 'embeddings', purpose: 'embeddings', isConversation: false, reportsUsage: true },
   images: { result: 'images', purpose: 'images', isConversation: false, reportsUsage: false },
+  completions: { result: 'completions', purpose: 'completions', isConversation: false, reportsUsage: true },
+  moderations: { result: 'moderation results', purpose: 'moderation', isConversation: false, reportsUsage: false },
+  transcriptions: { result: 'transcriptions', purpose: 'transcriptions', isConversation: false, reportsUsage: true },
+  translations: {
+    result: 'translations of audio',
+    purpose: 'translations',
+    isConversation: false,
+    reportsUsage: false,
+  },
+  image_edits: { result: 'edited images', purpose: 'image edits', isConversation: false, reportsUsage: false },
+  image_variations: {
+    result: 'variations of images',
+    purpose: 'image variations',
+    isConversation: false,
+    reportsUsage: false,
+  },
+  speech: { result: 'speech', purpose: 'speech', isConversation: false, reportsUsage: false },
 };
 
 /** All tasks, in the order of the table. */

@@ -345,9 +345,20 @@ export interface Capabilities {
 }
 export type CapabilityName = keyof Capabilities;
 
+export interface FormLimits {
+  /** Maximum bytes of one form. */
+  readonly bytes: number;
+  /** Maximum bytes of one form that are held in memory. */
+  readonly held: number;
+  /** A client that sends nothing for this long is disconnected. */
+  readonly idleMs: number;
+}
+
 export interface RequestLimits {
   /** Maximum bytes of one request's body. */
   readonly body: number;
+  /** Limits of multipart forms for models. */
+  readonly form: FormLimits;
   /** Limits of the body's JSON structure. */
   readonly json: JsonLimits;
   /**

@@ -116,6 +116,10 @@ export const ERRORS = {
     400,
     'The body is no usable multipart form: cut off, without a boundary, or with too many or too long fields.',
   ),
+  model_after_file: invalid(
+    400,
+    'The file of a form comes before `model` and exceeds `limits.form_held`. Send `model` first.',
+  ),
   file_not_found: invalid(
     404,
     'The key has no file with this id: it belongs to another key, was deleted, or has expired.',

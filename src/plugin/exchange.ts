@@ -4,6 +4,7 @@ import type { DefaultedParam, FormatName, Loss } from '../formats/conversation.t
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
+import type { FormBody } from './form/form-body.ts';
 import type { InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
@@ -286,6 +287,8 @@ export interface Outbound {
   /** Headers except credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
+  /** The multipart form that is sent in place of `body`, which then has its text fields as JSON. */
+  readonly form?: FormBody;
   readonly stream: boolean;
   /** `content-type` of the client's reply; undefined keeps the upstream's. */
   readonly contentType: string | undefined;

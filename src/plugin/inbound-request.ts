@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { InboundForm } from './form/inbound-form.ts';
 import type { Operation, PathParams } from './operation.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -16,6 +17,8 @@ export interface InboundRequest {
   readonly remoteAddress: string;
   /** Set by the `body` plugin; released when a reply is committed. */
   body: RequestBody | undefined;
+  /** The multipart form of a request to a model; `body` has its text fields. Set by the `body` plugin. */
+  form?: InboundForm | undefined;
   /** Size of the received body in bytes. */
   bodyBytes: number;
   /** The body has passed the operation's whole schema. */

@@ -20,6 +20,7 @@ export type {
   MediaInliner,
   PromptDirectory,
   Recorder,
+  FormLimits,
   RequestLimits,
   ReplyCache,
   RequestRecording,
@@ -95,6 +96,8 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
+export { readForm, type FormReading, type InboundForm } from './form/inbound-form.ts';
+export { FormBody } from './form/form-body.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {

@@ -3,7 +3,18 @@ import type { FieldTable } from '../formats/fields/field-tables.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** The tasks of a model. */
-export type ModelTask = 'generate' | 'count_tokens' | 'embeddings' | 'images';
+export type ModelTask =
+  | 'generate'
+  | 'count_tokens'
+  | 'embeddings'
+  | 'images'
+  | 'completions'
+  | 'moderations'
+  | 'speech'
+  | 'transcriptions'
+  | 'translations'
+  | 'image_edits'
+  | 'image_variations';
 
 /** One operation of the API: a method and a path. */
 export interface Operation {
@@ -23,8 +34,8 @@ export interface Operation {
   /** A query parameter with its value, that tells two operations at one path apart as `header` does. */
   readonly query?: { readonly name: string; readonly value: string };
   /**
-   * The body that a request brings. `json` is read into memory by the `body` plugin. `multipart` is read by the plugin that answers
-   * the operation, as it arrives. Default: `json` for POST, otherwise `none`.
+   * The body that a request brings. `json` is read into memory by the `body` plugin. `multipart` is a form: for a model
+   * the `body` plugin reads its text fields; any other is read by the plugin that answers the operation, as it arrives. Default: `json` for POST, otherwise `none`.
    */
   readonly body?: 'json' | 'multipart' | 'none';
   /** The model's task; undefined for an operation that the gateway answers itself. */

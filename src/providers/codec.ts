@@ -15,8 +15,13 @@ export interface PassThroughCodec {
   edits(body: BodyView, model: string): readonly BodyEdit[];
   /** Takes out what the upstream does not have. Undefined when the body has none of it. */
   clean?(body: BodyView, extensions: ReadonlySet<string>): Cleaning | undefined;
-  /** Observes the reply, whose bytes pass through unchanged. */
-  openReader(model: string, stream: boolean): PassThrough;
+  /** Whether the body requests a stream of events. Default: never, whatever the body or the config contains. */
+  streams?(body: BodyView): boolean;
+  /**
+   * Observes the reply, whose bytes pass through unchanged.
+   * @param contentType the reply's
+   */
+  openReader(model: string, stream: boolean, contentType?: string): PassThrough;
 }
 
 /** The upstream has another API. */

@@ -95,6 +95,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   headers_too_large: invalid('schema'),
   request_timeout: invalid('schema'),
   invalid_multipart: invalid('schema'),
+  model_after_file: invalid('schema'),
   file_not_found: { errorType: 'not_found', rejection: 'not_found' },
   file_too_large: invalid('body_too_large'),
   file_quota_exceeded: { errorType: 'quota', rejection: 'forbidden' },

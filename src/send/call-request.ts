@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../catalog/catalog.ts';
-import { UpstreamError, type Attempt, type Exchange, type GatewayError } from '../plugin/index.ts';
+import { UpstreamError, type Attempt, type FormBody, type Exchange, type GatewayError } from '../plugin/index.ts';
 import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
 import type { UpstreamErrorContext } from '../upstream/upstream-error.ts';
 import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
@@ -37,7 +37,7 @@ export class CallRequest implements OutboundRequest {
     this.origin = originOf(job);
     this.caller = exchange.caller?.keyId ?? exchange.request.remoteAddress;
     this.path = outbound.path;
-    this.headers = { ...outbound.headers, ...credentials };
+    this.headers = { ...outbound.headers, ...(outbound.form && formHeaders(outbound.form)), ...credentials };
     this.timeouts = attempt.timeouts;
     // All three at once: a plugin may move the request's deadline while the call runs.
     this.deadline = attempt.deadline;
@@ -79,6 +79,11 @@ export class CallRequest implements OutboundRequest {
     return attempt.choice.fallsThrough(error) ? error : undefined;
   }
 }
+
+const formHeaders = ({ contentType, length }: FormBody): CredentialHeaders => ({
+  'content-type': contentType,
+  ...(length !== undefined && { 'content-length': String(length) }),
+});
 
 export const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
   attempt.deadline < exchange.deadline ? 'total' : 'request';

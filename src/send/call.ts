@@ -1,4 +1,12 @@
-import { GatewayError, UpstreamError, type Clock, type Outbound, type TryRecord, type Limit } from '../plugin/index.ts';
+import {
+  FormBody,
+  GatewayError,
+  UpstreamError,
+  type Clock,
+  type Outbound,
+  type TryRecord,
+  type Limit,
+} from '../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
@@ -25,7 +33,12 @@ export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<
   let outcome = await tryOnce(job, call, undefined);
   // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
   // then the refusal is final.
-  if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
+  if (
+    canResend(job) &&
+    !outcome.result.ok &&
+    outcome.result.status === 401 &&
+    entry.provider.forgetCredentials?.(outcome.credentials)
+  ) {
     const fresh = await authorize(job, call);
     // Some issuers return the same token until it nearly expires (Google's metadata server does).
     if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
@@ -38,6 +51,9 @@ export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<
   throw record.error;
 }
 
+/** A form that passes through as it arrives can be sent once. */
+const canResend = ({ exchange }: SendJob): boolean => exchange.request.form?.spent !== true;
+
 /**
  * The call without signatures, if the upstream refused one (docs/protocols/replies.md#refused-signatures). The attempt
  * keeps the new body: a retry sends it from the start, so each attempt loses its signatures once. A caller who wants
@@ -48,8 +64,10 @@ function withoutSignatures(
   call: UpstreamCall,
   result: CommittedReply | RefusedReply,
 ): UpstreamCall | undefined {
-  if (result.ok || call.body === undefined || !outbound.withoutSignatures || exchange.strictParams) return undefined;
-  const lighter = outbound.withoutSignatures(outbound.decodeError(result.status, result.text), call.body);
+  const { body } = call;
+  if (result.ok || body === undefined || body instanceof FormBody) return undefined;
+  if (!outbound.withoutSignatures || exchange.strictParams) return undefined;
+  const lighter = outbound.withoutSignatures(outbound.decodeError(result.status, result.text), body);
   if (!lighter) return undefined;
   const { withoutSignatures: _, ...others } = outbound;
   attempt.outbound = { ...others, body: lighter.body };

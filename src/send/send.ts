@@ -29,7 +29,7 @@ export function createSender(setup: SenderSetup): Sender {
 function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
   return {
     number: 0,
-    body: outbound.body,
+    body: outbound.form ?? outbound.body,
     stream: outbound.stream,
     cancellation: attempt.cancellation,
     openReader: (reply) => {

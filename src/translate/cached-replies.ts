@@ -2,7 +2,14 @@ import { ReplyFault, type ClientContext, type Format } from '../formats/format.t
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../formats/streams/replay.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
-import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type CachedReply,
+  type Clock,
+  type Operation,
+  type Reply,
+  type ReplyCache,
+} from '../plugin/index.ts';
 import type { ReplyStore } from '../state/ports.ts';
 import { spokenHeaders } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute } from './translation-job.ts';
@@ -28,7 +35,7 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
         ...clientContext(exchange, attempt, { operation, resolved: attempt.resolved, clock }),
         ...settled,
       };
-      const bytes = bytesFor(kept, stream, operation.format, client);
+      const bytes = bytesFor(kept, stream, operation, client);
       return bytes && toReply(kept, bytes, stream, operation.format);
     },
   };
@@ -39,9 +46,16 @@ function toReply({ status, ...kept }: CachedReply, body: Buffer, stream: boolean
   return { status, headers: { 'content-type': type, ...(stream && { 'cache-control': 'no-cache' }) }, body, stream };
 }
 
-function bytesFor(kept: CachedReply, stream: boolean, format: Format, client: ClientContext): Buffer | undefined {
+function bytesFor(
+  kept: CachedReply,
+  stream: boolean,
+  { format, task }: Operation,
+  client: ClientContext,
+): Buffer | undefined {
   const { bytes, usage } = kept;
   if (kept.stream === stream && (!stream || kept.includeUsage === client.includeUsage)) return bytes;
+  // Only replies of a conversation have events, through which the form changes.
+  if (task !== 'generate') return undefined;
   try {
     if (!stream) return Buffer.from(JSON.stringify(plainFromStream(format, bytes, usage, client)));
     if (kept.stream) return streamWithUsage(format, bytes, usage, client);

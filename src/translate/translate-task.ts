@@ -6,7 +6,7 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
-import { isStream, placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
+import { placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
 import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { callId } from '../plugin/ids.ts';
@@ -26,18 +26,22 @@ export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prep
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const { attempt, resolved, upstream } = job;
   // Counts (docs/protocols/anthropic-messages.md#count-tokens) and embeddings
-  // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains. Images can
-  // (docs/protocols/images.md#openai-stream).
-  const stream = job.operation.task === 'images' && isStream(attempt.body);
+  // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
+  const stream = codec.streams?.(attempt.body) ?? false;
   const cleaning = resolved.extensions && codec.clean?.(attempt.body, resolved.extensions);
+  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]);
+  const form = job.exchange.request.form?.bodyFor(body);
+  const place = placeOf(job, undefined);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
-      ...placeOf(job, undefined),
-      body: attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]).encode(),
+      ...place,
+      ...(form && { headers: { ...place.headers, 'content-type': 'multipart/form-data' } }),
+      body: body.encode(),
+      ...(form && { form }),
       stream,
       contentType: undefined,
-      openReader: () => codec.openReader(resolved.model, stream),
+      openReader: ({ headers }) => codec.openReader(resolved.model, stream, headers['content-type']),
       decodeError: upstream.decodeError,
     },
   };

@@ -17,8 +17,8 @@ export function mayCommit(
   { stream, signals, bytesIn, bytesOut }: HeldReply,
   { hold, commit }: Pick<OutboundRequest, 'hold' | 'commit'>,
 ): boolean {
-  // An incomplete plain reply is of no use, so before its end only its size can open the gate.
-  if (!stream) return bytesOut > hold.bytes;
+  // An incomplete plain reply is of no use, so before its end only its size can open the gate. Sound is of use at once.
+  if (!stream) return bytesOut > hold.bytes || (signals.flows === true && commit === 'first_content');
   // Translation may drop bytes (pings) or add some: the larger of the two counts as held.
   return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }

@@ -53,6 +53,11 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   /** Called when the transport has failed. Neither this nor `onComplete` is called after the other, or after `stop`. */
   abstract onFault(error: GatewayError): void;
 
+  /** The body can be sent a second time. */
+  protected get canResend(): boolean {
+    return true;
+  }
+
   protected get over(): boolean {
     return this.#over;
   }
@@ -83,7 +88,8 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   board(connection: Connection): void {
     this.#connection = connection;
     // After a restart of the upstream all connections may be dead, so the resent request opens a new one.
-    if (this.resent) connection.drop();
+    // A body that cannot be sent again gets a new one at once.
+    if (this.resent || !this.canResend) connection.drop();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -129,7 +135,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
 
   onResponseError(_: unknown, error: Error): void {
     if (this.#over) return;
-    if (this.#reused && !this.#replyBegun && !this.resent && isConnectionClosed(error)) {
+    if (this.#reused && this.canResend && !this.#replyBegun && !this.resent && isConnectionClosed(error)) {
       this.#resend();
       return;
     }

@@ -24,11 +24,20 @@ const started: Progress = {
   progressAt: 0,
   paused: false,
   pausedFor: 0,
+  uploading: false,
+  waitsForClient: false,
 };
 
 describe('the limit that is due first', () => {
   it.each<[string, Partial<Progress>, Partial<LimitSettings>, { name: string; at: number }]>([
     ['while connecting', {}, {}, { name: 'connect', at: 1050 }],
+    ['while a form is sent', { phase: 'sent', uploading: true, progressAt: 1150 }, {}, { name: 'idle', at: 1250 }],
+    [
+      'while the client sends its form',
+      { phase: 'sent', uploading: true, waitsForClient: true },
+      {},
+      { name: 'total', at: 10_000 },
+    ],
     ['while waiting for headers', { phase: 'sent' }, {}, { name: 'first_byte', at: 1200 }],
     [
       'before content, from the headers',

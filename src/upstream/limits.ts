@@ -38,6 +38,10 @@ export type Phase = 'waiting' | 'connecting' | 'sent' | 'held' | 'refused' | 'fl
 export interface Progress {
   readonly phase: Phase;
   readonly stream: boolean;
+  /** The body is a form that is being sent. */
+  readonly uploading: boolean;
+  /** The rest of the form has not come from the client, whose own limit applies. */
+  readonly waitsForClient: boolean;
   /** The start of the upstream's time, which excludes the wait in line. */
   readonly startedAt: number;
   readonly headersAt: number;
@@ -69,6 +73,10 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
   if (progress.paused) return nearest;
   if (phase === 'waiting') {
     consider(nearest, 'line', startedAt + timeouts.connect);
+    return nearest;
+  }
+  if (phase === 'sent' && progress.uploading) {
+    if (!progress.waitsForClient) consider(nearest, 'idle', progressAt + timeouts.idle);
     return nearest;
   }
   const inReply = phase === 'held' || phase === 'refused' || phase === 'flowing';

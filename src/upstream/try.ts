@@ -1,5 +1,14 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
-import { UpstreamError, type Clock, type ErrorCode, type GatewayError, type ReplyReaderLike } from '../plugin/index.ts';
+import {
+  FormBody,
+  UpstreamError,
+  type Clock,
+  type ErrorCode,
+  type GatewayError,
+  type ReplyReaderLike,
+} from '../plugin/index.ts';
 import { LoopBatch } from '../plugin/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
@@ -14,6 +23,14 @@ import { toUpstreamError } from './upstream-error.ts';
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const CUT_OFF = ' [the body was cut off]';
+
+/** The most bytes of a form that wait here for the connection. */
+const UPLOAD_BUFFER_BYTES = 64 * 1024;
+
+const toSend = (body: OutboundRequest['body']): NonNullable<Dispatcher.DispatchOptions['body']> | null =>
+  body instanceof FormBody
+    ? Readable.from(body, { objectMode: false, highWaterMark: UPLOAD_BUFFER_BYTES })
+    : (body ?? null);
 
 /** The two functions that settle the promise of the outcome. */
 interface TrySettle {
@@ -47,6 +64,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   headersAt = 0;
   progressAt = 0;
   pausedFor = 0;
+  uploading = false;
   bytesOut = 0;
   readonly #request: OutboundRequest;
   readonly #clock: Clock;
@@ -65,7 +83,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
     const { path, method, headers, body } = request;
-    super(pool, { path, method, headers, body: body ?? null }, request.caller);
+    super(pool, { path, method, headers, body: toSend(body) }, request.caller);
     this.#request = request;
     this.#held = new ReplyBuffer(request);
     this.#clock = context.clock;
@@ -74,6 +92,16 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#timer = new DeadlineTimer(context.clock, () => this.#onTimer());
     this.stream = request.stream;
     this.startedAt = this.#timings.startedAt = context.clock.now();
+  }
+
+  /** A stream is read once. */
+  protected override get canResend(): boolean {
+    return !(this.#request.body instanceof FormBody);
+  }
+
+  get waitsForClient(): boolean {
+    const { body } = this.#request;
+    return body instanceof FormBody && body.waitsForClient;
   }
 
   begin(): void {
@@ -120,7 +148,26 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   protected override onSent(): void {
     this.#timings.sentAt = this.#clock.now();
+    const { body } = this.#request;
+    if (body instanceof FormBody) this.#watchUpload(body);
     this.#enter('sent');
+  }
+
+  /** The upstream's time begins when it has the whole form. */
+  #watchUpload(body: FormBody): void {
+    this.uploading = true;
+    this.progressAt = this.#clock.now();
+    body.progress = {
+      onPiece: () => {
+        this.progressAt = this.#clock.now();
+        if (this.phase === 'sent') this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+      },
+      onEnd: () => {
+        this.uploading = false;
+        this.startedAt = this.#clock.now();
+        if (this.phase === 'sent') this.#enter('sent');
+      },
+    };
   }
 
   protected override onHeaders(status: number, headers: Record<string, string>): void {

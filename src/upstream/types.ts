@@ -1,5 +1,6 @@
 import type { Signals } from '../formats/events.ts';
 import type {
+  FormBody,
   Cancellation,
   CommitMode,
   GatewayError,
@@ -44,7 +45,7 @@ export interface OutboundRequest {
   readonly caller?: string;
   /** The complete set of headers to send. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | string | undefined;
+  readonly body: Buffer | string | FormBody | undefined;
   /** A stream of wire events is expected; otherwise one JSON document. */
   readonly stream: boolean;
   readonly timeouts: Timeouts;

@@ -109,7 +109,7 @@ console.log(JSON.stringify({
 `;
 
 const REPLIES: Readonly<Record<string, object>> = {
-  '/base/v1/moderations': { results: [{ flagged: false }] },
+  '/base/v1/rerank': { results: [{ index: 0 }] },
   '/base/v2/embeddings': { object: 'list', model: 'demo', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] },
 };
 
@@ -177,10 +177,10 @@ describe('its gateway', () => {
   });
 
   it('answers the new task where a provider has it, and refuses it elsewhere', async () => {
-    const answered = await ask('/v1/moderations', { model: '@openai/m', input: 'x' });
+    const answered = await ask('/v1/rerank', { model: '@openai/m', query: 'x' });
     expect([answered.status, await answered.json()]).toEqual([200, { results: [{ flagged: false }] }]);
-    expect(upstream.seen.at(-1)!.url).toBe('/base/v1/moderations');
-    const refused = await ask('/v1/moderations', { model: '@echo/m', input: 'x' });
+    expect(upstream.seen.at(-1)!.url).toBe('/base/v1/rerank');
+    const refused = await ask('/v1/rerank', { model: '@echo/m', query: 'x' });
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'unsupported_task' } }]);
   });
 

@@ -122,3 +122,13 @@ export const BATCH_EMBED_SHAPES: Readonly<Record<string, (bytes: number) => Json
   'media of one content': (bytes) =>
     embedAll([{ content: { parts: repeat(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AA==' } })) } }]),
 };
+
+const passed = (more: object): Json => ({ model: 'm', prompt: 'x', input: 'x', voice: 'v', ...more });
+
+/** Bodies that pass through: completions, moderations, speech. */
+export const PASSED_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'top-level keys': (bytes) => passed(members(bytes, (at) => [`k_${at}`, 1])),
+  'one long text': (bytes) => passed({ prompt: text(bytes), input: text(bytes) }),
+  'many texts': (bytes) => passed({ prompt: repeat(bytes, () => 'x'), input: repeat(bytes, () => 'x') }),
+  biases: (bytes) => passed({ logit_bias: members(bytes, (at) => [`${at}`, 1]) }),
+};

@@ -1,5 +1,6 @@
 import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { completions } from '../../src/operations/completions.ts';
 import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
 import { geminiEmbeddings } from '../../src/operations/gemini-embeddings.ts';
@@ -7,13 +8,21 @@ import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
 import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
+import { moderations } from '../../src/operations/moderations.ts';
 import { responses } from '../../src/operations/responses.ts';
+import { speech } from '../../src/operations/speech.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
-import { BATCH_EMBED_SHAPES, EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
+import {
+  BATCH_EMBED_SHAPES,
+  EMBEDDINGS_SHAPES,
+  IMAGES_SHAPES,
+  PASSED_SHAPES,
+  VERTEX_COUNT_SHAPES,
+} from './other-shapes.ts';
 import type { Json } from './repeat.ts';
 import { RESPONSES_SHAPES } from './responses-shapes.ts';
 
@@ -116,4 +125,7 @@ export const ROUTES: readonly Route[] = [
       gemini: onVertex('gemini-2.5-flash-image', 'images'),
     },
   },
+  { operation: completions, shapes: PASSED_SHAPES, formats: { openai: openai('completions') } },
+  { operation: moderations, shapes: PASSED_SHAPES, formats: { openai: openai('moderations') } },
+  { operation: speech, shapes: PASSED_SHAPES, formats: { openai: openai('speech') } },
 ];

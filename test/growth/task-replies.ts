@@ -4,7 +4,10 @@ import { formats } from '../../src/formats/index.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../src/formats/streams/replay.ts';
 import type { PassThroughCodec, TranslatingCodec } from '../../src/providers/codec.ts';
 import { openAiEmbeddings } from '../../src/providers/openai/embeddings.ts';
+import { openAiCompletions } from '../../src/providers/openai/completions.ts';
 import { openAiImages } from '../../src/providers/openai/images.ts';
+import { openAiModerations } from '../../src/providers/openai/moderations.ts';
+import { openAiSpeech } from '../../src/providers/openai/speech.ts';
 import { embedContentCodec } from '../../src/providers/vertex-ai/embeddings/embed-content.ts';
 import { multimodalCodec } from '../../src/providers/vertex-ai/embeddings/multimodal.ts';
 import { textCodec } from '../../src/providers/vertex-ai/embeddings/text.ts';
@@ -74,6 +77,18 @@ const PASSED: readonly TaskReplyWork[] = [
     openAiImages,
     (n) => `{"data":${list(fill(n / 2, () => '{"b64_json":"AAAA"}'))},"x":"${letters(n / 2)}"}`,
   ),
+];
+
+const done = '{"type":"speech.audio.done"}';
+
+const MEDIA: readonly TaskReplyWork[] = [
+  passed('many completions', openAiCompletions, (n) => `{"choices":${list(fill(n, () => '{"text":"a"}'))}}`),
+  passed('a stream of completions', openAiCompletions, (n) =>
+    fill(n, () => `data: {"choices":[{"text":"a","finish_reason":"stop"}]}\n\n`).join(''),
+  ),
+  passed('many results', openAiModerations, (n) => `{"results":${list(fill(n, () => '{"flagged":true}'))}}`),
+  passed('sound', openAiSpeech, letters),
+  passed('a stream of sound', openAiSpeech, (n) => fill(n, () => `data: ${done}\n\n`).join('')),
 ];
 
 /** Replies of Google, one for each call: `input` makes as many calls as there are replies. */
@@ -187,4 +202,4 @@ const REPLAYS: readonly TaskReplyWork[] = NAMES.flatMap((name) =>
     })),
 );
 
-export const TASK_REPLIES: readonly TaskReplyWork[] = [...PASSED, ...DECODED, ...DRAWN, ...REPLAYS];
+export const TASK_REPLIES: readonly TaskReplyWork[] = [...PASSED, ...MEDIA, ...DECODED, ...DRAWN, ...REPLAYS];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ModelTask } from '../../src/plugin/index.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { PROBE_PROMPT, PROBES } from './probes.ts';
@@ -17,12 +18,24 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const { models, slug } = UPSTREAMS[0]!;
+const GOOGLE = UPSTREAMS[0]!;
+/** Serves the tasks that pass through. */
+const OPENAI = UPSTREAMS.find(({ slug }) => slug === 'openai')!;
+const PASSED: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>([
+  'completions',
+  'moderations',
+  'speech',
+  'transcriptions',
+  'translations',
+  'image_edits',
+  'image_variations',
+]);
 
 describe.each(ASKING.map((operation) => [operation.path, operation] as const))(
   'the compliance flag on %s',
   (_, operation) => {
     const { plain, stream } = PROBES[operation.id]!;
+    const { models, slug } = PASSED.has(operation.task) ? OPENAI : GOOGLE;
     const asked = { slug, model: models[operation.task!] ?? models.generate, probe: (plain ?? stream)! };
 
     it.each(['true', 'false'])('may be %s', async (compliance) => {

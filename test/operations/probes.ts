@@ -174,6 +174,40 @@ const images: Probes = {
   errors: { ...prompt('errors'), shows: chatCompletions.errors!.shows },
 };
 
+const completions: Probes = {
+  plain: { ...prompt('plain'), shows: holds('"text_completion"', TEXT) },
+  stream: { ...prompt('stream', { stream: true }), shows: holds('"text_completion"', TEXT, 'data: [DONE]') },
+  errors: { ...prompt('errors'), shows: chatCompletions.errors!.shows },
+};
+
+const moderations: Probes = {
+  plain: { ...input('plain'), shows: holds('"flagged":false') },
+  errors: { ...input('errors'), shows: chatCompletions.errors!.shows },
+};
+
+const spoken = (feature: Feature, more: object = {}) => ({
+  body: (model: string) => ({ model, input: says(feature), voice: 'alloy', ...more }),
+});
+const speech: Probes = {
+  plain: { ...spoken('plain'), shows: holds('"sound"', TEXT) },
+  stream: { ...spoken('stream', { stream_format: 'sse' }), shows: holds('speech.audio.delta', 'speech.audio.done') },
+  errors: { ...spoken('errors'), shows: chatCompletions.errors!.shows },
+};
+
+const form = (feature: Feature, more: object = {}) => ({
+  body: (model: string) => ({ model, prompt: says(feature), ...more }),
+});
+const audioForms: Probes = {
+  plain: { ...form('plain'), shows: holds(`"text":"${TEXT}"`) },
+  stream: { ...form('stream', { stream: 'true' }), shows: holds('transcript.text.delta', 'transcript.text.done') },
+  errors: { ...form('errors'), shows: chatCompletions.errors!.shows },
+};
+const { stream: _noStream, ...plainForms } = audioForms;
+const imageForms: Probes = {
+  plain: { ...form('plain'), shows: images.plain!.shows },
+  errors: { ...form('errors'), shows: chatCompletions.errors!.shows },
+};
+
 /** The prompt of the probes: its picture is a media variable, everything else comes from the request. */
 export const PROBE_PROMPT = {
   versions: {
@@ -216,4 +250,11 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'vertex.count_tokens': vertexCountTokens,
   embeddings,
   'images.generations': images,
+  completions,
+  moderations,
+  'audio.speech': speech,
+  'audio.transcriptions': audioForms,
+  'audio.translations': plainForms,
+  'images.edits': imageForms,
+  'images.variations': imageForms,
 };

@@ -85,18 +85,27 @@ export async function send(
   operation: Operation,
   { slug, model, probe, compliance = 'false' }: Sent,
 ): Promise<{ readonly status: number; readonly text: string }> {
+  const isForm = operation.body === 'multipart';
+  const body = probe.body(`@${slug}/${model}`);
   const reply = await fetch(url + pathOf(operation, slug, model), {
     method: 'POST',
     headers: {
-      'content-type': 'application/json',
+      ...(!isForm && { 'content-type': 'application/json' }),
       'x-gateway-api-key': KEY,
       'x-gateway-strict-open-ai-compliance': compliance,
       'x-gateway-provider': `@${slug}`,
       authorization: 'Bearer caller-token',
     },
-    body: JSON.stringify(probe.body(`@${slug}/${model}`)),
+    body: isForm ? formOf(body) : JSON.stringify(body),
   });
   return { status: reply.status, text: await reply.text() };
+}
+
+function formOf(body: object): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.set(name, String(value));
+  form.set('file', new Blob(['bytes']), 'file');
+  return form;
 }
 
 /** Some operations have the model in the path, Vertex AI's as its publisher's. */

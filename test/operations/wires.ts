@@ -133,6 +133,38 @@ const openAiImages: Wire = {
   refusal: OPENAI_ERROR,
 };
 
+const completion = (choices: readonly object[]) => ({
+  id: 'cmpl-1',
+  object: 'text_completion',
+  created: 1,
+  model: 'm',
+  choices,
+});
+const openAiCompletions: Wire = {
+  plain: () => ({ ...completion([{ index: 0, text: TEXT, finish_reason: 'stop' }]), usage: openAiUsage }),
+  stream: () => {
+    const pieces = [
+      { index: 0, text: TEXT, finish_reason: null },
+      { index: 0, text: '', finish_reason: 'stop' },
+    ];
+    return `${sse(...pieces.map((piece) => completion([piece])))}data: [DONE]\n\n`;
+  },
+  refusal: OPENAI_ERROR,
+};
+
+/** The plain reply stands for the sound. */
+const openAiSpeech: Wire = {
+  plain: () => ({ sound: TEXT }),
+  stream: () => sse({ type: 'speech.audio.delta', audio: 'AAAA' }, { type: 'speech.audio.done', usage: imageUsage }),
+  refusal: OPENAI_ERROR,
+};
+
+const openAiTranscriptions: Wire = {
+  plain: () => ({ text: TEXT }),
+  stream: () => sse({ type: 'transcript.text.delta', delta: TEXT }, { type: 'transcript.text.done', text: TEXT }),
+  refusal: OPENAI_ERROR,
+};
+
 const whole = (body: object, refusal: object): Wire => ({ plain: () => body, refusal });
 
 /** The wire spoken at a path, the most telling paths first. */
@@ -162,6 +194,11 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
     ),
   ],
   [/\/images\/generations(?:\?|$)/, openAiImages],
+  [/\/(?<!chat\/)completions(?:\?|$)/, openAiCompletions],
+  [/\/moderations(?:\?|$)/, whole({ id: 'modr-1', model: 'm', results: [{ flagged: false }] }, OPENAI_ERROR)],
+  [/\/audio\/speech(?:\?|$)/, openAiSpeech],
+  [/\/audio\/trans(?:criptions|lations)(?:\?|$)/, openAiTranscriptions],
+  [/\/images\/(?:edits|variations)(?:\?|$)/, openAiImages],
   [/enerateContent/, gemini],
   [/publishers\/anthropic\/|\/v1\/messages$/, anthropic],
   [/\/chat\/completions(?:\?|$)|publishers\/mistralai\//, openai],

@@ -28,7 +28,12 @@ export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
   const server = createServer((req, res) => void answer(req, res));
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const pieces: Buffer[] = [];
-    for await (const piece of req) pieces.push(piece as Buffer);
+    try {
+      for await (const piece of req) pieces.push(piece as Buffer);
+    } catch {
+      // The client went away before the end of its body: there is nobody to answer.
+      return;
+    }
     const text = Buffer.concat(pieces).toString();
     const request: SeenRequest = {
       method: req.method ?? '',

@@ -11,7 +11,8 @@ const passed = new WeakMap<object, FieldRules[]>();
  */
 export function checkFields(exchange: Exchange, target: Target, rules: FieldRules | undefined): void {
   if (!rules) return;
-  const { body } = exchange.request;
+  const { body, form } = exchange.request;
+  if (form) form.hasFieldRules = true;
   if (body) once(body, rules, () => checkBody(exchange, body, rules));
   const { prompt } = exchange;
   if (prompt && prompt.media.length > 0) once(prompt, rules, () => checkMedia(exchange, prompt, rules));

@@ -1,3 +1,5 @@
+import { operations } from '../../operations/index.ts';
+import { formOfFields } from '../run/form-of-fields.ts';
 import type { ConfigTestCase } from '../../../schemas/types.generated.ts';
 import { digestOf } from '../../settings/compile/api-keys.ts';
 import { createKeyRing } from '../../settings/compile/key-ring.ts';
@@ -73,15 +75,24 @@ export function toClientRequest(
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   // JSON Schema has no type for "any value".
   const body: unknown = request.body;
-  const own: Record<string, string> = {};
-  if (body !== undefined) own['content-type'] = 'application/json';
+  const path = request.path ?? '/v1/chat/completions';
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const form =
+    text === undefined
+      ? undefined
+      : formOfFields(
+          Buffer.from(text),
+          operations.find((one) => one.path === path),
+        );
+  const own: Record<string, string> = { ...form?.headers };
+  if (body !== undefined && !form) own['content-type'] = 'application/json';
   if (names.read(given, 'api-key') === undefined) own[names.nameFor(given, 'api-key')] = keyText(key);
   if (configId !== undefined && names.read(given, 'config') === undefined)
     own[names.nameFor(given, 'config')] = configId;
   return {
     method: request.method ?? 'POST',
-    path: request.path ?? '/v1/chat/completions',
+    path,
     headers: { ...own, ...given },
-    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    body: form?.body.toString() ?? text,
   };
 }

@@ -1,6 +1,7 @@
 import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
+import type { ModelTask } from '../../plugin/index.ts';
 import { errorBody } from '../../providers/simulator/wire.ts';
 import { parsed, type Spoken } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
@@ -153,8 +154,33 @@ function asEvent(whole: object): string {
 
 function replyTo({ task, format, model }: Spoken, body: Readonly<Record<string, unknown>>): object {
   if (task === 'count_tokens') return formats[format].counting?.encodeReply(TOKENS) ?? { tokens: TOKENS };
-  return task === 'images' ? imagesFor(body) : embeddingsFor(body, model);
+  return (TASK_REPLIES[task] ?? embeddingsFor)(body, model);
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Replies to the tasks that are no conversation; embeddings are the rest. */
+const TASK_REPLIES: Readonly<Partial<Record<ModelTask, (body: Fields, model: string) => object>>> = {
+  images: imagesFor,
+  image_edits: imagesFor,
+  image_variations: imagesFor,
+  transcriptions: () => ({ text: SOME_TEXT }),
+  translations: () => ({ text: SOME_TEXT }),
+  completions: (_, model) => ({
+    id: 'answer',
+    object: 'text_completion',
+    created: CREATED,
+    model,
+    choices: [{ index: 0, text: SOME_TEXT, finish_reason: 'stop', logprobs: null }],
+    usage: { prompt_tokens: TOKENS, completion_tokens: TOKENS, total_tokens: 2 * TOKENS },
+  }),
+  moderations: (_, model) => ({
+    id: 'answer',
+    model,
+    results: [{ flagged: false, categories: {}, category_scores: {} }],
+  }),
+  speech: () => ({ type: 'speech.audio.done', usage: { input_tokens: TOKENS, output_tokens: TOKENS } }),
+};
 
 function imagesFor(body: Readonly<Record<string, unknown>>): object {
   if (Array.isArray(body['contents'])) {

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { bindReplies } from '../../gateway/koa-reply.ts';
 import { normaliseTarget, routes, unserved } from '../../compose/listener/request-target.ts';
+import { formOfFields } from '../run/form-of-fields.ts';
 import type { Routed } from '../../gateway/routed.ts';
 import type { ExplainQuestion } from './question.ts';
 
@@ -22,13 +23,15 @@ export function inboundContext({
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });
   for (const [name, value] of Object.entries(headers)) req.headers[name.toLowerCase()] = value;
   normaliseTarget(req);
-  // A copy: the `body` plugin frees the memory of what it reads.
-  req.push(Buffer.from(body));
-  req.push(null);
   const res = new ServerResponse(req);
   // Koa's initial status of an unanswered request.
   res.statusCode = 404;
-  return Object.assign(app.createContext(req, res), { respond: false });
+  const ctx = Object.assign(app.createContext(req, res), { respond: false });
+  const form = formOfFields(body, routed(ctx).operation);
+  Object.assign(req.headers, form?.headers);
+  req.push(form?.body ?? body);
+  req.push(null);
+  return ctx;
 }
 
 /** Routes like the data listener, which treats HEAD as GET. */

@@ -180,6 +180,86 @@ export const imagesFields: FieldTable = {
   freeMaps: ['metadata', 'labels'],
 };
 
+/** A body that only a server with the client's API reads. */
+const passed = (read: readonly string[]): FieldTable => ({
+  read: ['model', ...read, ...MODEL_LISTS],
+  synonyms: [],
+  bothCases: false,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  freeMaps: ['metadata'],
+});
+
+/** POST /v1/completions (docs/protocols/completions.md). */
+export const completionsFields: FieldTable = {
+  ...passed([
+    'prompt',
+    'suffix',
+    'max_tokens',
+    'temperature',
+    'top_p',
+    'n',
+    'stream',
+    'stream_options.include_usage',
+    'logprobs',
+    'echo',
+    'stop',
+    'presence_penalty',
+    'frequency_penalty',
+    'best_of',
+    'logit_bias',
+    'seed',
+    'user',
+  ]),
+  freeMaps: ['metadata', 'logit_bias'],
+};
+
+/** POST /v1/moderations. */
+export const moderationsFields: FieldTable = passed(['input']);
+
+/** POST /v1/audio/speech (docs/protocols/audio.md#speech). */
+export const speechFields: FieldTable = passed([
+  'input',
+  'voice',
+  'instructions',
+  'response_format',
+  'speed',
+  'stream_format',
+]);
+
+/** The text fields of POST /v1/audio/transcriptions and /v1/audio/translations (docs/protocols/audio.md#forms). */
+export const transcriptionsFields: FieldTable = passed([
+  'language',
+  'prompt',
+  'response_format',
+  'temperature',
+  'stream',
+  'chunking_strategy',
+  'include[]',
+  'timestamp_granularities[]',
+  'known_speaker_names[]',
+  'known_speaker_references[]',
+]);
+
+/** The text fields of POST /v1/images/edits (docs/protocols/images.md#openai-edits). */
+export const imageEditsFields: FieldTable = passed([
+  'prompt',
+  'n',
+  'size',
+  'quality',
+  'response_format',
+  'output_format',
+  'output_compression',
+  'background',
+  'input_fidelity',
+  'stream',
+  'partial_images',
+  'user',
+]);
+
+/** The text fields of POST /v1/images/variations. */
+export const imageVariationsFields: FieldTable = passed(['n', 'size', 'response_format', 'user']);
+
 /**
  * Fields that the conversation holds. The decoder keeps every other field under its name: the whole body is passed on, not
  * an allow-list.
@@ -371,4 +451,10 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   geminiEmbedBatchFields,
   embeddingsFields,
   imagesFields,
+  completionsFields,
+  moderationsFields,
+  speechFields,
+  transcriptionsFields,
+  imageEditsFields,
+  imageVariationsFields,
 ];

@@ -4,8 +4,12 @@ import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
 import { unsupportedTask } from '../model-name.ts';
 import type { Location, ModelCall, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import { openAiCompletions } from './completions.ts';
 import { openAiEmbeddings } from './embeddings.ts';
 import { openAiImages } from './images.ts';
+import { openAiModerations } from './moderations.ts';
+import { openAiSpeech } from './speech.ts';
+import { openAiTranscriptions } from './transcriptions.ts';
 
 /**
  * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the codec of a task that is not a
@@ -21,6 +25,13 @@ export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> =
   generate: { path: '/chat/completions' },
   embeddings: { path: '/embeddings', codec: openAiEmbeddings },
   images: { path: '/images/generations', codec: openAiImages },
+  completions: { path: '/completions', codec: openAiCompletions },
+  moderations: { path: '/moderations', codec: openAiModerations },
+  transcriptions: { path: '/audio/transcriptions', codec: openAiTranscriptions },
+  translations: { path: '/audio/translations', codec: openAiTranscriptions },
+  image_edits: { path: '/images/edits', codec: openAiImages },
+  image_variations: { path: '/images/variations', codec: openAiImages },
+  speech: { path: '/audio/speech', codec: openAiSpeech },
 };
 
 /** The tasks of the Responses API. */

@@ -4,6 +4,9 @@ import type { BodyEdit } from '../../formats/format.ts';
 import { NOT_TAKEN } from '../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
 
+/** For APIs where `stream: true` requests events. */
+export const streamsByField: NonNullable<PassThroughCodec['streams']> = (body) => body.value('stream') === true;
+
 /** Takes top-level fields out of a body, in both spellings. A null counts as omitted (docs/protocols/requests.md#nulls). */
 export const withoutFields =
   (fields: readonly string[]): NonNullable<PassThroughCodec['clean']> =>

@@ -52,7 +52,7 @@ function effectiveTimeouts(
 function checkServerTimes(file: ServerFile, report: Report): void {
   const { timeouts, deadlineMs } = compileServerSettings(file);
   checkTimeouts(file.timeouts, timeouts, within(report, 'timeouts'));
-  for (const key of ['header_time', 'body_time', 'plugin_time', 'commit_time'] as const)
+  for (const key of ['header_time', 'body_time', 'form_idle_time', 'plugin_time', 'commit_time'] as const)
     checkUnit(key, file.limits?.[key], within(report, 'limits'));
   for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], within(report, 'drain'));
   if (file.deadline === undefined) return;

@@ -105,6 +105,9 @@ describe('compileServerSettings', () => {
         in_flight_bytes: '3MiB',
         in_flight_bytes_per_key: '1MiB',
         pipelined: 5,
+        form: '9MiB',
+        form_held: '1MiB',
+        form_idle_time: '4s',
         header_time: '1s',
         body_time: '2s',
         plugin_time: '3s',
@@ -115,6 +118,7 @@ describe('compileServerSettings', () => {
     expect(timeouts).toEqual({ connect: 250, firstByte: 1500, firstContent: 120_000, idle: 900, total: 3_600_000 });
     expect(limits).toEqual({
       body: 1_048_576,
+      form: { bytes: 9_437_184, held: 1_048_576, idleMs: 4000 },
       header: 4096,
       reply: 2_147_483_648,
       holdBytes: 0,

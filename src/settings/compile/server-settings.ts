@@ -6,6 +6,7 @@ import {
   type JsonLimits,
   type Secret,
   type TimeoutSettings,
+  type FormLimits,
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 
@@ -64,6 +65,8 @@ export interface ServerSettings {
     readonly largeBodies: number;
     /** Requests of one connection that are served concurrently. */
     readonly pipelined: number;
+    /** Multipart forms for models. */
+    readonly form: FormLimits;
     readonly headerMs: number;
     readonly bodyMs: number;
     /** Time within which an external plugin must call `next`. */
@@ -217,6 +220,11 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
   return {
     body: parseBytes(limits.body ?? '48MiB'),
     json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
+    form: {
+      bytes: parseBytes(limits.form ?? '512MiB'),
+      held: parseBytes(limits.form_held ?? '32MiB'),
+      idleMs: parseDuration(limits.form_idle_time ?? '30s'),
+    },
     header: parseBytes(limits.header ?? '16KiB'),
     reply: parseBytes(limits.reply ?? '64MiB'),
     holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),

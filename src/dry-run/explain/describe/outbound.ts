@@ -73,7 +73,10 @@ function describeHeaders(
 
 function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Described {
   const { attempt, resolved } = one;
-  if (name === 'content-type') return { source: { kind: 'gateway', what: 'the body is JSON' } };
+  if (name === 'content-type')
+    return {
+      source: { kind: 'gateway', what: one.attempt.outbound?.form ? 'the body is a form' : 'the body is JSON' },
+    };
   const [first, ...others] = [...origins, ...providerSource(seen, one, name)];
   if (!first) return { source: { kind: 'gateway', what: `required by ${resolved?.format ?? 'the provider'}` } };
   const index = attempt.target.forwardHeaders.indexOf(name);

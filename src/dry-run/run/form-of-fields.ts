@@ -1,0 +1,37 @@
+import type { Operation } from '../../plugin/index.ts';
+
+const BOUNDARY = 'gatehouse-dry-run-form';
+
+/** A multipart form with the fields of a JSON object, for a dry run, whose requests are JSON. The file is a placeholder. */
+export function formOfFields(
+  body: Buffer,
+  operation: Pick<Operation, 'task' | 'body'> | undefined,
+): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
+  if (operation?.task === undefined || operation.body !== 'multipart') return undefined;
+  const fields = objectIn(body.toString());
+  if (!fields) return undefined;
+  const part = (disposition: string, value: string): string =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`;
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .map((one: unknown) => part(`name="${encoded(name)}"`, typeof one === 'string' ? one : JSON.stringify(one))),
+  );
+  const form = Buffer.from(`${parts.join('')}${part('name="file"; filename="file"', '')}--${BOUNDARY}--\r\n`);
+  const headers = {
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    'content-length': String(form.length),
+  };
+  return { body: form, headers };
+}
+
+const encoded = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

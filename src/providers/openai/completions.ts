@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../formats/conversation.ts';
+import type { GenerationEvent, Signals } from '../../formats/events.ts';
+import { ReplyFault } from '../../formats/format.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
+import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
+import { observe } from '../../formats/streams/signals.ts';
+import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
+import type { PassThroughCodec } from '../codec.ts';
+import { renameModel } from './embeddings.ts';
+import { EventPassThrough, type EventRules } from './event-pass-through.ts';
+import { streamsByField } from './task-extensions.ts';
+
+/** Completions of OpenAI and compatible servers: bytes pass through, except for the model's name in the request. */
+export const openAiCompletions: PassThroughCodec = {
+  mode: 'pass-through',
+  edits: renameModel,
+  streams: streamsByField,
+  openReader: (model, stream) =>
+    stream ? new EventPassThrough(completionRules(), model) : new PlainPassThrough(decodeCompletion, model),
+};
+
+function decodeCompletion(body: unknown): readonly GenerationEvent[] {
+  const failure = failureOfEvent(undefined, body);
+  if (failure) return [{ type: 'error', failure }];
+  if (!isObject(body) || !Array.isArray(body.choices) || body.choices.length === 0)
+    throw new ReplyFault('it contains no completion');
+  const usage = usageEvent(body.usage);
+  const [text] = textsOf(body);
+  return [
+    { type: 'start', ...(typeof body.model === 'string' && { model: body.model }) },
+    { type: 'text', choice: 0, block: 0, text: text ?? '' },
+    ...(usage ? [usage] : []),
+    { type: 'end' },
+  ];
+}
+
+/**
+ * `choices[].text` grows chunk by chunk. A chunk with a `finish_reason` and the marker `[DONE]` both end the stream: some servers
+ * omit the marker.
+ */
+function completionRules(): EventRules {
+  let finished = false;
+  return {
+    decodePlain: decodeCompletion,
+    // A complete reply is a chunk with all of its text (docs/protocols/completions.md#stream).
+    plainAsEvents: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,
+    note(signals: Signals, _type, payload) {
+      const usage = usageEvent(payload.usage);
+      if (usage) observe(signals, [usage]);
+      if (typeof payload.model === 'string') signals.model ??= payload.model;
+      if (textsOf(payload).some((text) => text !== '')) signals.content = signals.answered = true;
+      if (choicesOf(payload).some(({ finish_reason: reason }) => typeof reason === 'string')) {
+        finished = true;
+        signals.content = true;
+      }
+    },
+    noteMarker(signals) {
+      finished = true;
+      signals.ended = true;
+    },
+    isCut: () => !finished,
+  };
+}
+
+const choicesOf = ({ choices }: JsonObject): JsonObject[] => (Array.isArray(choices) ? choices.filter(isObject) : []);
+
+const textsOf = (body: JsonObject): string[] =>
+  choicesOf(body).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
