@@ -38,11 +38,13 @@ export function withoutForeignFields(
   for (const rule of TARGET_FIELDS) {
     const action = rule.at.vertex;
     if (action !== 'drop' && action !== 'beta') continue;
-    if (rule.field.startsWith(OF_TOOLS)) {
-      if (!sends(rule, written)) withoutToolField(caller, rule.field.slice(OF_TOOLS.length), { edits, losses });
+    const ofTools = rule.field.startsWith(OF_TOOLS) ? rule.field.slice(OF_TOOLS.length) : undefined;
+    const present = ofTools === undefined ? isPresent(caller, rule.field) : mayHaveToolField(caller, ofTools);
+    if (!present || (action === 'beta' && sends(rule, caller, written))) continue;
+    if (ofTools !== undefined) {
+      withoutToolField(caller, ofTools, { edits, losses });
       continue;
     }
-    if (!isPresent(caller, rule.field) || (action === 'beta' && sends(rule, written))) continue;
     if (rule.refuses?.(caller.value(rule.field))) throw refusal(rule);
     edits.push({ path: [rule.field], value: undefined, source: 'gateway' });
     losses.push({ param: rule.field, action: 'dropped', reason: reasonOf(rule) });
@@ -76,11 +78,15 @@ function refusal({ field, code }: TargetField): GatewayError {
 const reasonOf = ({ at }: TargetField): string =>
   at.vertex === 'beta' ? 'Vertex AI takes it only with a beta that is not sent' : 'Vertex AI has no such field';
 
-/** True when a beta of the field is sent. */
-function sends({ betas = [] }: TargetField, { outbound }: Prepared): boolean {
+/** True when a beta of the field is sent, in the header or in the body. */
+function sends({ betas = [] }: TargetField, caller: RequestBody, { outbound }: Prepared): boolean {
   const sent = namesIn([outbound.headers['anthropic-beta'] ?? '']);
-  return betas.some((beta) => sent.includes(beta) || outbound.body.includes(`"${beta}"`));
+  const inBody = caller.has('anthropic_beta');
+  return betas.some((beta) => sent.includes(beta) || (inBody && outbound.body.includes(`"${beta}"`)));
 }
+
+const mayHaveToolField = (body: RequestBody, name: string): boolean =>
+  body.has('tools') && body.original.includes(`"${name}"`);
 
 const OF_TOOLS = 'tools[].';
 
@@ -89,7 +95,6 @@ function withoutToolField(
   name: string,
   { edits, losses }: { readonly edits: BodyEdit[]; readonly losses: Loss[] },
 ): void {
-  if (!caller.has('tools') || !caller.original.includes(`"${name}"`)) return;
   const tools = caller.value('tools');
   if (!Array.isArray(tools)) return;
   const kept = tools.map((tool: unknown, at): unknown => {

@@ -55,8 +55,8 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'a custom host gets the key of a catalog entry',
     file: 'src/catalog/target-resolver.ts',
-    from: 'const custom = customHost(input.exchange);',
-    to: `const custom = customHost(input.exchange);
+    from: 'const custom = customHost(input.exchange, input.access);',
+    to: `const custom = customHost(input.exchange, input.access);
     const known = this.#catalog.byProvider.get('openai')?.[0]?.provider;
     if (custom && known) custom.provider.authorize = (caller) => known.authorize(caller);`,
     caughtBy: 'requests',
