@@ -11,6 +11,7 @@ import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
+import { vertexMessages } from './vertex-messages.ts';
 
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
@@ -25,5 +26,6 @@ export const operations: readonly Operation[] = [
   ...geminiGenerate,
   ...geminiCountTokens,
   ...geminiEmbeddings,
+  ...vertexMessages,
   ...files,
 ];
