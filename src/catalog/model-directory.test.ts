@@ -115,6 +115,7 @@ describe('one model', () => {
       id: '@v/gemini-2.5-new',
       name: 'gemini-2.5-new',
       provider: 'vertex-ai',
+      tasks: ['generate', 'count_tokens'],
     });
     expect(directoryFor({ headers: { 'x-gateway-provider': '@w' } }).find('gemini-9')?.id).toBe('@w/gemini-9');
   });

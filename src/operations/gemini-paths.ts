@@ -10,10 +10,10 @@ type OfPath = Pick<Operation, 'path' | 'provider' | 'fieldsInPath'>;
 /** Google's client puts `v1beta1` before `models/` where its caller writes a resource name. */
 const DEVELOPER = '/{version:v1beta|v1|v1alpha|v1beta1}/models/{+model}';
 
-const PUBLISHED = [
+const PUBLISHED: readonly string[] = [
   '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}',
   '/{version:v1|v1beta1}/publishers/{publisher}/models/{model}',
-] as const;
+];
 
 /** @param stream set for the methods that generate */
 export const onModel = (method: string, stream?: boolean): OfPath => ({
@@ -27,15 +27,25 @@ export const onModel = (method: string, stream?: boolean): OfPath => ({
 
 /** Project and location are those of the catalog entry: the path's are ignored and noted in the record. */
 export const onPublishedModel = (method: string, stream?: boolean): readonly OfPath[] =>
-  PUBLISHED.map((path) => ({
-    path: `${path}:${method}`,
-    provider: 'vertex-ai',
-    fieldsInPath(params, body) {
-      const resource = resourceIn(params);
-      checkRepeated(body, (text) => namesResource(text, resource.parts));
-      return { model: resource.name, ...streaming(body, stream) };
-    },
-  }));
+  PUBLISHED.map((path) => published(`${path}:${method}`, stream));
+
+/** The same for the models of Anthropic, whose methods have another body. */
+export const onClaude = (model: string, method: string, stream?: boolean): readonly OfPath[] =>
+  PUBLISHED.map((path) =>
+    published(`${path.replace('{publisher}', CLAUDE).replace('{model}', model)}:${method}`, stream, CLAUDE),
+  );
+
+const CLAUDE = 'anthropic';
+
+const published = (path: string, stream: boolean | undefined, publisher?: string): OfPath => ({
+  path,
+  provider: 'vertex-ai',
+  fieldsInPath(params, body) {
+    const resource = resourceIn(publisher === undefined ? params : { ...params, publisher });
+    checkRepeated(body, (text) => namesResource(text, resource.parts));
+    return { model: resource.name, ...streaming(body, stream) };
+  },
+});
 
 function resourceIn({ publisher = '', model = '' }: PathParams) {
   const parts = { publisher, model };

@@ -16,6 +16,7 @@ import { moderations } from './moderations.ts';
 import { prompts } from './prompts.ts';
 import { responses, responsesInputTokens } from './responses.ts';
 import { speech } from './speech.ts';
+import { vertexMessages } from './vertex-messages.ts';
 
 /** Every operation the gateway serves. */
 export const operations: readonly Operation[] = [
@@ -36,5 +37,6 @@ export const operations: readonly Operation[] = [
   ...geminiGenerate,
   ...geminiCountTokens,
   ...geminiEmbeddings,
+  ...vertexMessages,
   ...files,
 ];

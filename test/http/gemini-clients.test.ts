@@ -44,7 +44,7 @@ beforeAll(async () => {
           region: 'us-central1',
           base_url: upstream.url,
           allow_insecure: true,
-          models: ['gemini-2.5-pro'],
+          models: ['gemini-2.5-pro', 'anthropic.claude-x'],
         },
       ],
     },
@@ -112,6 +112,7 @@ function answer({ url, text, json: body }: SeenRequest, res: Parameters<typeof j
     const other = { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } };
     return json(res, url.includes('enerateContent') ? google : other, 429);
   }
+  if (url.includes('awPredict')) return json(res, { error: { message: 'No such model.' } }, 404);
   if (url.includes(':countTokens')) return json(res, { totalTokens: 7 });
   if (url.includes('count_tokens')) return json(res, { input_tokens: 7 });
   if (url.includes(':batchEmbedContents')) {
@@ -251,7 +252,7 @@ describe('@google/genai', () => {
     for await (const model of await clientOf().models.list({ config: { pageSize: 2, queryBase: true } }))
       names.push(model.name);
     expect(names).toContain(`models/${CLAUDE}`);
-    expect(names.length).toBe(6);
+    expect(names.length).toBe(7);
     expect(await clientOf('v1beta').models.get({ model: OPENAI })).toMatchObject({
       name: `models/${OPENAI}`,
       displayName: 'gpt-4o',
@@ -325,6 +326,41 @@ describe('@google/genai', () => {
     expect(failures.map((failure) => (failure as ApiError).status)).toEqual([401, 400]);
     expect(String(failures[0])).toContain('UNAUTHENTICATED');
     expect(String(failures)).not.toContain('AIza-wrong');
+  });
+});
+
+describe('Anthropic’s paths on Vertex AI', () => {
+  const AT = '/v1/projects/theirs/locations/us-east5/publishers/anthropic/models';
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const ask = async (path: string, body: object, provider = '@vertex') => {
+    const headers = { 'x-goog-api-key': KEY, 'x-gateway-provider': provider, authorization: 'Bearer callers-token' };
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    };
+    const reply = await fetch(gateway.url + path, init);
+    return { status: reply.status, text: await reply.text() };
+  };
+
+  it('take a message, whose bytes stay as they are', async () => {
+    const body = { anthropic_version: 'vertex-2023-10-16', max_tokens: 5, messages };
+    expect(await ask(`${AT}/claude-x:rawPredict`, body)).toMatchObject({ status: 404 });
+    expect(last().url).toBe(
+      '/v1/projects/own-project/locations/us-central1/publishers/anthropic/models/claude-x:rawPredict',
+    );
+    expect(last().text).toBe(JSON.stringify(body));
+    await ask('/v1beta1/publishers/anthropic/models/claude-x:streamRawPredict', { ...body, stream: true });
+    expect(last().url).toContain('claude-x:streamRawPredict');
+    expect(await ask(`${AT}/claude-x:rawPredict`, { ...body, stream: true })).toMatchObject({ status: 400 });
+  });
+
+  it('count tokens', async () => {
+    const body = { anthropic_version: 'vertex-2023-10-16', model: 'claude-x', messages };
+    const { text } = await ask(`${AT}/count-tokens:rawPredict`, body);
+    expect(text).toContain('{');
+    expect(last().url).toContain('/publishers/anthropic/models/count-tokens:rawPredict');
+    expect(last().json).toEqual(body);
   });
 });
 

@@ -32,7 +32,7 @@ describe('routes', () => {
     ['/V1alpha/Models/@sim/a/b:c:streamGenerateContent/', 'gemini.stream_generate_content'],
     ['/v1/models/m:countTokens', 'gemini.count_tokens'],
     ['/v2/models/m:countTokens', undefined],
-    ['/v1beta/models/:countTokens', undefined],
+    ['/v1beta/models/:countTokens', 'models.retrieve'],
     ['/v1/projects/p/locations/l/publishers/google/models/m:generateText', undefined],
     ['/v1/projects/p/locations/l/publishers/google/models/a/b:countTokens', undefined],
     ['/v1/projects/p/locations/l/publishers/google/models/:countTokens', undefined],
@@ -52,7 +52,7 @@ describe('routes', () => {
   it('select the operation that a query parameter names', () => {
     const path = '/v1beta/models/m:streamGenerateContent';
     const form = (query: string) =>
-      routes.find((each) => each.path.test(path))?.read({ path, headers: {}, querystring: query });
+      routes.findLast((each) => each.path.test(path))?.read({ path, headers: {}, querystring: query });
     expect(form('alt=sse')?.operation?.format.contentType.stream).toBe('text/event-stream');
     for (const query of ['', 'alt=json', 'alt=SSE', 'x=1&alt=', 'alt=json&alt=sse'])
       expect(form(query)?.operation?.format.contentType.stream).toBe('application/json; charset=UTF-8');

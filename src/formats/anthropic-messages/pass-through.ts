@@ -146,5 +146,8 @@ export function passThroughEdits(body: BodyView, target: RequestTarget): readonl
   const edits: BodyEdit[] = body.value('model') === model ? [] : [{ path: ['model'], value: model, source }];
   if (target.host === 'vertex' && !body.has('anthropic_version'))
     edits.push({ path: ['anthropic_version'], value: VERTEX_VERSION, source });
+  // A body that was written for Vertex AI: Anthropic's own API has the version in a header.
+  if (target.host === 'direct' && body.has('anthropic_version') && body.value('anthropic_version') === VERTEX_VERSION)
+    edits.push({ path: ['anthropic_version'], value: undefined, source });
   return edits;
 }
