@@ -12,7 +12,9 @@ import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  return job.upstream.name === job.operation.format.name && !isOfOtherModel(job) ? passThrough(job) : yield* translate(job);
+  return job.upstream.name === job.operation.format.name && !isOfOtherModel(job)
+    ? passThrough(job)
+    : yield* translate(job);
 }
 
 /**

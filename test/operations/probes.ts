@@ -66,7 +66,7 @@ const shown = [
 ];
 const responses: Probes = {
   plain: { ...asked('plain'), shows: holds('"object":"response"', '"completed"', TEXT) },
-  stream: { ...asked('stream', { stream: true }), shows: holds('response.output_text.delta', TEXT, 'data: [DONE]') },
+  stream: { ...asked('stream', { stream: true }), shows: holds('response.output_text.delta', TEXT, 'response.completed') },
   tools: {
     ...asked('tools', { tools: [{ type: 'function', name: 'weather', parameters }] }),
     shows: holds('"function_call"', '"weather"', 'Lisbon'),

@@ -123,6 +123,81 @@ const anthropic: Wire = {
   refusal: ANTHROPIC_ERROR,
 };
 
+/** docs/protocols/openai-responses.md#reply */
+const response = (output: readonly object[], status: string) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_795_132_800,
+  status,
+  error: null,
+  incomplete_details: null,
+  model: 'm',
+  output,
+  usage: {
+    input_tokens: 5,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 4,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 9,
+  },
+});
+const outputText = { type: 'output_text', text: TEXT, annotations: [], logprobs: [] };
+const outputMessage = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [outputText] };
+const outputCall = {
+  id: 'fc_1',
+  type: 'function_call',
+  status: 'completed',
+  call_id: 'call_1',
+  name: CALL.name,
+  arguments: JSON.stringify(CALL.arguments),
+};
+const outputThought = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: THOUGHT }] };
+
+const openAiResponses: Wire = {
+  plain: (feature) => {
+    if (feature === 'tools') return response([outputCall], 'completed');
+    return response([...(feature === 'thinking' ? [outputThought] : []), outputMessage], 'completed');
+  },
+  stream: () =>
+    [
+      { type: 'response.created', response: response([], 'in_progress') },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { ...outputMessage, status: 'in_progress', content: [] },
+      },
+      {
+        type: 'response.content_part.added',
+        item_id: 'msg_1',
+        output_index: 0,
+        content_index: 0,
+        part: { ...outputText, text: '' },
+      },
+      {
+        type: 'response.output_text.delta',
+        item_id: 'msg_1',
+        output_index: 0,
+        content_index: 0,
+        delta: TEXT,
+        logprobs: [],
+      },
+      {
+        type: 'response.output_text.done',
+        item_id: 'msg_1',
+        output_index: 0,
+        content_index: 0,
+        text: TEXT,
+        logprobs: [],
+      },
+      { type: 'response.content_part.done', item_id: 'msg_1', output_index: 0, content_index: 0, part: outputText },
+      { type: 'response.output_item.done', output_index: 0, item: outputMessage },
+      { type: 'response.completed', response: response([outputMessage], 'completed') },
+    ]
+      .map((event, at) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: at })}\n\n`)
+      .join(''),
+  refusal: OPENAI_ERROR,
+};
+
 const imageUsage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
 const openAiImages: Wire = {
   plain: () => ({ created: 1_795_132_800, data: [{ b64_json: PNG }], usage: imageUsage }),
@@ -195,6 +270,8 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
   ],
   [/\/images\/generations(?:\?|$)/, openAiImages],
   [/\/(?<!chat\/)completions(?:\?|$)/, openAiCompletions],
+  [/\/responses\/input_tokens(?:\?|$)/, whole({ object: 'response.input_tokens', input_tokens: 7 }, OPENAI_ERROR)],
+  [/\/responses(?:\?|$)/, openAiResponses],
   [/\/moderations(?:\?|$)/, whole({ id: 'modr-1', model: 'm', results: [{ flagged: false }] }, OPENAI_ERROR)],
   [/\/audio\/speech(?:\?|$)/, openAiSpeech],
   [/\/audio\/trans(?:criptions|lations)(?:\?|$)/, openAiTranscriptions],
@@ -212,7 +289,7 @@ export function answer(request: SeenRequest, res: ServerResponse): void {
   if (feature === 'media' && !request.text.includes(PNG)) return void res.writeHead(418).end('the picture is missing');
   if (feature === 'tools' && !request.text.includes(`"${CALL.name}"`))
     return void res.writeHead(418).end('the tool is missing');
-  if (feature === 'thinking' && !/"thinkingConfig"|"thinking"|"reasoning_effort"/.test(request.text))
+  if (feature === 'thinking' && !/"thinkingConfig"|"thinking"|"reasoning_effort"|"reasoning":\{/.test(request.text))
     return void res.writeHead(418).end('no thinking is asked for');
   if (feature === 'errors') return json(res, 429, wire.refusal);
   // A place without streams is asked for the whole.
