@@ -96,7 +96,7 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
-export { readForm, type FormReading, type InboundForm } from './form/inbound-form.ts';
+export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
 export { FormBody } from './form/form-body.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';

@@ -66,7 +66,10 @@ const shown = [
 ];
 const responses: Probes = {
   plain: { ...asked('plain'), shows: holds('"object":"response"', '"completed"', TEXT) },
-  stream: { ...asked('stream', { stream: true }), shows: holds('response.output_text.delta', TEXT, 'response.completed') },
+  stream: {
+    ...asked('stream', { stream: true }),
+    shows: holds('response.output_text.delta', TEXT, 'response.completed'),
+  },
   tools: {
     ...asked('tools', { tools: [{ type: 'function', name: 'weather', parameters }] }),
     shows: holds('"function_call"', '"weather"', 'Lisbon'),

@@ -5,7 +5,7 @@ import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
 import { FormScanner, type FormToken, type PartHead } from './form-scanner.ts';
 
 /** Where a form's bytes come from, and the limits that it must keep. */
-export interface FormReading {
+export interface InboundFormReading {
   readonly boundary: string;
   /** The client's `content-length`. */
   readonly announced: number | undefined;
@@ -84,7 +84,7 @@ export class InboundForm {
 }
 
 /** Reads a form until it can be sent: to its end, or until the model is known and a file begins. Throws GatewayError. */
-export async function readForm(reading: FormReading): Promise<InboundForm> {
+export async function readForm(reading: InboundFormReading): Promise<InboundForm> {
   const { boundary, announced, read, mostHeld, hold } = reading;
   const scanner = new FormScanner(boundary);
   const holdsAll = announced !== undefined && announced <= mostHeld;
@@ -126,7 +126,7 @@ interface Begun {
   readonly parts: readonly HeldPart[];
 }
 
-async function* arriving({ read, checkLater }: FormReading, begun: Begun): AsyncGenerator<FormToken, void> {
+async function* arriving({ read, checkLater }: InboundFormReading, begun: Begun): AsyncGenerator<FormToken, void> {
   const { scanner } = begun;
   const names = new Set(begun.parts.map(({ head }) => head.name));
   let parts = begun.parts.length;
@@ -147,7 +147,7 @@ async function* arriving({ read, checkLater }: FormReading, begun: Begun): Async
 }
 
 /** A field behind the file has not been judged: nothing that decides the request may come so late. */
-function later(name: string, names: Set<string>, checkLater: FormReading['checkLater']): void {
+function later(name: string, names: Set<string>, checkLater: InboundFormReading['checkLater']): void {
   if (names.has(name) && !name.endsWith('[]')) throw twice(name);
   names.add(name);
   checkLater(name);
