@@ -123,6 +123,51 @@ const anthropic: Wire = {
   refusal: ANTHROPIC_ERROR,
 };
 
+const responseItems = (feature: Feature): readonly object[] => [
+  ...(feature === 'thinking'
+    ? [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: THOUGHT }] }]
+    : []),
+  feature === 'tools'
+    ? {
+        type: 'function_call',
+        id: 'fc_1',
+        call_id: 'call_1',
+        status: 'completed',
+        name: CALL.name,
+        arguments: JSON.stringify(CALL.arguments),
+      }
+    : {
+        type: 'message',
+        id: 'msg_1',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: TEXT, annotations: [] }],
+      },
+];
+const response = (feature: Feature) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_795_132_800,
+  status: 'completed',
+  model: 'm',
+  output: responseItems(feature),
+  usage: { input_tokens: 5, output_tokens: 4, total_tokens: 9 },
+});
+const responses: Wire = {
+  plain: response,
+  stream: () => {
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+    const events = [
+      { type: 'response.created', response: { ...response('plain'), status: 'in_progress', output: [] } },
+      { type: 'response.output_text.delta', ...place, delta: TEXT },
+      { type: 'response.completed', response: response('plain') },
+    ];
+    // The probe asks for the line that Open Responses demands and OpenAI does not send.
+    return `${events.map((event) => `event: ${event.type}\n${sse(event)}`).join('')}data: [DONE]\n\n`;
+  },
+  refusal: OPENAI_ERROR,
+};
+
 const imageUsage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
 const openAiImages: Wire = {
   plain: () => ({ created: 1_795_132_800, data: [{ b64_json: PNG }], usage: imageUsage }),
@@ -163,6 +208,8 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
   [/\/images\/generations(?:\?|$)/, openAiImages],
   [/enerateContent/, gemini],
   [/publishers\/anthropic\/|\/v1\/messages$/, anthropic],
+  [/\/responses\/input_tokens$/, whole({ input_tokens: 7 }, OPENAI_ERROR)],
+  [/\/responses$/, responses],
   [/\/chat\/completions(?:\?|$)|publishers\/mistralai\//, openai],
 ];
 
@@ -174,7 +221,7 @@ export function answer(request: SeenRequest, res: ServerResponse): void {
   if (feature === 'media' && !request.text.includes(PNG)) return void res.writeHead(418).end('the picture is missing');
   if (feature === 'tools' && !request.text.includes(`"${CALL.name}"`))
     return void res.writeHead(418).end('the tool is missing');
-  if (feature === 'thinking' && !/"thinkingConfig"|"thinking"|"reasoning_effort"/.test(request.text))
+  if (feature === 'thinking' && !/"thinkingConfig"|"thinking"|"reasoning_effort"|"reasoning"/.test(request.text))
     return void res.writeHead(418).end('no thinking is asked for');
   if (feature === 'errors') return json(res, 429, wire.refusal);
   // A place without streams is asked for the whole.
