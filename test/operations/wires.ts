@@ -123,7 +123,7 @@ const anthropic: Wire = {
   refusal: ANTHROPIC_ERROR,
 };
 
-/** docs/protocols/openai-responses.md#reply */
+/** docs/protocols/openai-responses.md#response */
 const response = (output: readonly object[], status: string) => ({
   id: 'resp_1',
   object: 'response',
