@@ -178,7 +178,7 @@ describe('its gateway', () => {
 
   it('answers the new task where a provider has it, and refuses it elsewhere', async () => {
     const answered = await ask('/v1/rerank', { model: '@openai/m', query: 'x' });
-    expect([answered.status, await answered.json()]).toEqual([200, { results: [{ flagged: false }] }]);
+    expect([answered.status, await answered.json()]).toEqual([200, { results: [{ index: 0 }] }]);
     expect(upstream.seen.at(-1)!.url).toBe('/base/v1/rerank');
     const refused = await ask('/v1/rerank', { model: '@echo/m', query: 'x' });
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'unsupported_task' } }]);

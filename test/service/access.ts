@@ -99,9 +99,9 @@ export const ACCESS: readonly Chapter[] = [
   {
     title: 'Versions',
     statements: [
-      of('Every path of the API begins with `/v1`.', [
+      of('Every path of the API begins with `/v1`, or with a version that Google has.', [
         'test/operations/table.test.ts',
-        'operations have paths of version 1 of the API',
+        'operations have paths of version 1 of the API, or of the versions that Google has',
       ]),
     ],
   },
