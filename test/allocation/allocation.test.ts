@@ -105,8 +105,8 @@ const WARM_UP = 3000;
 const COUNT = 400;
 
 it.each([
-  ['in its own format', '@gpt/gpt-4o-mini', 68],
-  ['translated for Claude', '@claude/claude-sonnet-4-5', 89],
+  ['in its own format', '@gpt/gpt-4o-mini', 66],
+  ['translated for Claude', '@claude/claude-sonnet-4-5', 76],
 ])(
   'A chat of 1 KB %s (%s) allocates at most %d KB',
   async (_, model, most) => {
