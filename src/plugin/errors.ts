@@ -136,6 +136,7 @@ export const ERRORS = {
   files_disabled: invalid(404, 'This gateway stores no files: server.yaml has no `files`.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
+  upgrade_required: invalid(426, 'The route has no WebSocket form; send the request over HTTP.'),
   // Who the client is
   missing_api_key: denied(
     401,

@@ -103,6 +103,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   files_disabled: { errorType: 'not_found', rejection: 'not_found' },
   not_found: { errorType: 'not_found', rejection: 'not_found' },
   method_not_allowed: { errorType: 'not_found', rejection: 'not_found' },
+  upgrade_required: { errorType: 'not_found', rejection: 'not_found' },
   metadata_rejected: invalid('schema'),
   missing_api_key: { errorType: 'auth', rejection: 'auth' },
   invalid_api_key: { errorType: 'auth', rejection: 'auth' },

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import Anthropic, { NotFoundError } from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,6 +49,14 @@ describe('what is not served', () => {
     expect(await answer.json()).toMatchObject({
       error: { code: status, message: expect.stringContaining(path.split('?')[0]!), status: expect.any(String) },
     });
+  });
+
+  it('is a 426 for a WebSocket, after which Codex uses HTTP', async () => {
+    const headers = { 'x-api-key': KEY, connection: 'Upgrade', upgrade: 'websocket' };
+    const [reply] = (await once(get(`${gateway.url}/v1/responses`, { headers }), 'response')) as [IncomingMessage];
+    const body = JSON.parse(await text(reply)) as object;
+    expect([reply.statusCode, reply.headers['upgrade']]).toEqual([426, 'HTTP/1.1']);
+    expect(body).toMatchObject({ error: { code: 'upgrade_required', message: expect.stringContaining('POST') } });
   });
 
   it('is an Anthropic error with a request id for Anthropic’s client on any path, recognized by its header', async () => {
