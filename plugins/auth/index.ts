@@ -1,6 +1,7 @@
 import {
   definePlugin,
   GatewayError,
+  googleKeys,
   holdsKeyShape,
   Secret,
   type Caller,
@@ -42,7 +43,7 @@ function findCaller(
   authorization: string | undefined,
 ): { caller: Caller; key: string } {
   const { request } = exchange;
-  const google = single(request.headers['x-goog-api-key'])?.split(/, */, MAX_WORDS + 1) ?? [];
+  const google = googleKeys(request.headers);
   if (google.length > MAX_WORDS)
     throw new GatewayError('invalid_api_key', `x-goog-api-key has more than ${MAX_WORDS} keys.`);
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];

@@ -24,6 +24,7 @@ import { readTraceparent } from '../record/traces/traceparent.ts';
 import { clientAddress } from './client-address.ts';
 import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
+import { googleKeys } from '../plugin/google-keys.ts';
 import { traceId, uuidv7 } from '../plugin/ids.ts';
 import type { ExchangeSettings } from './path-settings.ts';
 import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
@@ -169,8 +170,12 @@ function isKey(
   headers: IncomingMessage['headers'],
   { headerNames }: Pick<ExchangeSettings, 'headerNames'>,
 ): boolean {
-  const google = headers['x-goog-api-key']?.toString().split(/, */) ?? [];
-  const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization, ...google];
+  const keys = [
+    headerNames.read(headers, 'api-key'),
+    headers['x-api-key'],
+    headers.authorization,
+    ...googleKeys(headers),
+  ];
   return keys.some((key) => key === text || key?.toString().endsWith(` ${text}`));
 }
 

@@ -75,6 +75,7 @@ export type {
   TextPlace,
   Uncompared,
 } from './semantic.ts';
+export { googleKeys } from './google-keys.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
 export { compareModelIds } from './model-ids.ts';

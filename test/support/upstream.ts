@@ -31,7 +31,7 @@ export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
     try {
       for await (const piece of req) pieces.push(piece as Buffer);
     } catch {
-      // The client went away before the end of its body: there is nobody to answer.
+      // The client went away before the end of its body: no client reads a reply.
       return;
     }
     const text = Buffer.concat(pieces).toString();

@@ -13,7 +13,7 @@ type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
 /** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
 export function encodeParts(parts: readonly Part[], path: BodyPlace, role: Role, context: RequestContext): WireBlock[] {
-  // Most turns have one text. A list with one item takes an eighth of the memory of a list that grows.
+  // Most turns have one text. A list written with its item has no room for items that never come.
   const [only] = parts;
   if (parts.length === 1 && only?.type === 'text') {
     const block = encodeText(only, BodyPlace.itemOf(path, 'content', 0), role, context);

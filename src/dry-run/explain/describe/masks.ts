@@ -7,10 +7,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The scheme in front of a credential, which is not secret. */
 const SCHEME = /^(?:Bearer|Basic) +/i;
 
-/** The keys that clients of Google's APIs send. The listener joins one in the query to the header. */
-export const googleKeys = ({ 'x-goog-api-key': keys }: IncomingHttpHeaders): readonly string[] =>
-  keys?.toString().split(/, */) ?? [];
-
 /** Masks the value of a credential header, even a short one. */
 export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
 

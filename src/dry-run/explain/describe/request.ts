@@ -9,7 +9,7 @@ import type {
 import { digestOf, digestsOf } from '../../../settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../run/written-config.ts';
-import { googleKeys } from './masks.ts';
+import { googleKeys } from '../../../plugin/google-keys.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource, sourceInCatalog } from './places.ts';
 import type { GatewayError, UsedAlias } from '../../../plugin/index.ts';
 
