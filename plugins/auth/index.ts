@@ -25,14 +25,20 @@ export default definePlugin({
     };
   },
   create({ host }) {
-    return function auth({ exchange }, next) {
-      const authorization = bearer(exchange.request.headers.authorization);
-      const found = findCaller(host.keys, exchange, authorization);
-      exchange.caller = found.caller;
-      // An Authorization that is not the gateway key is the caller's own credential for the upstream.
-      if (authorization !== undefined && authorization !== found.key && mayForward(host.keys, exchange, authorization))
-        exchange.upstreamToken = new Secret(authorization, 'caller');
-      return next();
+    return {
+      step({ exchange }) {
+        const authorization = bearer(exchange.request.headers.authorization);
+        const found = findCaller(host.keys, exchange, authorization);
+        exchange.caller = found.caller;
+        // An Authorization that is not the gateway key is the caller's own credential for the upstream.
+        if (
+          authorization !== undefined &&
+          authorization !== found.key &&
+          mayForward(host.keys, exchange, authorization)
+        )
+          exchange.upstreamToken = new Secret(authorization, 'caller');
+        return undefined;
+      },
     };
   },
 });

@@ -50,34 +50,33 @@ export default definePlugin({
       const whole = (exchange.request.body = await turns.run(exchange, () => scan(exchange, operation, bytes)));
       if (!whole.abridges) await turns.run(exchange, () => void whole.json());
       await turns.run(exchange, () => check(operation, whole));
+      exchange.request.bodyValidated = operation.validateReceived === undefined;
     };
-    return function body(ctx, next) {
-      const { exchange } = ctx;
-      const { operation, request } = exchange;
-      // Rejects a request that already has an error, when no plugin before this one has.
-      if (exchange.error) throw exchange.error;
-      if (operation?.task && bodyKind(operation) === 'multipart') {
-        const checkLater = (name: string): void => checkLateField(name, exchange, namesFor(operation));
-        return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
-          request.form = form;
-          request.body = scan(exchange, operation, Buffer.from(JSON.stringify(form.fields)));
-          check(operation, request.body);
-          request.bodyValidated = true;
-          return next();
+    return {
+      step(ctx) {
+        const { exchange } = ctx;
+        const { operation, request } = exchange;
+        // Rejects a request that already has an error, when no plugin before this one has.
+        if (exchange.error) throw exchange.error;
+        if (operation?.task && bodyKind(operation) === 'multipart') {
+          const checkLater = (name: string): void => checkLateField(name, exchange, namesFor(operation));
+          return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
+            request.form = form;
+            request.body = scan(exchange, operation, Buffer.from(JSON.stringify(form.fields)));
+            check(operation, request.body);
+            request.bodyValidated = true;
+          });
+        }
+        if (!operation || bodyKind(operation) !== 'json') return undefined;
+        checkMediaType(request.headers);
+        return readBody(ctx, limits).then((bytes) => {
+          request.bodyBytes = bytes.length;
+          if (turns.isHeavy(bytes.length)) return inTurns(exchange, operation, bytes);
+          check(operation, (request.body = scan(exchange, operation, bytes)));
+          request.bodyValidated = operation.validateReceived === undefined;
+          return undefined;
         });
-      }
-      if (!operation || bodyKind(operation) !== 'json') return next();
-      checkMediaType(request.headers);
-      const goOn = (): Promise<void> => {
-        request.bodyValidated = operation.validateReceived === undefined;
-        return next();
-      };
-      return readBody(ctx, limits).then((bytes) => {
-        request.bodyBytes = bytes.length;
-        if (turns.isHeavy(bytes.length)) return inTurns(exchange, operation, bytes).then(goOn);
-        check(operation, (request.body = scan(exchange, operation, bytes)));
-        return goOn();
-      });
+      },
     };
   },
 });

@@ -2,6 +2,7 @@ import { chatCompletions } from '../../src/operations/chat-completions.ts';
 import { createSignals } from '../../src/formats/events.ts';
 import {
   GatewayError,
+  toMiddleware,
   type Attempt,
   type Exchange,
   type ResolvedTarget,
@@ -79,7 +80,7 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
   };
   const semantic = { ...createSemanticCache(store.texts, NO_EMBEDDER), embed };
   const { host } = createHost(cache, { clock, needs: { targets, semantic, cache: createReplyCache(store, clock) } });
-  const middleware = await cache.create({ options: {}, host });
+  const middleware = toMiddleware(await cache.create({ options: {}, host }));
 
   function ask(next: (asked: Omit<Asked, 'done'>) => Promise<void> | void, parts: AskParts = {}): Asked {
     const { target, timeouts, json, ...rest } = parts;

@@ -21,6 +21,7 @@ export default definePlugin({
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['targets', 'cache', 'semantic', 'turns'],
+  idleFor: ({ cache }) => cache === undefined,
   requires: ['override'],
   provides: ['cache'],
   explain({ attempt: { cache, target } }) {

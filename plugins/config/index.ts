@@ -5,6 +5,7 @@ import {
   type ConfigDirectory,
   type Exchange,
   type GatewayConfig,
+  type GatewayContext,
   namesOf,
   type AliasDirectory,
   pathsOf,
@@ -39,20 +40,26 @@ export default definePlugin({
     const names = new ConfigNames();
     const checkInTurn = async (chosen: GatewayConfig, exchange: Exchange): Promise<void> =>
       await turns.run(exchange, () => names.check(chosen, exchange));
-    return function config(ctx, next) {
+    const run = (chosen: GatewayConfig, ctx: GatewayContext): Promise<void> => {
       const { exchange } = ctx;
-      exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
-      exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
-      if (!aliases.isEmpty) resolveAlias(exchange, aliases);
-      exchange.config = chooseConfig(exchange, configs);
-      exchange.deadline = deadlineOf(exchange, exchange.config);
-      const { config: chosen } = exchange;
-      const run = (): Promise<void> => configs.run(chosen, ctx).then(next);
+      const done = configs.run(chosen, ctx);
       const { alias } = exchange;
-      const goOn = alias ? (): Promise<void> => run().then(() => nameModel(exchange, alias)) : run;
-      if (turns.isHeavy(exchange.request.bodyBytes)) return checkInTurn(chosen, exchange).then(goOn);
-      names.check(chosen, exchange);
-      return goOn();
+      return alias ? done.then(() => nameModel(exchange, alias)) : done;
+    };
+    return {
+      step(ctx) {
+        const { exchange } = ctx;
+        exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
+        exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
+        if (!aliases.isEmpty) resolveAlias(exchange, aliases);
+        exchange.config = chooseConfig(exchange, configs);
+        exchange.deadline = deadlineOf(exchange, exchange.config);
+        const { config: chosen } = exchange;
+        if (turns.isHeavy(exchange.request.bodyBytes))
+          return checkInTurn(chosen, exchange).then(() => run(chosen, ctx));
+        names.check(chosen, exchange);
+        return run(chosen, ctx);
+      },
     };
   },
 });

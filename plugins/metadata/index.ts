@@ -52,20 +52,22 @@ export default definePlugin({
   },
   create({ options }) {
     const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
-    return function metadata({ exchange }, next) {
-      const header = exchange.request.header('metadata');
-      if (header !== undefined)
-        exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
-      const { caller } = exchange;
-      const bound = caller?.metadata;
-      if (caller && bound) bind(exchange, caller, bound);
-      const rules = exchange.config?.metadata;
-      if (rules) {
-        checkRules(exchange.metadata, rules, exchange.request);
-        exchange.labels = labelsOf(exchange.metadata, rules);
-        if (bound) exchange.boundLabels = new Set(Object.keys(labelsOf(bound, rules)));
-      }
-      return next();
+    return {
+      step({ exchange }) {
+        const header = exchange.request.header('metadata');
+        if (header !== undefined)
+          exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
+        const { caller } = exchange;
+        const bound = caller?.metadata;
+        if (caller && bound) bind(exchange, caller, bound);
+        const rules = exchange.config?.metadata;
+        if (rules) {
+          checkRules(exchange.metadata, rules, exchange.request);
+          exchange.labels = labelsOf(exchange.metadata, rules);
+          if (bound) exchange.boundLabels = new Set(Object.keys(labelsOf(bound, rules)));
+        }
+        return undefined;
+      },
     };
   },
 });

@@ -18,6 +18,7 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['models'],
   requires: ['caller'],
+  idleFor: (operation) => operation?.id.startsWith('models.') !== true,
   explain({ exchange: { operation, caller, reply, error } }) {
     if (!operation?.id.startsWith('models.') || !reply || error) return undefined;
     return { does: `lists the models that key ${caller?.keyId} may use; nothing is sent upstream` };

@@ -3,9 +3,7 @@ import {
   definePlugin,
   GatewayError,
   spellingsOf,
-  type Attempt,
   type Edit,
-  type Exchange,
   type Operation,
   type RequestBody,
   type Target,
@@ -28,6 +26,7 @@ export default definePlugin({
     return { does: changes.map(({ field, change }) => `${field} ${change}`).join(', '), details: { changes } };
   },
   needs: ['turns'],
+  idleFor: (target) => !changes(target),
   create({ host }) {
     const compiled = new WeakMap<Target, Map<Operation['fields'], Changes>>();
     const changesFor = (target: Target, fields: Operation['fields']): Changes => {
@@ -38,36 +37,23 @@ export default definePlugin({
       return changes;
     };
     const { turns } = host;
-    // A large body takes its parsing and validation in a turn, then continues the chain.
-    const inTurn = async (
-      change: () => void,
-      next: () => Promise<void>,
-      { exchange, attempt }: Changing,
-    ): Promise<void> => {
-      await turns.run(exchange, change, attempt);
-      await next();
-    };
-    return function override({ attempt, exchange }, next) {
-      const { operation } = exchange;
-      const { target } = attempt;
-      if (changes(target)) {
+    return {
+      step({ attempt, exchange }) {
+        const { operation } = exchange;
+        const { target } = attempt;
         const change = (): void => {
           const body = applyChanges(attempt.body, changesFor(target, operation?.fields));
           if (operation) check(operation, body, target);
           attempt.body = body;
         };
-        if (turns.isHeavy(attempt.body.original.length)) return inTurn(change, next, { exchange, attempt });
+        // A large body takes its parsing and validation in a turn.
+        if (turns.isHeavy(attempt.body.original.length)) return Promise.resolve(turns.run(exchange, change, attempt));
         change();
-      }
-      return next();
+        return undefined;
+      },
     };
   },
 });
-
-interface Changing {
-  readonly exchange: Exchange;
-  readonly attempt: Attempt;
-}
 
 const changeOf = ({ value, source }: Edit): string => {
   if (value === undefined) return 'removed';

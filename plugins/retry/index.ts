@@ -14,6 +14,7 @@ export default definePlugin({
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
   repeats: true,
+  idleFor: ({ retry }) => retry.attempts === 0,
   requires: ['outbound'],
   provides: ['retry'],
   explain({ attempt: { target } }) {
@@ -27,7 +28,6 @@ export default definePlugin({
     const { clock, random } = host;
     return function retry({ attempt, exchange }, next) {
       const { attempts } = attempt.target.retry;
-      if (attempts === 0) return next();
       return pRetry(next, {
         retries: attempts,
         // p-retry itself does not wait. The clock waits, so that tests control it and a disconnected client ends the

@@ -16,11 +16,13 @@ export default definePlugin({
     return does === '' ? undefined : { does, details: { asked: tried, leftOut } };
   },
   create({ host }) {
-    return function route(ctx, next) {
-      const { config } = ctx.exchange;
-      if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-      const tools = ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host;
-      return new TargetSelector(ctx, config, tools).run().then(next);
+    return {
+      step(ctx) {
+        const { config } = ctx.exchange;
+        if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
+        const tools = ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host;
+        return new TargetSelector(ctx, config, tools).run();
+      },
     };
   },
 });

@@ -71,7 +71,7 @@ export class TargetSelector {
   }
 
   /** Throws the error for the client when no target has answered. */
-  async run(): Promise<void> {
+  run(): Promise<void> | undefined {
     const { exchange } = this.#ctx;
     if (this.#isOutOfTime()) {
       const ms = Math.round(exchange.deadline - exchange.startedAt);
@@ -80,8 +80,15 @@ export class TargetSelector {
         `The request's deadline of ${ms} ms passed before any target was tried.`,
       );
     }
-    const outcome = await this.#visit(this.#config.route, 'only', never);
-    if (outcome === 'answered') return;
+    const outcome = this.#visit(this.#config.route, 'only', never);
+    return outcome instanceof Promise ? outcome.then((one) => this.#finish(one)) : this.#finish(outcome);
+  }
+
+  #finish(outcome: Outcome): Promise<void> | undefined {
+    return outcome === 'answered' ? undefined : this.#giveUp(outcome);
+  }
+
+  async #giveUp(outcome: Exclude<Outcome, 'answered'>): Promise<void> {
     const last = this.#lastResort(outcome);
     if (last && (await this.#try(last, 'last_resort', never)) === 'answered') return;
     throw this.#reported ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
@@ -212,18 +219,20 @@ export class TargetSelector {
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
 
-  async #try(target: Target, reason: ChoiceReason, fallsThrough: FallsThrough): Promise<Outcome> {
+  #try(target: Target, reason: ChoiceReason, fallsThrough: FallsThrough): Promise<Outcome> {
     const { attempts } = this.#tools;
     const trial = this.#healthOf(target).begin();
     const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;
-    try {
-      await attempts.run(this.#ctx, target, { reason: why, fallsThrough });
-    } catch (thrown) {
-      this.#lose(target, trial, thrown);
-      return { failure: thrown, fellThrough: false };
-    }
-    this.#win(trial);
-    return 'answered';
+    return attempts.run(this.#ctx, target, { reason: why, fallsThrough }).then(
+      () => {
+        this.#win(trial);
+        return 'answered';
+      },
+      (failure: unknown) => {
+        this.#lose(target, trial, failure);
+        return { failure, fellThrough: false };
+      },
+    );
   }
 
   #lose(target: Target, trial: HealthTrial, thrown: unknown): void {

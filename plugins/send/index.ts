@@ -18,11 +18,12 @@ export default definePlugin({
     return { does: `POST ${outbound.origin}${outbound.path}${calls > 1 ? `, ${calls} times` : ''}` };
   },
   create({ host }) {
-    return function send({ exchange, attempt }, next) {
-      return host.send.send(exchange, attempt).then((reply) => {
-        attempt.reply = reply;
-        return next();
-      });
+    return {
+      step({ exchange, attempt }) {
+        return host.send.send(exchange, attempt).then((reply) => {
+          attempt.reply = reply;
+        });
+      },
     };
   },
 });

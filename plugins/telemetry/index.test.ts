@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Exchange, GatewayContext, Host, Recorder } from '../../src/plugin/index.ts';
+import { toMiddleware, type Exchange, type GatewayContext, type Host, type Recorder } from '../../src/plugin/index.ts';
 import telemetry from './index.ts';
 
 type ReplyEnd = Parameters<ReturnType<Recorder['open']>['close']>[0];
@@ -18,10 +18,12 @@ function createBench(): { steps: string[]; run(next: () => Promise<void>): Promi
     steps,
     async run(next) {
       // The plugin's host has only the capabilities that it needs.
-      const middleware = await telemetry.create({
-        options: {},
-        host: { recorder } as unknown as Host<'recorder'> as Parameters<typeof telemetry.create>[0]['host'],
-      });
+      const middleware = toMiddleware(
+        await telemetry.create({
+          options: {},
+          host: { recorder } as unknown as Host<'recorder'> as Parameters<typeof telemetry.create>[0]['host'],
+        }),
+      );
       await middleware({ exchange } as unknown as GatewayContext, next);
     },
     end() {

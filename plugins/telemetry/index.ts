@@ -12,11 +12,13 @@ export default definePlugin({
   provides: ['telemetry'],
   explain: () => ({ does: 'records the request when its reply has been sent' }),
   create({ host }) {
-    return function telemetry({ exchange }, next) {
-      const recording = host.recorder.open(exchange);
-      // Not after `next`, which returns when the reply exists but nothing has been sent.
-      exchange.onEnd((end) => recording.close(end));
-      return next();
+    return {
+      step({ exchange }) {
+        const recording = host.recorder.open(exchange);
+        // Not after the rest of the chain, which returns when the reply exists but nothing has been sent.
+        exchange.onEnd((end) => recording.close(end));
+        return undefined;
+      },
     };
   },
 });

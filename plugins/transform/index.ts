@@ -64,19 +64,20 @@ export default definePlugin({
       const inlined = await turns.run(exchange, () => media.inline(exchange, attempt, resolved), attempt);
       return all(translate.prepareInSteps(exchange, attempt, resolved), inlined ?? attempt.body);
     };
-    return function transform({ attempt, exchange }, next) {
-      const isHeavy = turns.isHeavy(attempt.body.original.length);
-      const goOn = ({ outbound, losses, defaulted }: Prepared): Promise<void> => {
-        attempt.outbound = outbound;
-        // The attempt now waits for its upstream, perhaps for minutes.
-        if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
-        attempt.losses.push(...losses);
-        attempt.defaulted = defaulted;
-        refuseLosses(exchange, attempt);
-        return next();
-      };
-      const written = isHeavy ? inTurns(exchange, attempt) : atOnce(exchange, attempt);
-      return 'outbound' in written ? goOn(written) : written.then(goOn);
+    return {
+      step({ attempt, exchange }) {
+        const isHeavy = turns.isHeavy(attempt.body.original.length);
+        const keep = ({ outbound, losses, defaulted }: Prepared): undefined => {
+          attempt.outbound = outbound;
+          // The attempt now waits for its upstream, perhaps for minutes.
+          if (isHeavy) for (const body of [attempt.body, exchange.request.body]) body?.forgetParsed();
+          attempt.losses.push(...losses);
+          attempt.defaulted = defaulted;
+          refuseLosses(exchange, attempt);
+        };
+        const written = isHeavy ? inTurns(exchange, attempt) : atOnce(exchange, attempt);
+        return 'outbound' in written ? keep(written) : written.then(keep);
+      },
     };
   },
 });

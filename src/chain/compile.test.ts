@@ -8,7 +8,7 @@ import { checkSettings } from '../dry-run/explain/check-settings.ts';
 import { describe as inWords } from '../settings/problems/diagnostic.ts';
 import { loadSettings } from '../settings/read/load.ts';
 import type { GatewayContext, Middleware } from '../plugin/index.ts';
-import { compose } from './compile.ts';
+import { compose } from './compose.ts';
 import type { Instance } from './instance.ts';
 
 const API = pathToFileURL(join(import.meta.dirname, '../plugin/index.ts')).href;
@@ -303,7 +303,7 @@ describe('an external plugin', () => {
 
 // The chain only passes the context on; these tests give it a list to write to.
 const run = (instances: readonly Instance[], log: string[] = []) =>
-  compose(instances)({ log } as unknown as GatewayContext).then(() => log);
+  compose(instances, 'entry')({ log } as unknown as GatewayContext).then(() => log);
 const logOf = (ctx: GatewayContext): string[] => (ctx as unknown as { log: string[] }).log;
 const plugin = (name: string, middleware: Middleware, repeats = false): Instance => ({ name, middleware, repeats });
 const around = (name: string): Instance =>

@@ -1,18 +1,19 @@
-import type {
-  CapabilityName,
-  GatewayContext,
-  Host,
-  Middleware,
-  Plugin,
-  PluginLevel,
-  Problem,
-  Report,
+import {
+  isCreated,
+  toMiddleware,
+  type CapabilityName,
+  type CreatedPlugin,
+  type Host,
+  type Plugin,
+  type PluginLevel,
+  type Problem,
+  type Report,
 } from '../plugin/index.ts';
 import { messageOf } from '../plugin/blame.ts';
-import { started, type Chain, type Guard, type Instance } from './instance.ts';
+import { compose } from './compose.ts';
+import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
-import { watchedLink } from './watched-link.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
 export type ChainItem =
@@ -49,9 +50,9 @@ export interface PluginPlace {
 
 type Options = Readonly<Record<string, unknown>>;
 
-type Created = Middleware | Promise<Middleware>;
+type Created = CreatedPlugin | Promise<CreatedPlugin>;
 
-/** Creates a plugin's middleware, wrapped or replaced. */
+/** Creates a plugin's middleware or step, wrapped or replaced. */
 type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
 /** What checking a list needs. */
@@ -122,7 +123,9 @@ export async function createChain(
   const instances: (Instance | undefined)[] = [];
   for (const item of items) instances.push(item && (await createInstance(item.entry, item.place, source, setup)));
   const whole = instances.filter((instance) => instance !== undefined);
-  return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
+  return whole.length < instances.length
+    ? undefined
+    : { run: compose(whole, source.level), names: whole.map(({ name }) => name) };
 }
 
 interface ItemPlace {
@@ -229,9 +232,17 @@ async function createInstance(
     const made = instantiate({ plugin, builtin, instance, options, path }, () =>
       builtin ? create() : runForPlugin(instance, create),
     );
-    const middleware = await inTime(Promise.resolve(made));
-    if (typeof middleware !== 'function') throw new Error('its `create` returned no middleware');
-    return { name: instance, repeats: plugin.repeats, builtin, middleware, ...(!builtin && { guard }) };
+    const created = await inTime(Promise.resolve(made));
+    if (!isCreated(created)) throw new Error('its `create` returned no middleware');
+    return {
+      name: instance,
+      repeats: plugin.repeats,
+      builtin,
+      middleware: toMiddleware(created),
+      ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
+      ...(builtin && 'step' in created && { step: created }),
+      ...(!builtin && { guard }),
+    };
   } catch (error) {
     report({
       path: place.namePath,
@@ -240,25 +251,3 @@ async function createInstance(
     return undefined;
   }
 }
-
-const ended = Promise.resolve();
-const end: Chain = () => ended;
-
-/**
- * Folds plugins from the right into one function. Unlike in koa-compose, a plugin that declares `repeats` may call
- * `next` again (retry, fallback and hedging need that). koa-compose 4 always refuses a second call, and never detects a
- * missing `await`.
- */
-export function compose(instances: readonly Instance[]): Chain {
-  const whole = instances.reduceRight<Chain>(
-    (downstream, instance) => (instance.builtin ? plainLink : watchedLink)(instance, downstream),
-    end,
-  );
-  return (ctx) => started(whole, ctx);
-}
-
-const plainLink =
-  ({ middleware }: Instance, downstream: Chain): Chain =>
-  (ctx) =>
-    // See `Scope`: a built-in plugin reads no field that the scope of its level lacks.
-    middleware(ctx as GatewayContext, () => downstream(ctx));

@@ -3,6 +3,7 @@ import {
   type Clock,
   type GatewayContext,
   type Middleware,
+  type Step,
   type Attempt,
   type Exchange,
 } from '../plugin/index.ts';
@@ -16,6 +17,10 @@ export interface Instance {
   /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
   readonly builtin?: boolean;
   readonly middleware: Middleware;
+  /** The same as a step; only of built-in plugins. */
+  readonly step?: Step | undefined;
+  /** See `idleFor` of a plugin. */
+  readonly isIdleFor?: ((subject: object) => boolean) | undefined;
   /** Time limit and fault reports of an external plugin. Undefined: no limit. */
   readonly guard?: Guard | undefined;
 }

@@ -17,7 +17,7 @@ import {
   type CapabilityName,
   type Clock,
   type Host,
-  type Middleware,
+  type CreatedPlugin,
   type Plugin,
   type PluginLevel,
   type Report,
@@ -64,11 +64,11 @@ export interface ListedPlugin extends PluginPlace {
  * request.
  */
 export interface Watch {
-  /** Creates a plugin's middleware, wrapped or replaced. */
+  /** Creates a plugin's middleware or step, wrapped or replaced. */
   readonly instantiate?: (
     place: ListedPlugin,
-    create: () => Middleware | Promise<Middleware>,
-  ) => Middleware | Promise<Middleware>;
+    create: () => CreatedPlugin | Promise<CreatedPlugin>,
+  ) => CreatedPlugin | Promise<CreatedPlugin>;
   /** Replaces the capabilities that plugins are granted. */
   readonly grant?: (granted: Partial<Capabilities>) => Partial<Capabilities>;
   /** Compiles equal lists of configs and targets separately, so that every plugin has a place of its own. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compose } from '../chain/compile.ts';
+import { compose } from '../chain/compose.ts';
 import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
-import { definePlugin, Secret, type Middleware } from '../plugin/index.ts';
+import { definePlugin, Secret, toMiddleware, type Middleware } from '../plugin/index.ts';
 import { createAttempt, createContext, createExchange, createFakeClock, createTry } from '../plugin/testing/index.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
@@ -31,10 +31,10 @@ async function timed(
     Object.entries(plugins).map(async ([name, middleware]) => ({
       name,
       repeats: name === 'retry',
-      middleware: await instantiate!(placed(name, name === 'retry'), () => middleware),
+      middleware: toMiddleware(await instantiate!(placed(name, name === 'retry'), () => middleware)),
     })),
   );
-  return { times, run: compose(instances) };
+  return { times, run: compose(instances, 'entry') };
 }
 
 describe('the times of plugins', () => {

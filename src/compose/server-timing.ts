@@ -1,5 +1,12 @@
 import type { Settings } from '../settings/read/load.ts';
-import type { Clock, Exchange, GatewayContext, Middleware, TryRecord } from '../plugin/index.ts';
+import {
+  toMiddleware,
+  type Clock,
+  type Exchange,
+  type GatewayContext,
+  type Middleware,
+  type TryRecord,
+} from '../plugin/index.ts';
 import type { Watch } from './chain-builder.ts';
 
 /** The own time of each plugin by its name in the chain. `attempt` holds the times of the last attempt. */
@@ -50,7 +57,7 @@ export class PluginTimes {
     return {
       ...outer,
       instantiate: (place, create) => {
-        const made = async (): Promise<Middleware> => this.#timed(place.instance, await create());
+        const made = async (): Promise<Middleware> => this.#timed(place.instance, toMiddleware(await create()));
         return outer?.instantiate ? outer.instantiate(place, made) : made();
       },
     };

@@ -14,8 +14,8 @@ import {
   type Recorder,
   type RequestLimits,
   type Turns,
+  type CreatedPlugin,
   type GatewayContext,
-  type Middleware,
 } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -291,19 +291,35 @@ const admitting = (inFlight: Pick<InFlight, 'admit'>, watch: Watch = {}): Watch 
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<Middleware> => withCheck(await create(), inFlight);
+    const checked = async (): Promise<CreatedPlugin> => withCheck(await create(), inFlight);
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
 
-const withCheck =
-  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>): Middleware =>
-  (ctx: GatewayContext, next) =>
-    middleware(ctx, () => {
-      const refusal = inFlight.admit(ctx.exchange);
-      if (!refusal) return next();
-      const refused = Promise.reject<void>(refusal);
-      // Without a handler, a plugin that forgets to await `next` would end the process.
-      refused.catch(() => {});
-      return refused;
-    });
+function withCheck(plugin: CreatedPlugin, inFlight: Pick<InFlight, 'admit'>): CreatedPlugin {
+  const check = ({ exchange }: GatewayContext): void => {
+    const refusal = inFlight.admit(exchange);
+    if (refusal) throw refusal;
+  };
+  if (typeof plugin === 'function')
+    return (ctx, next) =>
+      plugin(ctx, () => {
+        try {
+          check(ctx);
+        } catch (refusal) {
+          const refused = Promise.reject<void>(refusal);
+          // Without a handler, a plugin that forgets to await `next` would end the process.
+          refused.catch(() => {});
+          return refused;
+        }
+        return next();
+      });
+  return {
+    step(ctx) {
+      const waiting = plugin.step(ctx);
+      if (waiting) return waiting.then(() => check(ctx));
+      check(ctx);
+      return undefined;
+    },
+  };
+}

@@ -1,4 +1,4 @@
-import { koaContextOf, noReply, Scope, type Chain, type ChainContext } from '../chain/instance.ts';
+import { koaContextOf, noReply, Scope, started, type Chain, type ChainContext } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
@@ -112,41 +112,50 @@ export interface AttemptSetup {
   readonly timeouts: Timeouts;
 }
 
-export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): AttemptRunner {
+export function createAttemptRunner(setup: AttemptSetup): AttemptRunner {
   return {
-    async run(ctx, target, choice) {
-      const { exchange } = ctx;
-      const work = currentWork();
-      if (work?.exchange === exchange) {
-        if (work.givenUp)
-          throw new GatewayError(
-            'internal_error',
-            `plugin "${work.plugin}" started an attempt after it had been given up`,
-          );
-        work.onHandOver?.();
-      }
-      const { body } = exchange.request;
-      if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
-      const attempt = new TargetAttempt(exchange, body, { target, choice, now: clock.now(), timeouts });
-      exchange.attempts.push(attempt);
-      const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
-      exchange.onEnd(() => {
-        stopListening();
-        attempt.cancellation.cancel(OVER);
-      });
-      const scope = new RunningAttempt(ctx, attempt);
-      try {
-        await (target.chain ? target.chain.run(scope) : chain(scope));
-        if (!attempt.reply) scope.answerByStatus();
-        if (!attempt.reply) throw noReply(attempt);
-      } catch (thrown) {
-        loseAttempt(attempt, thrown);
-        stopListening();
-        throw thrown;
-      }
-      winAttempt(exchange, attempt, scope.headers);
-    },
+    run: (ctx, target, choice) => started(() => runAttempt(setup, ctx, { target, choice }), ctx),
   };
+}
+
+function runAttempt(
+  { chain, clock, timeouts }: AttemptSetup,
+  ctx: ChainContext,
+  chosen: { readonly target: Target; readonly choice: Choice },
+): Promise<void> {
+  const { exchange } = ctx;
+  passOn(exchange);
+  const { body } = exchange.request;
+  if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
+  const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
+  exchange.attempts.push(attempt);
+  const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
+  exchange.onEnd(() => {
+    stopListening();
+    attempt.cancellation.cancel(OVER);
+  });
+  const scope = new RunningAttempt(ctx, attempt);
+  const lost = (thrown: unknown): never => {
+    loseAttempt(attempt, thrown);
+    stopListening();
+    throw thrown;
+  };
+  const answered = (): void => {
+    if (!attempt.reply) scope.answerByStatus();
+    if (!attempt.reply) lost(noReply(attempt));
+    winAttempt(exchange, attempt, scope.headers);
+  };
+  const { chain: own } = chosen.target;
+  return (own ? own.run(scope) : chain(scope)).then(answered, lost);
+}
+
+/** An external plugin may run attempts in place of `next`. A plugin that has been given up may not. */
+function passOn(exchange: Exchange): void {
+  const work = currentWork();
+  if (work?.exchange !== exchange) return;
+  if (work.givenUp)
+    throw new GatewayError('internal_error', `plugin "${work.plugin}" started an attempt after it had been given up`);
+  work.onHandOver?.();
 }
 
 function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {

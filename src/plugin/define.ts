@@ -3,6 +3,8 @@ import type { Static, TSchema } from 'typebox';
 import type { Capabilities, CapabilityName } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { AttemptContext, GatewayContext } from './exchange.ts';
+import type { Operation } from './operation.ts';
+import type { GatewayConfig, Target } from './settings.ts';
 
 export type PluginLevel = 'entry' | 'request' | 'attempt';
 
@@ -10,6 +12,21 @@ type ContextOf<L extends PluginLevel> = L extends 'attempt' ? AttemptContext : G
 
 /** Koa middleware with the exchange on its context. */
 export type Middleware<C = GatewayContext> = (ctx: C, next: () => Promise<void>) => Promise<void>;
+
+/**
+ * A plugin that works only before the rest of its chain. `step` returns a promise if the chain has to wait for it. A chain
+ * runs the steps of built-in plugins one after another, so that they cost neither a promise nor a `next`.
+ */
+export interface Step<C = GatewayContext> {
+  step(ctx: C): Promise<void> | undefined;
+}
+
+/** What the plan of a chain is compiled for: the operation, the gateway config, or the target. */
+export type SubjectOf<L extends PluginLevel> = {
+  readonly entry: Operation | undefined;
+  readonly request: GatewayConfig;
+  readonly attempt: Target;
+}[L];
 
 /** The host of a plugin: the clock, random numbers, a logger and the capabilities that the plugin names in `needs`. */
 export type Host<N extends CapabilityName = never> = Pick<Capabilities, N> & {
@@ -43,6 +60,12 @@ export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N ex
   /** Whether the plugin may call `next` more than once (retry, fallback). Default: false. */
   readonly repeats?: boolean;
   /**
+   * True if the plugin would do nothing for every request of this operation (entry chain), gateway config (request chain)
+   * or target (attempt chain). The chain's plan for it then leaves the plugin out. Only built-in plugins have it; it is
+   * called once for each subject.
+   */
+  idleFor?(subject: SubjectOf<L>, options: Static<S>): boolean;
+  /**
    * Whether the middleware reads and changes nothing but the exchange and its context: no counter, no file, no network
    * call. `gatehouse explain` runs such a plugin as a request would. Default: false; explain skips the plugin and
    * reports it as skipped.
@@ -53,8 +76,19 @@ export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N ex
    * anything. Undefined: the plugin did nothing.
    */
   explain?(ctx: ContextOf<L>, options: Static<S>): PluginWords | undefined;
-  create(setup: { options: Static<S>; host: Host<N> }): Middleware<ContextOf<L>> | Promise<Middleware<ContextOf<L>>>;
+  create(setup: {
+    options: Static<S>;
+    host: Host<N>;
+  }): CreatedPlugin<ContextOf<L>> | Promise<CreatedPlugin<ContextOf<L>>>;
 }
+
+/** What `create` of a plugin returns. */
+export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
+
+/** An external plugin may return anything. */
+export const isCreated = (created: unknown): created is CreatedPlugin =>
+  typeof created === 'function' ||
+  (typeof created === 'object' && created !== null && 'step' in created && typeof created.step === 'function');
 
 /** A plugin with its type parameters erased, as the registry holds it. */
 export interface Plugin {
@@ -67,7 +101,17 @@ export interface Plugin {
   readonly repeats: boolean;
   readonly pure: boolean;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
-  create(setup: { options: unknown; host: Host<CapabilityName> }): Middleware | Promise<Middleware>;
+  idleFor?(subject: unknown, options: unknown): boolean;
+  create(setup: { options: unknown; host: Host<CapabilityName> }): CreatedPlugin | Promise<CreatedPlugin>;
+}
+
+/** The plugin as Koa middleware, for code that wraps or watches it. */
+export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
+  if (typeof created === 'function') return created;
+  return async (ctx, next) => {
+    await created.step(ctx);
+    await next();
+  };
 }
 
 /**
@@ -104,6 +148,7 @@ export function definePlugin<L extends PluginLevel, const S extends TSchema, con
     pure: definition.pure ?? false,
     // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
     ...(definition.explain && { explain: definition.explain }),
+    ...(definition.idleFor && { idleFor: definition.idleFor }),
     create: definition.create as Plugin['create'],
   };
 }

@@ -32,7 +32,18 @@ export type {
   Translator,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
-export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel, type PluginWords } from './define.ts';
+export {
+  definePlugin,
+  isCreated,
+  toMiddleware,
+  type CreatedPlugin,
+  type Host,
+  type Middleware,
+  type Plugin,
+  type PluginLevel,
+  type PluginWords,
+  type Step,
+} from './define.ts';
 export { changesOf, type Change } from './changes.ts';
 export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
 export {

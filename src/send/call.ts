@@ -25,20 +25,22 @@ interface CallReply {
 }
 
 /**
- * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Throws
- * UpstreamError for a refusal.
+ * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Rejects
+ * with UpstreamError for a refusal.
  */
-export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<CallReply> {
+export function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<CallReply> {
+  return tryOnce(job, call, undefined).then((first) => replyOf(first) ?? sendAgain(job, call, first));
+}
+
+const replyOf = ({ result, record }: Outcome): CallReply | undefined =>
+  result.ok ? { reply: result, record } : undefined;
+
+async function sendAgain(job: SendJob, call: UpstreamCall, refused: Outcome): Promise<CallReply> {
   const { setup, outbound, entry } = job;
-  let outcome = await tryOnce(job, call, undefined);
+  let outcome = refused;
   // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
   // then the refusal is final.
-  if (
-    canResend(job) &&
-    !outcome.result.ok &&
-    outcome.result.status === 401 &&
-    entry.provider.forgetCredentials?.(outcome.credentials)
-  ) {
+  if (canResend(job) && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
     const fresh = await authorize(job, call);
     // Some issuers return the same token until it nearly expires (Google's metadata server does).
     if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
@@ -123,22 +125,27 @@ interface Outcome {
 }
 
 /** @param fresh credentials that replace refused ones */
-async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
-  const { setup, attempt } = job;
-  const { upstream, clock } = setup;
+function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
+  const { clock } = job.setup;
   const record = newTry(call.number, clock.now());
-  attempt.tries.push(record);
-  try {
-    const known = fresh ?? authorize(job, call);
-    const credentials = known instanceof Promise ? await known : known;
-    const request = new CallRequest(job, call, credentials);
-    const result = await upstream.send(request, record);
-    record.status = result.status;
-    return { result, request, record, credentials };
-  } catch (thrown) {
+  job.attempt.tries.push(record);
+  const failed = (thrown: unknown): never => {
     record.error = thrown instanceof GatewayError ? thrown : undefined;
     record.endedAt ??= clock.now();
     throw thrown;
+  };
+  const send = (credentials: Headers): Promise<Outcome> => {
+    const request = new CallRequest(job, call, credentials);
+    return job.setup.upstream.send(request, record).then((result) => {
+      record.status = result.status;
+      return { result, request, record, credentials };
+    }, failed);
+  };
+  try {
+    const known = fresh ?? authorize(job, call);
+    return known instanceof Promise ? known.then(send).catch(failed) : send(known);
+  } catch (thrown) {
+    return Promise.reject(thrown).catch(failed);
   }
 }
 

@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
 import type { Watch } from '../../src/compose/chain-builder.ts';
+import { toMiddleware } from '../../src/plugin/index.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { requestBody } from './replies.ts';
@@ -26,7 +27,7 @@ function timePlugins(): Costs {
   const us = new Map<string, number>();
   let inner = 0;
   const instantiate: Watch['instantiate'] = async ({ plugin: { name } }, create) => {
-    const middleware = await create();
+    const middleware = toMiddleware(await create());
     us.set(name, 0);
     return async (ctx, next) => {
       const before = inner;

@@ -1,10 +1,12 @@
 import { expect } from 'vitest';
 import {
   systemClock,
+  toMiddleware,
   type Attempt,
   type Exchange,
   type GatewayContext,
   type HealthDirectory,
+  type Middleware,
 } from '../../src/plugin/index.ts';
 import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/source/files.ts';
 import { createLogger } from '../../src/record/log/logger.ts';
@@ -133,17 +135,18 @@ export class Agreement {
     return version;
   }
 
-  #noted(place: Parameters<Instantiate>[0], middleware: Awaited<ReturnType<Instantiate>>, version: Version) {
+  #noted(place: Parameters<Instantiate>[0], plugin: Awaited<ReturnType<Instantiate>>, version: Version) {
+    const run = toMiddleware(plugin);
     const name = `${place.plugin.level}:${place.instance}`;
     const of = place.builtin ? place.plugin.name : undefined;
-    const noted: typeof middleware = (ctx, next) => {
+    const noted: Middleware = (ctx, next) => {
       const notes = this.#notes.get(ctx.exchange) ?? this.#begin(ctx, version);
       const reached = notes.reached.get(ctx.attempt) ?? new Set();
       notes.reached.set(ctx.attempt, reached.add(name));
       if (of === 'config') notes.body = ctx.exchange.request.body?.original;
       else if (of === 'route') noteHealth(ctx.exchange, notes, version);
       else if (of === 'send' && ctx.attempt) noteSent(ctx.exchange, ctx.attempt, notes);
-      return middleware(ctx, next);
+      return run(ctx, next);
     };
     return noted;
   }

@@ -1,4 +1,10 @@
-import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../plugin/index.ts';
+import {
+  toGatewayError,
+  toMiddleware,
+  type Exchange,
+  type GatewayContext,
+  type Middleware,
+} from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
 import type { PluginStep, ExplainedRun } from './observation.ts';
 
@@ -12,8 +18,8 @@ export function watchPlugins(
     const runs = place.builtin || place.plugin.pure;
     const made = runs ? create() : leftOut;
     return made instanceof Promise
-      ? made.then((middleware) => watched(place, middleware, runs, runOf))
-      : watched(place, made, runs, runOf);
+      ? made.then((middleware) => watched(place, toMiddleware(middleware), runs, runOf))
+      : watched(place, toMiddleware(made), runs, runOf);
   };
 }
 

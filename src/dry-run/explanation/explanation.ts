@@ -129,10 +129,11 @@ export interface PluginExplanation {
   /** Why it is in the chain. */
   readonly on: FieldSource;
   /**
-   * not run: explain skips it, because it is not declared pure. not reached: an earlier plugin has answered or rejected
-   * the request.
+   * not run: explain skips it, because it is not declared pure. left out: it would do nothing for this operation, config
+   * or target, so the chain's plan does not contain it. not reached: an earlier plugin has answered or rejected the
+   * request.
    */
-  readonly state: 'run' | 'not run' | 'not reached';
+  readonly state: 'run' | 'not run' | 'left out' | 'not reached';
   readonly does: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Set when it rejected the request. */

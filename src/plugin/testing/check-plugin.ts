@@ -1,4 +1,4 @@
-import type { PluginLevel, Plugin } from '../define.ts';
+import { isCreated, type PluginLevel, type Plugin } from '../define.ts';
 import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
 import { isObject } from '../../formats/json/object.ts';
 
@@ -32,9 +32,9 @@ async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string
     if (problems && optionProblems(plugin.options, setup.options ?? {}) === undefined) return [];
     if (problems) return [`the schema refuses the options it is made with here: ${problems}`];
     const { host, close } = createHost(plugin, setup);
-    const middleware: unknown = await plugin.create({ options, host });
+    const created: unknown = await plugin.create({ options, host });
     await close();
-    return typeof middleware === 'function' ? [] : ['create() gives no middleware'];
+    return isCreated(created) ? [] : ['create() gives no middleware'];
   } catch (error) {
     return [`it cannot be made: ${error instanceof Error ? error.message : String(error)}`];
   }

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { pino } from 'pino';
 import type { Capabilities, CapabilityName } from '../capabilities.ts';
-import type { Host, Middleware, Plugin, PluginWords } from '../define.ts';
+import { toMiddleware, type Host, type Middleware, type Plugin, type PluginWords } from '../define.ts';
 import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
 import { NO_TURNS } from '../turns.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
@@ -49,11 +49,19 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   const problems = optionProblems(plugin.options, options);
   if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
   const { host, log, close } = createHost(plugin, setup);
-  const middleware = await plugin.create({ options, host });
+  const middleware = toMiddleware(await plugin.create({ options, host }));
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
-  const nextCalls = await runGuarded(plugin, middleware, { ctx, next });
+  const isIdle = plugin.idleFor?.(subjectOf(plugin, ctx), options) ?? false;
+  const nextCalls = await runGuarded(plugin, isIdle ? leftOut : middleware, { ctx, next });
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
+}
+
+const leftOut: Middleware = (_, next) => next();
+
+function subjectOf({ level }: Plugin, { exchange, attempt }: GatewayContext): unknown {
+  if (level === 'entry') return exchange.operation;
+  return level === 'request' ? exchange.config : attempt?.target;
 }
 
 /**

@@ -232,10 +232,7 @@ describe('the serving store', () => {
     const reached = ({ plugins }: typeof after) =>
       plugins.filter(({ chain, state }) => chain === 'attempt' && state === 'run').map(({ name }) => name);
     expect([before, after].map(({ targets }) => targets[0]!.refused?.status)).toEqual([400, 400]);
-    expect([reached(before), reached(after)]).toEqual([
-      ['override', 'cache', 'transform'],
-      ['override', 'cache'],
-    ]);
+    expect([reached(before), reached(after)]).toEqual([['cache', 'transform'], ['cache']]);
   });
 
   it('is not changed: nothing is stored or refreshed', async () => {

@@ -1,5 +1,6 @@
 import type { AnswerExplanation, PluginExplanation, FieldSource } from '../../explanation/explanation.ts';
 import type { Attempt, GatewayError, NamedChain, PluginLevel } from '../../../plugin/index.ts';
+import { subjectOf } from '../../../chain/compose.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import { pluginsOf } from '../../../compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
@@ -34,11 +35,21 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     name: place.instance,
     plugin: place.plugin.name,
     on: whyOn(seen, place),
-    state: step ? (step.run ? 'run' : 'not run') : 'not reached',
+    state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
     does: step?.words?.does,
     details: step?.words?.details,
     refused: step && refusalOf(seen, step),
   };
+}
+
+/** True if the chain's plan for this operation, config or target does not contain the plugin. */
+function isLeftOut(
+  { exchange }: Observation,
+  { plugin, builtin, options }: ListedPlugin,
+  attempt: Attempt | undefined,
+) {
+  const subject = subjectOf[plugin.level]({ exchange, attempt });
+  return builtin && subject !== undefined && plugin.idleFor?.(subject, options) === true;
 }
 
 const whyOn = (seen: Observation, { file, path }: ListedPlugin): FieldSource =>

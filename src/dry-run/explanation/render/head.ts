@@ -127,7 +127,7 @@ function toneOf({ refused, state, does }: PluginExplanation): Tone | undefined {
 }
 
 function doing({ state, does }: PluginExplanation): Line {
-  if (state === 'not reached') return [aside('  not reached')];
+  if (state === 'not reached' || state === 'left out') return [aside(`  ${state}`)];
   if (state === 'not run') return [span('  not run: it is not declared pure', 'warn')];
   return does === undefined ? [] : [span(`  ${shortText(does, 240)}`)];
 }
