@@ -45,7 +45,7 @@ export function expectReported(explanation: Explanation, { seen, served, places 
 
 const ranOf = ({ plugins }: Explanation, target: number | undefined): readonly string[] =>
   plugins
-    .filter((plugin) => plugin.target === target && plugin.state !== 'not reached')
+    .filter(({ target: of, state }) => of === target && state !== 'not reached' && state !== 'left out')
     .map(({ chain, name }) => `${chain}:${name}`);
 
 function reportOf(explanation: Explanation, { said, reached }: Served) {
