@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import { isConnectionClosed, toTransportError } from './faults.ts';
 import type { OriginPool } from './pool.ts';
 
-/** The error with which undici drops a request. Shared, because it is never shown and each new error costs a stack trace. */
+/** The error with which undici drops a request. Shared, because it is never shown. */
 const ABANDONED = new UpstreamError('connection_failed', 'The request was abandoned.');
 
 /** True while undici's parser calls the gateway. The process has one parser, which asserts that it is not entered twice. */
