@@ -90,16 +90,23 @@ function collect(
  */
 const MAX_PIECES = 64 * 1024;
 
+const EMPTY = Buffer.alloc(0);
+
 /** A small body, or one of unknown size. */
 class BodyPieces {
-  readonly #pieces: Buffer[] = [];
+  #first: Buffer | undefined;
+  #others: Buffer[] | undefined;
 
   add(piece: Buffer): void {
-    this.#pieces.push(piece);
+    if (!this.#first) this.#first = piece;
+    else (this.#others ??= []).push(piece);
   }
 
+  /** The bytes, which are not kept here: the listeners of a request live as long as its reply. */
   bytes(): Buffer {
-    return this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+    const [first = EMPTY, others] = [this.#first, this.#others];
+    this.#first = this.#others = undefined;
+    return others ? Buffer.concat([first, ...others]) : first;
   }
 }
 
@@ -136,7 +143,10 @@ class WholeBody {
   }
 
   bytes(): Buffer {
-    return this.#bytes?.subarray(0, this.#size) ?? Buffer.concat(this.#pieces);
+    const bytes = this.#bytes?.subarray(0, this.#size) ?? Buffer.concat(this.#pieces);
+    this.#bytes = undefined;
+    this.#pieces = [];
+    return bytes;
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, GatewayError, toGatewayError, UpstreamError } from './errors.ts';
 
@@ -44,5 +45,22 @@ describe('the table of errors', () => {
     const error = new UpstreamError('overloaded', 'busy', { status: 529 });
     expect(toGatewayError(error)).toBe(error);
     expect([error.status, error.retryable, error instanceof GatewayError]).toEqual([529, true, true]);
+  });
+
+  it('is an Error with a stack, which shows a fault of the code', () => {
+    const cause = new Error('broken');
+    const error = new GatewayError('internal_error', 'no', { cause });
+    expect([error instanceof Error, String(error), error.cause]).toEqual([true, 'GatewayError: no', cause]);
+    expect(error.stack).toMatch(/^GatewayError: no\n {4}at .*errors\.test\.ts:/);
+  });
+
+  it('has no stack when it reports what an upstream did', () => {
+    const error = new UpstreamError('overloaded', 'busy');
+    expect([error instanceof Error, String(error), inspect(error).split('\n')[0]]).toEqual([
+      true,
+      'UpstreamError: busy',
+      '[UpstreamError: busy] {',
+    ]);
+    expect([error.stack, 'cause' in error]).toEqual([undefined, false]);
   });
 });

@@ -104,10 +104,7 @@ function originOf(job: SendJob): Origin {
   return origin;
 }
 
-/**
- * The error that asks `fallsThrough` whether the config falls through without content. It is created once, because
- * every stream asks, and creating its stack would be most of the cost.
- */
+/** The error that asks `fallsThrough` whether the config falls through without content. Shared, because every stream asks. */
 const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
 
 /** Holds a stream without content until `timeouts.first_content` if the config would then fall through. */

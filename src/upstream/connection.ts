@@ -25,6 +25,8 @@ export interface DialContext {
   readonly wire: Wire;
 }
 
+const ignore = (): void => {};
+
 type Done = (error: GatewayError | undefined, socket?: Socket) => void;
 
 /**
@@ -87,9 +89,13 @@ class Dial {
     // An address literal, so there is no second lookup.
     const socket = this.#context.wire.connect({ host: address, port: this.#port, hostname: this.#target.hostname });
     this.#attempts.add(socket);
-    socket.once('connect', () => this.#connected(socket));
-    // The listener stays for the life of the socket: a losing attempt may still fail, and its error must be ignored.
-    socket.on('error', (error) => this.#failed(socket, error));
+    const onError = (error: Error): void => this.#failed(socket, error);
+    socket.once('connect', () => {
+      // A socket may live for hours and must not hold its dial. It always has a listener: an error without one ends the process.
+      socket.on('error', ignore).off('error', onError);
+      this.#connected(socket);
+    });
+    socket.on('error', onError);
     this.#stopWaiting = this.#context.clock.after(ATTEMPT_DELAY_MS, () => this.#attempt());
   }
 

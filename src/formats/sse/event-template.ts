@@ -30,7 +30,7 @@ export class EventTemplate implements EventTemplates {
   /** The literal text around the free texts, up to the event's last line feed. */
   #parts: readonly string[] = [];
   /** Where each part begins in the last event that was learned or matched. */
-  readonly #places: number[] = [];
+  #places: number[] = [];
   /** The part that is removed: counted from the beginning of the literal part with this index. */
   #removed: (EventSpan & { readonly part: number }) | undefined;
   #misses = 0;
@@ -69,6 +69,7 @@ export class EventTemplate implements EventTemplates {
     // After a lone CR, the next character decides whether the event has ended.
     if (!event.endsWith('\n')) return [];
     const parts: string[] = [];
+    const places: number[] = [];
     let from = 0;
     for (const { index, 0: found } of event.matchAll(this.#freeText)) {
       const open = index + found.length;
@@ -76,13 +77,14 @@ export class EventTemplate implements EventTemplates {
       if (open <= from) continue;
       const close = closingQuote(event, open);
       if (close < 0) return [];
-      this.#places[parts.length] = from;
+      places.push(from);
       parts.push(ownText(event.slice(from, open)));
       from = close;
     }
     if (parts.length === 0) return [];
-    this.#places[parts.length] = from;
-    return [...parts, ownText(event.slice(from))];
+    // Arrays of the exact length: V8 makes room for 17 items at the first push, and streams live long.
+    this.#places = places.concat(from);
+    return parts.concat(ownText(event.slice(from)));
   }
 
   match(text: string, from: number): number {
