@@ -82,9 +82,9 @@ function findAlias(model: string, { caller, operation }: Exchange, aliases: Alia
 }
 
 /** The reply names the model as the request did. A header of the reply names the real one. */
-function nameModel(exchange: Exchange, { name }: UsedAlias): void {
-  const { reply } = exchange;
-  if (reply && reply.status < 300) reply.body = withModelName(reply.body, name);
+function nameModel({ operation, reply }: Exchange, { name }: UsedAlias): void {
+  if (!operation || !reply || reply.status >= 300) return;
+  reply.body = withModelName(reply, { format: operation.format.name, name });
 }
 
 const describeAlias = ({ name, target, config }: UsedAlias): string =>
