@@ -77,7 +77,10 @@ const LONG_CONTEXT = '[1m]';
 
 function findAlias(model: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
   const isLong = model.endsWith(LONG_CONTEXT) && operation?.format.name === 'anthropic-messages';
-  const alias = aliases.find(caller, isLong ? model.slice(0, -LONG_CONTEXT.length) : model);
+  const name = isLong ? model.slice(0, -LONG_CONTEXT.length) : model;
+  const { modelPrefix: prefix } = operation ?? {};
+  const bare = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+  const alias = aliases.find(caller, name) ?? (bare === undefined ? undefined : aliases.find(caller, bare));
   return alias && isLong ? { ...alias, longContext: true } : alias;
 }
 
