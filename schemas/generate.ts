@@ -1,12 +1,12 @@
 /**
  * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, src/cli/samples.generated.ts from the
- * samples, and the table of model limits from its JSON: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
+ * samples, and the limits and capabilities of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { DOCUMENT_OUTPUT, generateDocument } from './document.ts';
-import { generateModelLimits, LIMITS_OUTPUT } from './model-limits.ts';
+import { generateModelTable, TABLE_OUTPUT } from './model-table.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
@@ -88,5 +88,5 @@ if (import.meta.main) {
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
   await writeFile(DOCUMENT_OUTPUT, generateDocument());
-  await writeFile(LIMITS_OUTPUT, generateModelLimits());
+  await writeFile(TABLE_OUTPUT, generateModelTable());
 }

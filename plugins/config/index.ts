@@ -84,14 +84,17 @@ const LONG_CONTEXT = '[1m]';
 
 function findAlias(model: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
   const isLong = model.endsWith(LONG_CONTEXT) && operation?.format.name === 'anthropic-messages';
-  const alias = aliases.find(caller, isLong ? model.slice(0, -LONG_CONTEXT.length) : model);
+  const name = isLong ? model.slice(0, -LONG_CONTEXT.length) : model;
+  const { modelPrefix: prefix } = operation ?? {};
+  const bare = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+  const alias = aliases.find(caller, name) ?? (bare === undefined ? undefined : aliases.find(caller, bare));
   return alias && isLong ? { ...alias, longContext: true } : alias;
 }
 
 /** The reply names the model as the request did. A header of the reply names the real one. */
-function nameModel(exchange: Exchange, { name }: UsedAlias): void {
-  const { reply } = exchange;
-  if (reply && reply.status < 300) reply.body = withModelName(reply.body, name);
+function nameModel({ operation, reply }: Exchange, { name }: UsedAlias): void {
+  if (!operation || !reply || reply.status >= 300) return;
+  reply.body = withModelName(reply, { format: operation.format.name, name });
 }
 
 const describeAlias = ({ name, target, config }: UsedAlias): string =>

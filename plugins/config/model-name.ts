@@ -1,56 +1,99 @@
-import { GatewayError, RequestBody, type Sink, type Source } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  RequestBody,
+  type Operation,
+  type Reply,
+  type Sink,
+  type Source,
+} from '../../src/plugin/index.ts';
+import { stringAt } from './json-place.ts';
 
-/**
- * The member of a stream's event that names the model: `modelVersion` in Gemini's API, `model` in all others. Quotes inside a
- * text are escaped, so no text of the answer matches.
- */
-const MODEL = /"(model|modelVersion)"([ \t]*:[ \t]*)"((?:[^"\\]|\\.)*)"/;
-const EVERY_MODEL = new RegExp(MODEL.source, 'g');
+type FormatName = Operation['format']['name'];
+
+/** The places of the model's name in an API: in a document, and in an event of a stream. */
+interface ModelPlaces {
+  readonly document: string;
+  readonly event: readonly string[];
+}
+
+const PLACES: Readonly<Record<FormatName, ModelPlaces>> = {
+  'anthropic-messages': { document: 'model', event: ['message', 'model'] },
+  gemini: { document: 'modelVersion', event: ['modelVersion'] },
+  'openai-chat': { document: 'model', event: ['model'] },
+  'openai-responses': { document: 'model', event: ['response', 'model'] },
+};
 
 /** Nesting that a scan of a reply accepts. */
 const DEPTH = 10_000;
 const OPEN_OBJECT = 0x7b;
+const EVENTS = 'text/event-stream';
 
-/**
- * The body with another name of its model. A document names it in its first level; all events of a stream have the name
- * of its first event.
- */
-export function withModelName(body: Buffer | Source, name: string): Buffer | Source {
-  if (!Buffer.isBuffer(body)) return new NamedStream(body, name);
+/** The body with another name of its model. Only the name is replaced: all other bytes stay. */
+export function withModelName(
+  { body, headers }: Pick<Reply, 'body' | 'headers'>,
+  { format, name }: { readonly format: FormatName; readonly name: string },
+): Buffer | Source {
+  const type = headers['content-type'] ?? '';
+  const sse = type.startsWith(EVENTS);
+  if (!sse && !type.startsWith('application/json')) return body;
+  const { document, event } = PLACES[format];
+  const names = new EventNames(event, name, sse);
+  if (!Buffer.isBuffer(body)) return new NamedStream(body, names);
   // A cached stream is a whole body too.
-  return body[0] === OPEN_OBJECT ? inDocument(body, name) : new EventNames(name).write(body);
+  return !sse && body[0] === OPEN_OBJECT ? inDocument(body, document, name) : names.write(body);
 }
 
-/** Only the value is replaced: all other bytes stay. A document that the gateway cannot scan stays as it is. */
-function inDocument(bytes: Buffer, name: string): Buffer {
+/** A document that the gateway cannot scan stays as it is. */
+function inDocument(bytes: Buffer, key: string, name: string): Buffer {
   try {
     const document = RequestBody.read(bytes, DEPTH);
-    const key = ['model', 'modelVersion'].find((field) => document.string(field) !== undefined);
-    return key === undefined ? bytes : document.edit([{ path: [key], value: name, source: 'alias' }]).encode();
+    if (document.string(key) === undefined) return bytes;
+    return document.edit([{ path: [key], value: name, source: 'alias' }]).encode();
   } catch (error) {
     if (error instanceof GatewayError) return bytes;
     throw error;
   }
 }
 
-class EventNames {
-  readonly #name: string;
-  /** The upstream's name, as it is escaped. */
-  #first: string | undefined;
+/** Where the JSON of an event may begin: behind `data:`, or in an array of events at any object. */
+const EVENT = /(?:^|[\r\n])data:[ \t]*(?=\{)/g;
+const ITEM = /(?=\{)/g;
 
-  constructor(name: string) {
-    this.#name = name;
+class EventNames {
+  readonly #place: readonly string[];
+  readonly #searched: string;
+  readonly #name: string;
+  readonly #start: RegExp;
+
+  constructor(place: readonly string[], name: string, sse: boolean) {
+    this.#place = place;
+    this.#searched = `"${place.at(-1)}"`;
+    this.#name = JSON.stringify(name);
+    this.#start = sse ? EVENT : ITEM;
   }
 
   /** @param bytes whole events. Latin-1 keeps one character per byte. */
   write(bytes: Buffer): Buffer {
-    if (!bytes.includes('"model')) return bytes;
+    if (!bytes.includes(this.#searched)) return bytes;
     const text = bytes.toString('latin1');
-    this.#first ??= MODEL.exec(text)?.[3];
-    const named = text.replace(EVERY_MODEL, (member, key: string, colon: string, value: string) =>
-      value === this.#first ? `"${key}"${colon}${JSON.stringify(this.#name)}` : member,
-    );
-    return Buffer.from(named, 'latin1');
+    let named = '';
+    let written = 0;
+    for (let at = this.#next(text, 0); at >= 0;) {
+      const { value, end } = stringAt(text, at, this.#place);
+      if (value) {
+        named += text.slice(written, value.from) + this.#name;
+        written = value.to;
+      }
+      at = this.#next(text, end);
+    }
+    return written === 0 ? bytes : Buffer.from(named + text.slice(written), 'latin1');
+  }
+
+  /** The brace of the next event; -1 behind the last. */
+  #next(text: string, from: number): number {
+    this.#start.lastIndex = from;
+    const found = this.#start.exec(text);
+    return found ? found.index + found[0].length : -1;
   }
 }
 
@@ -60,9 +103,9 @@ class NamedStream implements Source, Sink {
   readonly #names: EventNames;
   #sink: Sink | undefined;
 
-  constructor(source: Source, name: string) {
+  constructor(source: Source, names: EventNames) {
     this.#source = source;
-    this.#names = new EventNames(name);
+    this.#names = names;
   }
 
   // Towards the client

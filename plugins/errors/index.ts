@@ -34,7 +34,12 @@ export default definePlugin({
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
         const reply = errorReply(error, format, exchange.id);
-        Object.assign(reply.headers, retryHeaders(exchange, error), connectionHeader(ctx.req, error));
+        Object.assign(
+          reply.headers,
+          error.limitHeaders,
+          retryHeaders(exchange, error),
+          connectionHeader(ctx.req, error),
+        );
         exchange.reply = reply;
       };
       try {

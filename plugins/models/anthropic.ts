@@ -1,3 +1,4 @@
+import { toAnthropicCapabilities } from './anthropic-capabilities.ts';
 import { compareModelIds, GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
 /** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
@@ -65,7 +66,7 @@ export function toAnthropicPage(
 }
 
 /** Values that the API uses for unknown facts: a date at the epoch, and null. */
-export const toAnthropicModel = ({ id, name, context, maxOutput }: ListedModel): object => ({
+export const toAnthropicModel = ({ id, name, maxInput, maxOutput, ...facts }: ListedModel): object => ({
   type: 'model',
   id,
   display_name: name,
@@ -74,7 +75,7 @@ export const toAnthropicModel = ({ id, name, context, maxOutput }: ListedModel):
   deprecated_at: null,
   retires_at: null,
   line: null,
-  max_input_tokens: context ?? null,
+  max_input_tokens: maxInput ?? null,
   max_tokens: maxOutput ?? null,
-  capabilities: null,
+  capabilities: toAnthropicCapabilities(facts),
 });

@@ -10,7 +10,10 @@ export const toCodexList = (models: readonly ListedModel[]): object => ({
   models: models.map(toCodexModel),
 });
 
-function toCodexModel({ id, name, provider, context, efforts = [] }: ListedModel, index: number): object {
+function toCodexModel(
+  { id, name, provider, maxInput, efforts = [], capabilities }: ListedModel,
+  index: number,
+): object {
   const [first] = efforts;
   return {
     slug: id,
@@ -28,8 +31,10 @@ function toCodexModel({ id, name, provider, context, efforts = [] }: ListedModel
     support_verbosity: false,
     apply_patch_tool_type: 'freeform',
     truncation_policy: { mode: 'tokens', limit: 10_000 },
-    supports_parallel_tool_calls: true,
-    ...(context !== undefined && { context_window: context }),
+    supports_parallel_tool_calls: capabilities?.includes('parallel_tools') ?? true,
+    // Codex compacts a conversation at nine tenths of it, so it is the input that has to fit.
+    ...(maxInput !== undefined && { context_window: maxInput }),
+    ...(capabilities && { input_modalities: ['text', ...(capabilities.includes('vision') ? ['image'] : [])] }),
     experimental_supported_tools: [],
   };
 }

@@ -1,4 +1,4 @@
-import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
+import { compareModelIds, GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
 /** Query parameters of the list (docs/protocols/gemini.md#models). */
 export interface ModelWindow {
@@ -27,7 +27,7 @@ export function readWindow(query: string): ModelWindow {
 
 /** @param models in the order of their ids */
 export function toGeminiPage(models: readonly ListedModel[], { size, after }: ModelWindow): object {
-  const rest = after === undefined ? models : models.filter(({ id }) => id > after);
+  const rest = after === undefined ? models : models.filter(({ id }) => compareModelIds(id, after) > 0);
   const page = rest.slice(0, size);
   const last = page.at(-1);
   const more = last && rest.length > page.length;
@@ -43,13 +43,14 @@ const METHODS: Readonly<Partial<Record<ListedModel['tasks'][number], readonly st
   embeddings: ['embedContent', 'batchEmbedContents'],
 };
 
-/** Limits in tokens are left out for models whose limits the gateway does not know. */
-export const toGeminiModel = ({ id, name, tasks, context, maxOutput }: ListedModel): object => ({
+/** Limits and `thinking` are left out for models of which the gateway does not know them. */
+export const toGeminiModel = ({ id, name, tasks, maxInput, maxOutput, capabilities }: ListedModel): object => ({
   name: `models/${id}`,
   baseModelId: id,
   version: '',
   displayName: name,
-  ...(context !== undefined && { inputTokenLimit: context }),
+  ...(maxInput !== undefined && { inputTokenLimit: maxInput }),
   ...(maxOutput !== undefined && { outputTokenLimit: maxOutput }),
   supportedGenerationMethods: tasks.flatMap((task) => METHODS[task] ?? []),
+  ...(capabilities && { thinking: capabilities.includes('reasoning') }),
 });

@@ -1,13 +1,22 @@
+import type { ModelCapabilities } from '@anthropic-ai/sdk/resources/models';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ListedModel, ModelDirectory, Operation } from '../../src/plugin/index.ts';
+import { compareModelIds, type ListedModel, type ModelDirectory, type Operation } from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
-import { readPage, toAnthropicPage } from './anthropic.ts';
+import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
+import { toCodexList } from './codex.ts';
+import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
 import models from './index.ts';
+import { toOpenAiModel } from './openai.ts';
 
 const tasks = ['generate'] as const;
 const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'simulator', tasks });
 const LIST = ['a', 'b', 'c'].map(model);
+
+interface GeminiPage {
+  readonly models: readonly { readonly baseModelId: string }[];
+  readonly nextPageToken?: string;
+}
 
 interface Asking {
   readonly id: string;
@@ -49,7 +58,101 @@ describe('models', () => {
   });
 });
 
+describe('a model', () => {
+  const unknown = model('m');
+  const known: ListedModel = {
+    ...unknown,
+    context: 400_000,
+    maxInput: 272_000,
+    maxOutput: 128_000,
+    efforts: ['high', 'low', 'max'],
+    thinking: ['adaptive'],
+    capabilities: ['pdf', 'reasoning', 'search', 'tools', 'vision'],
+  };
+
+  it('has the facts that are known, in OpenAI’s list', () => {
+    expect(toOpenAiModel(known)).toMatchObject({
+      context_window: 400_000,
+      max_input_tokens: 272_000,
+      max_output_tokens: 128_000,
+      supported_reasoning_efforts: known.efforts,
+      capabilities: known.capabilities,
+    });
+    expect(Object.keys(toOpenAiModel(unknown))).toEqual(['id', 'object', 'created', 'owned_by']);
+  });
+
+  it('has every key of Anthropic’s API, and null for what is unknown', () => {
+    const yes = { supported: true };
+    const no = { supported: false };
+    // The keys of these types may not be optional: a key of the API that is missing here does not compile.
+    const expected: ModelCapabilities = {
+      batch: no,
+      citations: no,
+      code_execution: no,
+      context_management: {
+        ...no,
+        clear_thinking_20251015: null,
+        clear_tool_uses_20250919: null,
+        compact_20260112: null,
+      },
+      effort: { ...yes, low: yes, medium: no, high: yes, xhigh: no, max: yes },
+      image_input: yes,
+      pdf_input: yes,
+      server_tools: { ...yes, code_execution: no, web_search: yes },
+      structured_outputs: no,
+      thinking: { ...yes, types: { adaptive: yes, between_tools: no, disabled: no, enabled: no } },
+    };
+    expect(toAnthropicModel(known)).toMatchObject({ max_input_tokens: 272_000, max_tokens: 128_000 });
+    expect(toAnthropicModel(known)).toHaveProperty('capabilities', expected);
+    expect(toAnthropicModel(unknown)).toMatchObject({ max_input_tokens: null, max_tokens: null, capabilities: null });
+  });
+
+  it('has the limits by which Codex compacts, and every field that Codex requires', () => {
+    const [full, bare] = Object(toCodexList([known, unknown])).models as Record<string, unknown>[];
+    expect(full).toMatchObject({
+      context_window: 272_000,
+      supports_parallel_tool_calls: false,
+      input_modalities: ['text', 'image'],
+      supported_reasoning_levels: [{ effort: 'high' }, { effort: 'low' }, { effort: 'max' }],
+    });
+    // The fields of `ModelInfo` without `Option` and without `serde(default)`.
+    const required =
+      'slug display_name supported_reasoning_levels shell_type visibility supported_in_api priority base_instructions supports_reasoning_summaries support_verbosity truncation_policy supports_parallel_tool_calls experimental_supported_tools';
+    for (const field of required.split(' ')) {
+      expect(full).toHaveProperty(field);
+      expect(bare).toHaveProperty(field);
+    }
+    expect(bare).not.toHaveProperty('context_window');
+    expect(bare).not.toHaveProperty('input_modalities');
+  });
+
+  it('has Google’s names for limits, methods and thinking', () => {
+    expect(toGeminiModel({ ...known, tasks: ['generate', 'count_tokens'] })).toMatchObject({
+      name: 'models/@sim/m',
+      inputTokenLimit: 272_000,
+      outputTokenLimit: 128_000,
+      thinking: true,
+      supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+    });
+    for (const key of ['inputTokenLimit', 'outputTokenLimit', 'thinking'])
+      expect(toGeminiModel(unknown)).not.toHaveProperty(key);
+  });
+});
+
 describe('pages', () => {
+  it('of Google’s API joined are the whole list, with names of aliases in front of those with a slug', () => {
+    const all = ['@a/z', '@b/a', 'Zeta', 'alias', 'z'].map((id) => ({ ...model(id), id }));
+    const list = all.toSorted((one, other) => compareModelIds(one.id, other.id));
+    const seen: unknown[] = [];
+    for (let token = ''; ;) {
+      const page = toGeminiPage(list, readWindow(`pageSize=2&pageToken=${token}`)) as GeminiPage;
+      seen.push(...page.models.map(({ baseModelId }) => baseModelId));
+      if (page.nextPageToken === undefined) break;
+      token = page.nextPageToken;
+    }
+    expect(seen).toEqual(list.map(({ id }) => id));
+  });
+
   const ids = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { maxLength: 30 });
   const listOf = (names: readonly string[]) => names.map(model).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const cut = (list: readonly ListedModel[], query: Record<string, string>) =>

@@ -70,7 +70,10 @@ const toListed = (alias: Alias, { entry: { provider }, model }: AliasPlace, fact
   name: alias.displayName,
   provider: provider.provider,
   tasks: tasksAt(provider, model),
+  ...facts,
   context: alias.context ?? facts.context,
+  // The window that the settings name is the whole of what clients may count with.
+  maxInput: alias.context ?? facts.maxInput,
   maxOutput: alias.maxOutput ?? facts.maxOutput,
   efforts: alias.efforts ?? facts.efforts,
 });

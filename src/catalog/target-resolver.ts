@@ -228,6 +228,8 @@ const REVEALING: ReadonlySet<ErrorCode> = new Set(['provider_not_allowed', 'mode
 /** A caller who may not use an alias does not learn from the refusal what it stands for. */
 function withoutTarget(error: unknown, { name }: UsedAlias): unknown {
   if (!(error instanceof GatewayError) || !REVEALING.has(error.code)) return error;
+  // The caller wrote these names itself.
+  if (error.param !== null && error.param !== 'model') return error;
   return new GatewayError('model_not_allowed', `This key may not use the model ${quote(name)}.`, {
     param: 'model',
     cause: error,

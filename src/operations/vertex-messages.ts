@@ -4,14 +4,24 @@ import type { Operation, RequestBody } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onClaude } from './gemini-paths.ts';
 
-const MESSAGES = { method: 'POST', provider: 'vertex-ai', format: anthropicMessages, fields: messagesFields } as const;
+const PREFIX = 'anthropic.';
+
+const MESSAGES = {
+  method: 'POST',
+  provider: 'vertex-ai',
+  modelPrefix: PREFIX,
+  format: anthropicMessages,
+  fields: messagesFields,
+} as const;
 
 const GENERATE = { ...MESSAGES, id: 'messages', task: 'generate', semconvName: 'chat' } as const;
 
 /** Vertex AI counts at one path for all of Claude's models and has the model in the body, without a prefix. */
 function countedModel(_: unknown, body: RequestBody): { readonly model?: string } {
   const model = body.has('model') ? body.value('model') : undefined;
-  return typeof model === 'string' && !/^(?:@|anthropic\.)/.test(model) ? { model: `anthropic.${model}` } : {};
+  return typeof model === 'string' && !model.startsWith('@') && !model.startsWith(PREFIX)
+    ? { model: PREFIX + model }
+    : {};
 }
 
 /**

@@ -119,12 +119,18 @@ export interface ListedModel {
   readonly provider: string;
   /** The tasks that its provider has a path for. */
   readonly tasks: readonly ModelTask[];
-  /** Tokens; undefined when unknown. */
+  /** Context window in tokens; undefined when unknown. */
   readonly context?: number | undefined;
+  /** The largest input in tokens, at most the context window; undefined when unknown. */
+  readonly maxInput?: number | undefined;
   /** The largest answer in tokens; undefined when unknown. */
   readonly maxOutput?: number | undefined;
   /** Reasoning efforts, the default first; undefined when unknown. */
   readonly efforts?: readonly string[] | undefined;
+  /** The types of `thinking` of Anthropic's API that the model takes; undefined when unknown. */
+  readonly thinking?: readonly string[] | undefined;
+  /** What the model can do, in the words of data/models.schema.json (`caps`), and `citations` of Claude: a hint. Undefined when unknown. */
+  readonly capabilities?: readonly string[] | undefined;
 }
 
 /** The aliases of the catalog. */

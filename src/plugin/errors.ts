@@ -252,6 +252,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** Wait that the upstream requested, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** Limits of the caller's own account at the upstream, as headers of the client's API. */
+  readonly limitHeaders?: Readonly<Record<string, string>>;
   /** Whether the upstream advises a retry (`x-should-retry`, docs/protocols/openai-chat.md#retry-hints). */
   readonly shouldRetry?: boolean;
   /** Catalog slug of the target that failed. */
@@ -304,6 +306,7 @@ export class GatewayError extends StacklessError {
   readonly retryable: boolean;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  readonly limitHeaders: Readonly<Record<string, string>> | undefined;
   readonly shouldRetry: boolean | undefined;
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
@@ -324,6 +327,7 @@ export class GatewayError extends StacklessError {
     this.retryable = kind.retryable;
     this.param = details.param ?? null;
     this.retryAfterMs = details.retryAfterMs;
+    this.limitHeaders = details.limitHeaders;
     this.shouldRetry = details.shouldRetry;
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;

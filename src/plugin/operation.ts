@@ -42,6 +42,8 @@ export interface Operation {
   readonly task: ModelTask | undefined;
   /** The provider whose own path this is: it serves requests that name no provider. */
   readonly provider?: string;
+  /** What the path puts before the name of a model, where its provider has the publisher in names. Aliases have no such prefix. */
+  readonly modelPrefix?: string;
   /** The operation's name in OpenTelemetry's semantic conventions: `chat`. */
   readonly semconvName: string;
   /** The client's format: bodies, streams, error replies. */

@@ -1,12 +1,4 @@
-import {
-  FormBody,
-  GatewayError,
-  UpstreamError,
-  type Clock,
-  type Outbound,
-  type TryRecord,
-  type Limit,
-} from '../plugin/index.ts';
+import { FormBody, GatewayError, UpstreamError, type Clock, type TryRecord, type Limit } from '../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
@@ -16,6 +8,7 @@ import {
   type UpstreamErrorContext,
 } from '../upstream/upstream-error.ts';
 import { CallRequest, deadlineOf } from './call-request.ts';
+import { limitHeaders } from './rate-limit-headers.ts';
 import type { SendJob, UpstreamCall } from './send-job.ts';
 
 interface CallReply {
@@ -36,7 +29,7 @@ const replyOf = ({ result, record }: Outcome): CallReply | undefined =>
   result.ok ? { reply: result, record } : undefined;
 
 async function sendAgain(job: SendJob, call: UpstreamCall, refused: Outcome): Promise<CallReply> {
-  const { setup, outbound, entry } = job;
+  const { entry } = job;
   let outcome = refused;
   // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
   // then the refusal is final.
@@ -49,7 +42,7 @@ async function sendAgain(job: SendJob, call: UpstreamCall, refused: Outcome): Pr
   if (lighter) outcome = await tryOnce(job, lighter, outcome.credentials);
   const { result, request, record } = outcome;
   if (result.ok) return { reply: result, record };
-  record.error = refusal(result, outbound, request.errors, setup.clock);
+  record.error = refusal(result, job, request.errors);
   throw record.error;
 }
 
@@ -172,15 +165,15 @@ function atTarget(thrown: unknown, slug: string): unknown {
   return new UpstreamError(thrown.code, thrown.message, { cause: thrown, provider: slug });
 }
 
-function refusal(
-  result: RefusedReply,
-  { decodeError }: Outbound,
-  errors: UpstreamErrorContext,
-  clock: Clock,
-): UpstreamError {
-  const failure = decodeError(result.status, result.text);
-  const retryAfterMs = readRetryAfter(result.headers, failure, clock.wall());
-  return toUpstreamError(failure, { ...errors, retryAfterMs, shouldRetry: readShouldRetry(result.headers) });
+function refusal(result: RefusedReply, job: SendJob, errors: UpstreamErrorContext): UpstreamError {
+  const { outbound, setup } = job;
+  const failure = outbound.decodeError(result.status, result.text);
+  return toUpstreamError(failure, {
+    ...errors,
+    retryAfterMs: readRetryAfter(result.headers, failure, setup.clock.wall()),
+    limitHeaders: limitHeaders(result.headers, job),
+    shouldRetry: readShouldRetry(result.headers),
+  });
 }
 
 interface Wait extends Limit {

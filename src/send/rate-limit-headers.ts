@@ -1,4 +1,5 @@
 import type { FormatName } from '../formats/conversation.ts';
+import type { SendJob } from './send-job.ts';
 
 /**
  * Headers with the limits of the account whose credential the request had. `anthropic-priority-` are those of a priority tier
@@ -23,6 +24,16 @@ const SAME: readonly Readonly<Record<Dialect, string>>[] = ['requests', 'tokens'
 const PARTS = ['limit', 'remaining', 'reset'] as const;
 
 const isRateLimit = (name: string): boolean => OPENAI.test(name) || ANTHROPIC.test(name);
+
+/** The limits in a reply to a request that had the caller's own token; undefined for the gateway's credential. */
+export function limitHeaders(
+  headers: Readonly<Record<string, string>>,
+  { exchange, attempt: { resolved }, setup }: SendJob,
+): Record<string, string> | undefined {
+  if (!resolved?.usesCallersToken) return undefined;
+  const client = exchange.operation?.format.name;
+  return callersLimits(headers, { client, upstream: resolved.format, now: setup.clock.wall() });
+}
 
 interface LimitSource {
   readonly client: FormatName | undefined;

@@ -3,7 +3,7 @@ import { GatewayError, type Reply, type Sender } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { sendBatch } from './batches.ts';
 import { sendUntilReply } from './call.ts';
-import { callersLimits } from './rate-limit-headers.ts';
+import { limitHeaders } from './rate-limit-headers.ts';
 import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 /** Sends an attempt's request: authorises, connects, waits for the commit gate, and turns refusals into errors. */
@@ -59,16 +59,11 @@ function isForwarded(name: string): boolean {
   return known;
 }
 
-function toReply(
-  result: Pick<CommittedReply, 'status' | 'headers' | 'body'>,
-  { setup, exchange, attempt: { resolved }, outbound }: SendJob,
-): Reply {
+function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, job: SendJob): Reply {
+  const { outbound } = job;
   const headers: Record<string, string> = {};
   for (const name in result.headers) if (isForwarded(name)) headers[name] = result.headers[name]!;
-  if (resolved?.usesCallersToken) {
-    const [client, now] = [exchange.operation?.format.name, setup.clock.wall()];
-    Object.assign(headers, callersLimits(result.headers, { client, upstream: resolved.format, now }));
-  }
+  Object.assign(headers, limitHeaders(result.headers, job));
   headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
   if (outbound.stream) headers['cache-control'] = 'no-cache';
   return { status: result.status, headers, body: result.body, stream: outbound.stream };

@@ -37,7 +37,11 @@ export function withoutForeignFields(
   const losses: Loss[] = [];
   for (const rule of TARGET_FIELDS) {
     const action = rule.at.vertex;
-    if (action !== 'drop' && action !== 'beta') continue;
+    if (action === 'send' || action === 'map') continue;
+    // A null asks for nothing, and the host refuses the field with any value.
+    if (caller.has(rule.field) && caller.value(rule.field) === null)
+      edits.push({ path: [rule.field], value: undefined, source: 'gateway' });
+    if (action === 'refuse') continue;
     const ofTools = rule.field.startsWith(OF_TOOLS) ? rule.field.slice(OF_TOOLS.length) : undefined;
     const present = ofTools === undefined ? isPresent(caller, rule.field) : mayHaveToolField(caller, ofTools);
     if (!present || (action === 'beta' && sends(rule, caller, written))) continue;

@@ -1,4 +1,4 @@
-import { modelLimits } from '../catalog/model-limits/model-limits.ts';
+import { modelLimits } from '../catalog/model-table/model-table.ts';
 import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
 import {
   GatewayError,

@@ -86,6 +86,8 @@ export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** The result of `readRetryAfter`. Default: the wait in the failure itself. */
   readonly retryAfterMs?: number | undefined;
+  /** See `ErrorDetails.limitHeaders`. */
+  readonly limitHeaders?: Readonly<Record<string, string>> | undefined;
   /** The failure occurred inside a stream of events. */
   readonly inStream?: boolean | undefined;
   /** The result of `readShouldRetry`. */
@@ -116,6 +118,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(own === undefined && { upstreamReport: reportOf(failure, code, reported) }),
     ...(failure.code !== undefined && OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(context.limitHeaders && { limitHeaders: context.limitHeaders }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
     ...(context.inStream && { inStream: true }),
     ...(context.credentials === 'caller' && { toCallersToken: true }),

@@ -22,6 +22,7 @@ const key = (id: string, more: object = {}) => ({ id, key: `\${env:NONE:-gatehou
 
 beforeAll(async () => {
   upstream = await startUpstream(({ json: body, url }, res) => {
+    if (url.includes('count_tokens')) return json(res, { input_tokens: 3 });
     if (url.includes('messages'))
       return body['stream'] === true ? sse(res, anthropicEvents('Hel', 'lo')) : json(res, anthropicReply('Hello'));
     const text = 'say "model":"upstream-model"';
@@ -49,6 +50,7 @@ beforeAll(async () => {
         { id: 'all', key: `\${env:NONE:-${KEY}}` },
         key('alone', { models: ['fast', 'gpt-4o', 'pair'], configs: [] }),
         key('other', { models: ['@claude/*'] }),
+        key('vertex', { models: ['claude-gw-5'] }),
         key('bound', { models: ['fast'], providers: ['@claude'] }),
       ],
     },
@@ -129,6 +131,29 @@ describe('a request for an alias', () => {
     expect(text).toContain('provider_conflict');
   });
 
+  it.each([
+    ['claude-gw-5:rawPredict', {}],
+    ['claude-gw-5:streamRawPredict', {}],
+    ['claude-gw-5%5B1m%5D:rawPredict', {}],
+    ['count-tokens:rawPredict', { model: 'claude-gw-5' }],
+  ])('may come by the path of Vertex AI for Anthropic’s clients (%s)', async (method, more) => {
+    const before = upstream.seen.length;
+    const response = await fetch(`${gateway.url}/v1/projects/p/locations/l/publishers/anthropic/models/${method}`, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': keyOf('vertex'), 'content-type': 'application/json' },
+      body: JSON.stringify({
+        anthropic_version: 'vertex-2023-10-16',
+        messages: [{ role: 'user', content: 'hi' }],
+        ...('model' in more ? more : { max_tokens: 50 }),
+      }),
+    });
+    expect(response.status).toBe(200);
+    const [sent] = upstream.seen.slice(before);
+    expect(sent?.json).toMatchObject({ model: 'claude-opus-4-5' });
+    expect(sent?.json).not.toHaveProperty('anthropic_version');
+    expect(modelsIn(await response.text())).toEqual('model' in more ? [] : ['claude-gw-5']);
+  });
+
   it('is exact: another spelling is no alias', async () => {
     const { response, text } = await ask({ model: 'Fast' });
     expect(response.status).toBe(400);
@@ -170,6 +195,16 @@ describe('a key that lists an alias', () => {
     expect(response.status).toBe(403);
     expect(text).toContain('This key may not use the model \\"fast\\".');
     expect(text).not.toContain('openai/gpt-4o');
+  });
+
+  it('names a further model that the key may not use', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keyOf('alone')}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'fast', models: ['gpt-4.1'], messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ error: { code: 'model_not_allowed', param: 'models[0]' } });
   });
 
   it('refuses a client of the Messages API with the status that Claude Code expects for a model', async () => {

@@ -1,4 +1,5 @@
 import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
+import type { MessageCreateParamsBase as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
@@ -15,9 +16,13 @@ import {
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let refusal: string | undefined;
+/** The fields that the upstream takes; it refuses all others. */
+let taken: ReadonlySet<string> | undefined;
 
 beforeAll(async () => {
-  upstream = await startUpstream(({ url }, res) => {
+  upstream = await startUpstream(({ url, json: body }, res) => {
+    const unknown = taken && Object.keys(body).filter((field) => !taken?.has(field));
+    if (unknown?.length) return json(res, { error: { code: 400, message: `${unknown}: Extra inputs` } }, 400);
     if (refusal !== undefined) return json(res, { error: { code: 400, message: refusal } }, 400);
     return json(res, /messages|anthropic/.test(url) ? anthropicReply('ok') : openaiReply('ok'));
   });
@@ -79,6 +84,9 @@ const TOOLS = [
   { name: 'weather', input_schema: { type: 'object' }, defer_loading: true },
 ];
 
+/** Parameters that the SDK sends as headers, deprecated ones, and the model, which is in the path. */
+type Elsewhere = 'betas' | 'user_profile_id' | 'workspace_id' | 'output_format' | 'model';
+
 type Outcome = 'sent' | 'lost' | 'refused';
 
 describe('a field of the Messages API', () => {
@@ -95,6 +103,19 @@ describe('a field of the Messages API', () => {
       'context_management',
       { context_management: COMPACTS },
       { claude: 'sent', vertex: 'sent', narrow: 'refused', other: 'refused' },
+    ],
+    ['compaction', { compaction: {} }, { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' }],
+    ['speed', { speed: 'fast' }, { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' }],
+    ['inference_geo', { inference_geo: 'us' }, { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' }],
+    [
+      'billing_policy',
+      { billing_policy: { type: 'billing_policy', bill_to: 'self' } },
+      { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' },
+    ],
+    [
+      'billing_policy',
+      { billing_policy: { type: 'billing_policy', bill_to: 'user_profile' } },
+      { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' },
     ],
     ['tags', { tags: { a: 'b' } }, { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' }],
     ['thread', { thread: null }, { claude: 'sent', vertex: 'sent', narrow: 'sent', other: 'lost' }],
@@ -113,6 +134,49 @@ describe('a field of the Messages API', () => {
           outcome === 'lost',
         ]);
     }
+  });
+
+  it('of any name in the SDK reaches Vertex AI only if Vertex AI takes it', async () => {
+    // A field that a later SDK adds is missing here, which does not compile.
+    const fields: Record<Exclude<keyof BetaParams, Elsewhere>, unknown> = {
+      max_tokens: 9000,
+      messages: [{ role: 'user', content: 'hi' }],
+      cache_control: { type: 'ephemeral' },
+      compaction: null,
+      container: null,
+      context_management: CLEARS,
+      diagnostics: { previous_message_id: null },
+      billing_policy: { type: 'billing_policy', bill_to: 'self' },
+      fallback_credit_token: 'token',
+      fallbacks: 'default',
+      inference_geo: 'us',
+      mcp_servers: [{ type: 'url', name: 'm', url: 'https://mcp.example' }],
+      metadata: { user_id: 'u' },
+      output_config: { effort: 'high' },
+      service_tier: 'auto',
+      speed: 'fast',
+      stop_sequences: ['x'],
+      stream: false,
+      system: 'Be brief.',
+      thinking: { type: 'adaptive' },
+      thread: null,
+      tool_choice: { type: 'auto' },
+      tools: TOOLS,
+    };
+    taken = new Set(
+      'anthropic_version anthropic_beta max_tokens messages cache_control context_management metadata output_config service_tier stop_sequences stream system thinking tool_choice tools'.split(
+        ' ',
+      ),
+    );
+    const { status, sent, lost } = await post(MODELS.vertex, fields);
+    taken = undefined;
+    expect(status).toBe(200);
+    expect(Object.keys(sent ?? {})).toContain('output_config');
+    expect(lost.split(',').toSorted()).toEqual(
+      expect.arrayContaining(
+        'billing_policy diagnostics fallback_credit_token fallbacks inference_geo mcp_servers speed'.split(' '),
+      ),
+    );
   });
 
   it('thread is refused with the code after which SDKs send the whole conversation', async () => {

@@ -60,7 +60,12 @@ describe('a body for Claude', () => {
     // Vertex AI accepts no media by address (docs/protocols/vertex-ai.md#claude-features-not-served); another test covers those.
     if (JSON.stringify(body).includes('https://a.example/x')) return;
     // Nor these fields without their betas (test/http/claude-code.test.ts).
-    if (/"(?:container|mcp_servers|context_management|defer_loading)":/.test(JSON.stringify(body))) return;
+    if (
+      /"(?:container|mcp_servers|context_management|defer_loading|speed|inference_geo|diagnostics)":/.test(
+        JSON.stringify(body),
+      )
+    )
+      return;
     const { model: _model, ...rest } = full(VERTEX, body);
     const vertex = await post(full(VERTEX, body));
     expect([vertex.status, vertex.headers.get('x-gateway-dropped-params')]).toEqual([200, null]);

@@ -185,7 +185,7 @@ describe('POST /v1/messages/count_tokens', () => {
     const failure = await caught(client(google).messages.countTokens({ model, messages }));
     expect(failure).toMatchObject({
       status: 501,
-      error: { type: 'error', error: { type: 'api_error', details: { error_code: 'not_supported' } } },
+      error: { type: 'error', error: { type: 'not_supported', details: { error_code: 'not_supported' } } },
     });
     expect((failure as APIError).headers?.get('x-should-retry')).toBe('false');
     expect(upstream.seen.length).toBe(before);

@@ -101,6 +101,11 @@ const NOT_ON_VERTEX = [
   'anthropic-tools/tool-search',
   'anthropic-fields/mcp-servers',
   'anthropic-fields/context-management',
+  'anthropic-fields/diagnostics',
+  'anthropic-fields/fallbacks',
+  'anthropic-fields/inference-geo',
+  'anthropic-fields/nulls',
+  'anthropic-fields/speed',
 ];
 
 /** What this gateway itself wrote into an earlier reply, and Claude must not get (docs/protocols/replies.md#foreign-signatures). */

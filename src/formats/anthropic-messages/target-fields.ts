@@ -22,6 +22,7 @@ export interface TargetField {
   readonly refuses?: (value: unknown) => boolean;
 }
 
+const WITH_BETA = { claude: 'send', vertex: 'beta', other: 'drop' } as const;
 const CLAUDE_ONLY = { claude: 'send', vertex: 'refuse', other: 'refuse' } as const;
 
 /**
@@ -34,12 +35,25 @@ export const TARGET_FIELDS: readonly TargetField[] = [
   { field: 'thread', at: CLAUDE_ONLY, code: 'thread_unsupported_request' },
   { field: 'safeguards', at: CLAUDE_ONLY },
   { field: 'container', at: CLAUDE_ONLY },
+  // The reply has a summary of the conversation in place of an answer.
+  { field: 'compaction', at: CLAUDE_ONLY },
   {
     field: 'context_management',
     at: { claude: 'send', vertex: 'beta', other: 'drop' },
     betas: ['context-management-2025-06-27', 'compact-2026-01-12'],
     refuses: compacts,
   },
+  // Only Anthropic's own API has it: elsewhere the endpoint decides (https://platform.claude.com/docs/en/build-with-claude/data-residency).
+  { field: 'inference_geo', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
+  { field: 'speed', at: WITH_BETA, betas: ['fast-mode-2026-02-01'] },
+  { field: 'fallbacks', at: WITH_BETA, betas: ['server-side-fallback-2026-06-01', 'server-side-fallback-2026-07-01'] },
+  {
+    field: 'fallback_credit_token',
+    at: WITH_BETA,
+    betas: ['fallback-credit-2026-06-01', 'fallback-credit-2026-07-01'],
+  },
+  { field: 'diagnostics', at: WITH_BETA, betas: ['cache-diagnosis-2026-04-07'] },
+  { field: 'billing_policy', at: { claude: 'send', vertex: 'drop', other: 'drop' }, refuses: billsAnother },
   { field: 'tags', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
   { field: 'mcp_servers', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
   {
@@ -50,6 +64,11 @@ export const TARGET_FIELDS: readonly TargetField[] = [
   // The Messages API allows 256 characters and OpenAI's 64: a longer one is hashed.
   { field: 'metadata.user_id', at: { claude: 'send', vertex: 'send', other: 'map' } },
 ];
+
+/** `self` is the default: the account of the credential pays. */
+function billsAnother(value: unknown): boolean {
+  return (stringOf(objectOf(value)?.bill_to) ?? 'self') !== 'self';
+}
 
 /** An edit that compacts replaces earlier messages: without it the request may not fit. Other edits only save tokens. */
 function compacts(value: unknown): boolean {

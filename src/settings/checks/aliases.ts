@@ -66,12 +66,12 @@ const namesAllModels = (file: GatewayFile): boolean =>
     return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
   });
 
-/** Claude Code lists only models whose names begin so. */
-const CLAUDE_NAME = /^(?:claude|anthropic)/;
+/** Claude Code lists only models whose names contain this (docs/protocols/claude-code.md#requests). */
+const CLAUDE_NAME = /claude|anthropic/i;
 
 function checkPickers(aliases: Aliases, report: Report): void {
   const shown = Object.entries(aliases).filter(([, { hidden }]) => !hidden);
   if (shown.length === 0 || shown.some(([name]) => CLAUDE_NAME.test(name))) return;
-  const message = 'no alias begins with `claude`, so the picker of Claude Code shows none of them';
+  const message = 'no alias has `claude` in its name, so the picker of Claude Code shows none of them';
   report({ path: ['aliases'], on: 'key', severity: 'warning', message });
 }

@@ -1,0 +1,35 @@
+import type { ModelLimits } from '../../formats/format.ts';
+import { ROWS, type Capability } from './table.generated.ts';
+
+export type { Capability } from './table.generated.ts';
+
+/** Limits in tokens, and capabilities; undefined: unknown. */
+export interface KnownModel {
+  readonly context: number | undefined;
+  readonly maxInput: number | undefined;
+  readonly maxOutput: number | undefined;
+  readonly capabilities: readonly Capability[];
+}
+
+/** A version behind the name that the table need not list: `@20250929`, `@default`, `-20250929`, `-2025-09-29`, `-latest`. */
+const VERSION = /(?:@[A-Za-z0-9]+|-20[0-9]{6}|-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-latest)$/;
+
+const MODELS: ReadonlyMap<string, KnownModel> = new Map(
+  ROWS.flatMap(([providers, names, context, input, maxOutput, capabilities]) => {
+    const model: KnownModel = { context, maxInput: input ?? context, maxOutput, capabilities };
+    return providers
+      .split(' ')
+      .flatMap((provider) => names.split(' ').map((name): [string, KnownModel] => [`${provider}/${name}`, model]));
+  }),
+);
+
+/** Undefined for a model that the table does not have under this name, or without its version. */
+export function knownModel(provider: string, model: string): KnownModel | undefined {
+  return MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${model.replace(VERSION, '')}`);
+}
+
+/** Undefined unless both limits are known. */
+export function modelLimits(provider: string, model: string): ModelLimits | undefined {
+  const { context, maxOutput: output } = knownModel(provider, model) ?? {};
+  return context !== undefined && output !== undefined ? { context, output } : undefined;
+}
