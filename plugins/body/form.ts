@@ -28,8 +28,6 @@ export function readFormBody(ctx: GatewayContext, { limits, clock, checkLater }:
   if (req.headers.expect !== undefined) res.writeContinue();
   // The error reply needs the connection, so the reader must not destroy the request.
   const pieces = req.iterator({ destroyOnReturn: false });
-  // A client that still writes reads its reply only if the gateway goes on to take its bytes (RFC 9112, section 9.6).
-  exchange.onEnd(() => void discard(pieces, limits.form.bytes - exchange.request.bodyBytes));
   const hold = (bytes: number): void => {
     const refused = limits.reserve(exchange, bytes);
     if (refused) throw refused;
@@ -42,19 +40,6 @@ export function readFormBody(ctx: GatewayContext, { limits, clock, checkLater }:
     return piece;
   };
   return readForm({ boundary, announced, read, mostHeld: limits.form.held, hold, checkLater });
-}
-
-/** Takes and drops the rest of a form whose reply has left, up to a number of bytes. */
-async function discard(pieces: AsyncIterator<unknown>, room: number): Promise<void> {
-  try {
-    for (let left = room; left > 0;) {
-      const { done, value } = await pieces.next();
-      if (done) return;
-      left -= (value as Buffer).length;
-    }
-  } catch {
-    // The client has disconnected.
-  }
 }
 
 /** The next piece; undefined at the end of the body. */
