@@ -44,9 +44,32 @@ describe('the name of the model', () => {
     );
   });
 
-  it('of another model in a stream stays', () => {
-    expect(streamed(['data: {"model":"a"}\n\n', 'data: {"input":{"model":"b"}}\n\n'])).toBe(
-      'data: {"model":"fast"}\n\ndata: {"input":{"model":"b"}}\n\n',
+  it.each([
+    ['of a Messages reply', (model: string) => ({ type: 'message_start', message: { id: 'm', model, content: [] } })],
+    ['of a Responses reply', (model: string) => ({ type: 'response.created', response: { id: 'r', model } })],
+    ['behind the parts', (model: string) => ({ candidates: [{ index: 0 }], modelVersion: model })],
+    ['that is empty', (model: string) => ({ model: model === 'm-1' ? '' : model, choices: [] })],
+  ])('%s is replaced in its event', (_, event) => {
+    expect(streamed([`event: x\r\ndata: ${JSON.stringify(event('m-1'))}\r\n\r\n`])).toBe(
+      `event: x\r\ndata: ${JSON.stringify(event('fast'))}\r\n\r\n`,
+    );
+  });
+
+  it('is replaced in no call, no metadata and no other deeper value, whatever they hold', () => {
+    const inner = (model: string, json: unknown) => ({ model, modelVersion: model, response: { model }, json });
+    fc.assert(
+      fc.property(text, fc.json(), fc.boolean(), (model, json, isSse) => {
+        const deep = inner(model, JSON.parse(json));
+        const events = (name: string): unknown[] => [
+          { candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: deep } }] } }], modelVersion: name },
+          { response: { model: name, metadata: { model }, output: [{ model, action: deep }] } },
+          { message: { model: name, content: [{ input: deep }] } },
+          { model: name, choices: [{ delta: { content_blocks: [deep] } }], input: { model } },
+        ];
+        const write = (all: unknown[]): string =>
+          isSse ? all.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('') : JSON.stringify(all);
+        expect(streamed([write(events(model))])).toBe(write(events('fast')));
+      }),
     );
   });
 

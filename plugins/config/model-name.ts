@@ -1,24 +1,16 @@
-import { GatewayError, RequestBody, type Sink, type Source } from '../../src/plugin/index.ts';
-
-/**
- * The member of a stream's event that names the model: `modelVersion` in Gemini's API, `model` in all others. Quotes inside a
- * text are escaped, so no text of the answer matches.
- */
-const MODEL = /"(model|modelVersion)"([ \t]*:[ \t]*)"((?:[^"\\]|\\.)*)"/;
-const EVERY_MODEL = new RegExp(MODEL.source, 'g');
+import { GatewayError, RequestBody, WrappedSource, type Source } from '../../src/plugin/index.ts';
 
 /** Nesting that a scan of a reply accepts. */
 const DEPTH = 10_000;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * The body with another name of its model. A document names it in its first level; all events of a stream have the name
- * of its first event.
+ * The body with another name of its model. A document names it in its first level, an event there or in the reply that it holds.
  */
 export function withModelName(body: Buffer | Source, name: string): Buffer | Source {
   if (!Buffer.isBuffer(body)) return new NamedStream(body, name);
   // A cached stream is a whole body too.
-  return body[0] === OPEN_OBJECT ? inDocument(body, name) : new EventNames(name).write(body);
+  return body[0] === OPEN_OBJECT ? inDocument(body, name) : inEvents(body, name);
 }
 
 /** Only the value is replaced: all other bytes stay. A document that the gateway cannot scan stays as it is. */
@@ -33,68 +25,60 @@ function inDocument(bytes: Buffer, name: string): Buffer {
   }
 }
 
-class EventNames {
-  readonly #name: string;
-  /** The upstream's name, as it is escaped. */
-  #first: string | undefined;
+/** A string, with the colon behind a key; a bracket; the end of a server-sent event, which no JSON text contains. */
+const TOKEN = /"((?:[^"\\\n]|\\.)*)"([ \t\r\n]*:)?|[{}[\]]|\n\r?\n/g;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
+/** Objects of a stream's event that have the reply's model: Responses API, Messages API. */
+const HOLDERS: ReadonlySet<string> = new Set(['response', 'message']);
 
-  /** @param bytes whole events. Latin-1 keeps one character per byte. */
-  write(bytes: Buffer): Buffer {
-    if (!bytes.includes('"model')) return bytes;
-    const text = bytes.toString('latin1');
-    this.#first ??= MODEL.exec(text)?.[3];
-    const named = text.replace(EVERY_MODEL, (member, key: string, colon: string, value: string) =>
-      value === this.#first ? `"${key}"${colon}${JSON.stringify(this.#name)}` : member,
-    );
-    return Buffer.from(named, 'latin1');
+/**
+ * Replaces the reply's own model in events: `modelVersion` of Gemini's API, `model` of all others. Arguments of a call, metadata and
+ * other deeper values may have keys of these names, and stay.
+ */
+function inEvents(bytes: Buffer, name: string): Buffer {
+  if (!bytes.includes('"model')) return bytes;
+  // Latin-1 keeps one character per byte.
+  const text = bytes.toString('latin1');
+  const value = Buffer.from(JSON.stringify(name)).toString('latin1');
+  const pieces: string[] = [];
+  let done = 0;
+  let depth = 0;
+  let holder = '';
+  let isModel = false;
+  for (const { 0: token, 1: string, 2: colon, index } of text.matchAll(TOKEN)) {
+    if (string === undefined) depth = depthAfter(token, depth);
+    else if (colon !== undefined) {
+      if (depth === 1) holder = string;
+      isModel =
+        (depth === 1 && (string === 'model' || string === 'modelVersion')) ||
+        (depth === 2 && string === 'model' && HOLDERS.has(holder));
+      continue;
+    } else if (isModel) {
+      pieces.push(text.slice(done, index), value);
+      done = index + token.length;
+    }
+    isModel = false;
   }
+  return done === 0 ? bytes : Buffer.from(pieces.join('') + text.slice(done), 'latin1');
+}
+
+/** An array of events is no level of its own. */
+function depthAfter(token: string, depth: number): number {
+  if (token === '{') return depth + 1;
+  if (token === '[') return depth === 0 ? 0 : depth + 1;
+  return token === '}' || token === ']' ? Math.max(0, depth - 1) : 0;
 }
 
 /** Forwards a stream, whose pieces are whole events. */
-class NamedStream implements Source, Sink {
-  readonly #source: Source;
-  readonly #names: EventNames;
-  #sink: Sink | undefined;
+class NamedStream extends WrappedSource {
+  readonly #name: string;
 
   constructor(source: Source, name: string) {
-    this.#source = source;
-    this.#names = new EventNames(name);
+    super(source);
+    this.#name = name;
   }
 
-  // Towards the client
-
-  open(sink: Sink): void {
-    this.#sink = sink;
-    this.#source.open(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(reason: GatewayError): void {
-    this.#source.cancel(reason);
-  }
-
-  // From the upstream
-
-  push(bytes: Buffer): void {
-    this.#sink?.push(this.#names.write(bytes));
-  }
-
-  end(): void {
-    this.#sink?.end();
-  }
-
-  fail(error: GatewayError): void {
-    this.#sink?.fail(error);
+  override push(bytes: Buffer): void {
+    super.push(inEvents(bytes, this.#name));
   }
 }

@@ -93,6 +93,7 @@ export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './reply.ts';
+export { WrappedSource } from './wrapped-source.ts';
 export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
