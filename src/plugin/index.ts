@@ -143,8 +143,10 @@ export {
   type FilePage,
   type FilePurpose,
   type FileQuery,
-  type WholeFile,
+  type AnnouncedFile,
+  type FilePiece,
   type FileService,
+  type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
 export { parseBytes, parseDuration } from './units.ts';
