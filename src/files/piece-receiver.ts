@@ -1,4 +1,5 @@
 import {
+  bodyPieces,
   GatewayError,
   type AnnouncedFile,
   type FileLimits,
@@ -12,7 +13,6 @@ import { cleanName } from './file-name.ts';
 import { admitFile, Room } from './file-room.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import type { FileServiceSetup } from './setup.ts';
-import { readWholeBody } from './whole-body.ts';
 
 /** Unfinished uploads in pieces of one key. */
 const MOST_UNFINISHED = 16;
@@ -157,18 +157,14 @@ class Piece {
   }
 
   async receive(ctx: GatewayContext, room: Room, { clock, settings }: FileServiceSetup): Promise<void> {
-    await readWholeBody(ctx, {
-      clock,
-      idleMs: settings.idleMs,
-      onBytes: (bytes) => void (ctx.exchange.request.bodyBytes = bytes),
-      onBody: async (pieces) => {
-        for await (const piece of pieces) {
-          this.bytes += piece.length;
-          room.check(this.bytes);
-          if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
-          await this.upload.write(piece);
-        }
-      },
-    });
+    const { idleMs } = settings;
+    const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
+    for (let piece = await read(); piece; piece = await read()) {
+      ctx.exchange.request.bodyBytes += piece.length;
+      this.bytes += piece.length;
+      room.check(this.bytes);
+      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
+      await this.upload.write(piece);
+    }
   }
 }

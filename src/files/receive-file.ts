@@ -1,4 +1,5 @@
 import {
+  bodyPieces,
   FILE_PURPOSES,
   GatewayError,
   type FileLimits,
@@ -12,7 +13,7 @@ import { cleanName } from './file-name.ts';
 import { admitFile, Room } from './file-room.ts';
 import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
-import { readForm, type FilePart, type FormFields, type FormReading } from './multipart.ts';
+import { readForm, type FilePart, type FormFields } from './multipart.ts';
 
 interface Receiving extends FileServiceSetup {
   readonly owner: string;
@@ -35,13 +36,19 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
   room.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
   const receiver = new Receiver(receiving, room);
   try {
-    const reading: FormReading = {
-      clock,
-      idleMs: receiving.settings.idleMs,
-      onFile: (part, pieces) => receiver.store(part, pieces),
-      onBytes: (bytes) => void (ctx.exchange.request.bodyBytes = bytes),
+    const { idleMs } = receiving.settings;
+    const next = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
+    const read = async (): Promise<Buffer | undefined> => {
+      const piece = await next();
+      ctx.exchange.request.bodyBytes += piece?.length ?? 0;
+      return piece;
     };
-    return await receiver.publish(await readForm(ctx, reading));
+    const fields = await readForm(ctx, {
+      read,
+      onFile: (part) => receiver.begin(part),
+      onBytes: (bytes) => receiver.write(bytes),
+    });
+    return await receiver.publish(fields);
   } catch (error) {
     await receiver.discard();
     throw error;
@@ -62,16 +69,17 @@ class Receiver {
     this.#room = room;
   }
 
-  async store(part: FilePart, pieces: AsyncIterable<Buffer>): Promise<void> {
+  async begin(part: FilePart): Promise<void> {
     const { store, owner, clock } = this.#receiving;
     this.#part = { ...part, filename: cleanName(part.filename) };
     this.#upload = await store.begin(owner, newFileId(clock.wall()), this.#part.filename);
-    for await (const piece of pieces) {
-      this.#bytes += piece.length;
-      this.#room.check(this.#bytes);
-      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
-      await this.#upload.write(piece);
-    }
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    this.#bytes += bytes.length;
+    this.#room.check(this.#bytes);
+    if (this.#headBytes < HEAD_BYTES) this.#headBytes += bytes.copy(this.#head, this.#headBytes);
+    await this.#upload!.write(bytes);
   }
 
   async publish(fields: FormFields): Promise<StoredFile> {

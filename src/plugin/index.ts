@@ -100,6 +100,8 @@ export { leavesTime } from './timeouts.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
 export { FormBody } from './form/form-body.ts';
+export { FormScanner, type FormToken } from './form/form-scanner.ts';
+export { bodyPieces, boundaryOf } from './body-pieces.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {
