@@ -1,60 +1,41 @@
-import type { GatewayError, Sink, Source } from '../../src/plugin/index.ts';
+import { WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
 
 /**
  * Forwards a body unchanged and buffers up to `limit` bytes. Calls `onComplete` with all bytes after a successful end;
  * discards an interrupted, cancelled or too large body.
  */
-export class Tee implements Source, Sink {
-  readonly #source: Source;
+export class Tee extends WrappedSource {
   readonly #limit: number;
   readonly #onComplete: (bytes: Buffer) => void;
   #pieces: Buffer[] | undefined = [];
   #size = 0;
-  #sink: Sink | undefined;
 
   constructor(source: Source, limit: number, onComplete: (bytes: Buffer) => void) {
-    this.#source = source;
+    super(source);
     this.#limit = limit;
     this.#onComplete = onComplete;
   }
 
-  // Towards the client
-
-  open(sink: Sink): void {
-    this.#sink = sink;
-    this.#source.open(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(reason: GatewayError): void {
+  override cancel(reason: GatewayError): void {
     this.#pieces = undefined;
-    this.#source.cancel(reason);
+    super.cancel(reason);
   }
 
-  // From the upstream
-
-  push(bytes: Buffer): void {
+  override push(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > this.#limit) this.#pieces = undefined;
     this.#pieces?.push(bytes);
-    this.#sink?.push(bytes);
+    super.push(bytes);
   }
 
-  end(): void {
+  override end(): void {
     if (this.#pieces) this.#onComplete(Buffer.concat(this.#pieces, this.#size));
     this.#pieces = undefined;
-    this.#sink?.end();
+    super.end();
   }
 
-  fail(error: GatewayError): void {
+  override fail(error: GatewayError): void {
     this.#pieces = undefined;
-    this.#sink?.fail(error);
+    super.fail(error);
   }
 }

@@ -1,11 +1,4 @@
-import {
-  GatewayError,
-  RequestBody,
-  type Operation,
-  type Reply,
-  type Sink,
-  type Source,
-} from '../../src/plugin/index.ts';
+import { GatewayError, RequestBody, WrappedSource, type Operation, type Reply, type Source } from '../../src/plugin/index.ts';
 import { stringAt } from './json-place.ts';
 
 type FormatName = Operation['format']['name'];
@@ -98,46 +91,15 @@ class EventNames {
 }
 
 /** Forwards a stream, whose pieces are whole events. */
-class NamedStream implements Source, Sink {
-  readonly #source: Source;
+class NamedStream extends WrappedSource {
   readonly #names: EventNames;
-  #sink: Sink | undefined;
 
   constructor(source: Source, names: EventNames) {
-    this.#source = source;
+    super(source);
     this.#names = names;
   }
 
-  // Towards the client
-
-  open(sink: Sink): void {
-    this.#sink = sink;
-    this.#source.open(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(reason: GatewayError): void {
-    this.#source.cancel(reason);
-  }
-
-  // From the upstream
-
-  push(bytes: Buffer): void {
-    this.#sink?.push(this.#names.write(bytes));
-  }
-
-  end(): void {
-    this.#sink?.end();
-  }
-
-  fail(error: GatewayError): void {
-    this.#sink?.fail(error);
+  override push(bytes: Buffer): void {
+    super.push(this.#names.write(bytes));
   }
 }

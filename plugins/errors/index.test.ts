@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Operation, type ErrorCode } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError, type Operation } from '../../src/plugin/index.ts';
 import {
   createAttempt,
   createExchange,
@@ -182,18 +182,5 @@ describe('errors', () => {
     const { reply } = await fail(stopping, {}, [1, 1]);
     expect(reply.headers).not.toHaveProperty('x-should-retry');
     expect(reply.headers['retry-after']).toBe('1');
-  });
-
-  it.each<[ErrorCode, Record<string, string>, string | undefined]>([
-    ['request_too_large', {}, 'close'],
-    ['request_timeout', {}, 'close'],
-    ['body_too_slow', {}, 'close'],
-    ['invalid_json', { 'content-length': '2000000' }, undefined],
-    ['busy', {}, undefined],
-    ['busy', { 'content-length': '1048576' }, undefined],
-    ['busy', { 'content-length': '1048577' }, 'close'],
-    ['busy', { 'transfer-encoding': 'chunked' }, 'close'],
-  ])('says of the connection after %s with %j: %s', async (code, headers, connection) => {
-    expect((await fail(new GatewayError(code, 'No.'), { headers })).reply.headers['connection']).toBe(connection);
   });
 });

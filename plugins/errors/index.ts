@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   definePlugin,
   errorReply,
@@ -34,12 +33,7 @@ export default definePlugin({
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
         const reply = errorReply(error, format, exchange.id);
-        Object.assign(
-          reply.headers,
-          error.limitHeaders,
-          retryHeaders(exchange, error),
-          connectionHeader(ctx.req, error),
-        );
+        Object.assign(reply.headers, error.limitHeaders, retryHeaders(exchange, error));
         exchange.reply = reply;
       };
       try {
@@ -79,23 +73,6 @@ function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined 
 /** An upstream's own 401 or 403 keeps its `x-should-retry`. */
 const isFinal = (error: GatewayError): boolean =>
   error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
-
-/** An unread body up to this size is read and discarded, so that its connection can be reused. */
-const DISCARDED_BYTES = 1024 * 1024;
-
-/** Closes the connection when reading the rest of a refused body would cost more than a new connection. */
-function connectionHeader(req: IncomingMessage, { code }: GatewayError): Record<string, string> {
-  const { headers } = req;
-  const unread =
-    // node:http discards the rest of a body only if nothing of it was read.
-    (req.readableDidRead && !req.complete) ||
-    code === 'request_too_large' ||
-    code === 'request_timeout' ||
-    code === 'body_too_slow' ||
-    (code === 'busy' &&
-      (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > DISCARDED_BYTES));
-  return unread ? { connection: 'close' } : {};
-}
 
 /** An attempt that the gateway itself refused has sent nothing. */
 const hasSent = ({ tries, error }: Attempt): boolean => tries.length > 0 || error instanceof UpstreamError;

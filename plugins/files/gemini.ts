@@ -1,10 +1,11 @@
 import {
   GatewayError,
+  type AnnouncedFile,
   type FilePage,
+  type FilePiece,
   type FileQuery,
   type GatewayContext,
   type StoredFile,
-  type WholeFile,
 } from '../../src/plugin/index.ts';
 import { Query } from './query.ts';
 
@@ -15,8 +16,15 @@ const MAX_SIZE = 100;
 const MAX_START_BYTES = 16 * 1024;
 
 const NAME = 'files/';
-/** Parameter of an upload's address with what its first request said. */
-const TOKEN = 'upload_id';
+/** The parameter of an upload's address that has its id. */
+const UPLOAD_ID = 'upload_id';
+const COMMAND = 'x-goog-upload-command';
+const OFFSET = 'x-goog-upload-offset';
+const STATUS = 'x-goog-upload-status';
+const RECEIVED = 'x-goog-upload-size-received';
+
+/** RFC 6838, section 4.2: at most 127 characters on either side of the slash. */
+const MAX_TYPE = 255;
 
 export function readGeminiQuery(text: string): FileQuery {
   const query = new Query(text);
@@ -52,33 +60,60 @@ function originOf({ req: { headers } }: GatewayContext): string {
   return `${headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'}://${headers.host ?? 'localhost'}`;
 }
 
-/** One request of a resumable upload: it begins one, or it brings the file. */
+/** One request of a resumable upload (docs/protocols/files.md#google). */
 export type UploadStep =
-  | { readonly step: 'start'; readonly headers: Readonly<Record<string, string>> }
-  | { readonly step: 'bytes'; readonly file: WholeFile };
+  | { readonly step: 'start'; readonly file: AnnouncedFile }
+  | { readonly step: 'upload'; readonly id: string; readonly piece: FilePiece }
+  | { readonly step: 'query'; readonly id: string }
+  | { readonly step: 'cancel'; readonly id: string };
 
 /** Throws GatewayError. */
 export async function readUploadStep(ctx: GatewayContext): Promise<UploadStep> {
-  const command = header(ctx, 'x-goog-upload-command') ?? '';
-  const commands = command.split(',').map((word) => word.trim().toLowerCase());
-  if (commands.includes('start')) {
-    const token = Buffer.from(JSON.stringify(await readStart(ctx))).toString('base64url');
-    const url = `${originOf(ctx)}${ctx.exchange.request.path}?${TOKEN}=${token}&upload_protocol=resumable`;
-    return { step: 'start', headers: { 'x-goog-upload-status': 'active', 'x-goog-upload-url': url } };
-  }
-  if (!commands.includes('upload'))
-    throw invalid('x-goog-upload-command', 'must be `start`, or `upload, finalize` with the bytes');
-  const offset = header(ctx, 'x-goog-upload-offset') ?? '0';
-  // The bytes of one request go to the store as they arrive; none are kept for a later one.
-  if (!commands.includes('finalize') || offset !== '0')
-    throw new GatewayError(
-      'not_supported',
-      'The gateway takes a file in one piece: send `upload, finalize` with all bytes (a chunk size above the size of the file).',
-    );
-  return { step: 'bytes', file: readToken(new URLSearchParams(ctx.querystring).get(TOKEN)) };
+  const command = (header(ctx, COMMAND) ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((word) => word.trim())
+    .toSorted()
+    .join();
+  if (command === 'start') return { step: 'start', file: await readStart(ctx) };
+  const id = new URLSearchParams(ctx.querystring).get(UPLOAD_ID);
+  if (id === null) throw invalid(UPLOAD_ID, 'is missing; begin an upload with the command `start`');
+  if (command === 'query') return { step: 'query', id };
+  if (command === 'cancel') return { step: 'cancel', id };
+  const last = command.startsWith('finalize');
+  if (command !== 'upload' && command !== 'finalize' && command !== 'finalize,upload')
+    throw invalid(COMMAND, 'must be `start`, `upload`, `finalize`, `upload, finalize`, `query` or `cancel`');
+  const offset = header(ctx, OFFSET) ?? '';
+  if (!/^\d{1,15}$/.test(offset)) throw invalid(OFFSET, 'must be where the bytes begin in the file');
+  return { step: 'upload', id, piece: { offset: Number(offset), last } };
 }
 
-async function readStart(ctx: GatewayContext): Promise<WholeFile> {
+/** Google's clients send pieces of a multiple of this size, except the last one. */
+const GRANULARITY = 256 * 1024;
+
+export function startedUpload(id: string, ctx: GatewayContext): Readonly<Record<string, string>> {
+  const url = `${originOf(ctx)}${ctx.exchange.request.path}?${UPLOAD_ID}=${id}&upload_protocol=resumable`;
+  return {
+    ...activeUpload(0),
+    'x-goog-upload-url': url,
+    'x-goog-upload-control-url': url,
+    'x-goog-upload-chunk-granularity': String(GRANULARITY),
+  };
+}
+
+export const activeUpload = (received: number): Readonly<Record<string, string>> => ({
+  [STATUS]: 'active',
+  [RECEIVED]: String(received),
+});
+
+export const endedUpload = ({ bytes }: StoredFile): Readonly<Record<string, string>> => ({
+  [STATUS]: 'final',
+  [RECEIVED]: String(bytes),
+});
+
+export const CANCELLED_UPLOAD: Readonly<Record<string, string>> = { [STATUS]: 'cancelled' };
+
+async function readStart(ctx: GatewayContext): Promise<AnnouncedFile> {
   const { file = {} } = Object(await readSmallJson(ctx)) as { file?: unknown };
   const {
     displayName,
@@ -88,9 +123,11 @@ async function readStart(ctx: GatewayContext): Promise<WholeFile> {
   } = Object(file) as Record<string, unknown>;
   const declared = header(ctx, 'x-goog-upload-header-content-type') ?? mime;
   const filename = name ?? header(ctx, 'x-goog-upload-file-name');
+  const length = header(ctx, 'x-goog-upload-header-content-length') ?? '';
   return {
     filename: typeof filename === 'string' ? filename : '',
-    declared: typeof declared === 'string' ? declared : 'application/octet-stream',
+    declared: typeof declared === 'string' ? declared.slice(0, MAX_TYPE) : 'application/octet-stream',
+    bytes: /^\d{1,15}$/.test(length) ? Number(length) : undefined,
   };
 }
 
@@ -110,19 +147,6 @@ async function readSmallJson({ req, exchange }: GatewayContext): Promise<unknown
   } catch (cause) {
     throw new GatewayError('invalid_json', 'The start of an upload is not valid JSON.', { cause });
   }
-}
-
-function readToken(token: string | null): WholeFile {
-  try {
-    const { filename, declared } = Object(JSON.parse(Buffer.from(token ?? '', 'base64url').toString())) as Record<
-      string,
-      unknown
-    >;
-    if (typeof filename === 'string' && typeof declared === 'string') return { filename, declared };
-  } catch {
-    // Reported below: the text is not one that the gateway has made.
-  }
-  throw invalid(TOKEN, 'is not that of an upload; begin one with the command `start`');
 }
 
 const header = ({ req }: GatewayContext, name: string): string | undefined => req.headers[name]?.toString();

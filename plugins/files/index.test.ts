@@ -19,6 +19,13 @@ const FILE: StoredFile = {
   expiresAt: 1_800_003_600_000,
 };
 
+const UNUSED: FileService['inPieces'] = {
+  begin: () => Promise.reject(new Error('not asked for')),
+  add: () => Promise.reject(new Error('not asked for')),
+  received: () => Promise.reject(new Error('not asked for')),
+  cancel: () => Promise.reject(new Error('not asked for')),
+};
+
 const OPENAI = {
   id: 'file-gh1',
   object: 'file',
@@ -59,6 +66,7 @@ async function ask({ id, format = 'openai-chat', query = '', method = 'GET' }: A
   const source = { open() {}, pause() {}, resume() {}, cancel() {} };
   const service: FileService = {
     upload: () => Promise.resolve(FILE),
+    inPieces: UNUSED,
     list: (_, asked) => (queries.push(asked), Promise.resolve({ files: [FILE], hasMore: true })),
     find: () => Promise.resolve(FILE),
     content: () => source,

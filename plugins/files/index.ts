@@ -7,7 +7,16 @@ import {
   type StoredFile,
 } from '../../src/plugin/index.ts';
 import { toAnthropicFile, toAnthropicPage, readAnthropicQuery } from './anthropic.ts';
-import { readGeminiQuery, readUploadStep, toGeminiFile, toGeminiPage } from './gemini.ts';
+import {
+  activeUpload,
+  CANCELLED_UPLOAD,
+  endedUpload,
+  readGeminiQuery,
+  readUploadStep,
+  startedUpload,
+  toGeminiFile,
+  toGeminiPage,
+} from './gemini.ts';
 import { readOpenAiQuery, toOpenAiFile, toOpenAiPage } from './openai.ts';
 
 /** Answers the operations on stored files. Sends nothing to a model. */
@@ -60,17 +69,25 @@ async function create(service: FileService, ctx: GatewayContext): Promise<Reply>
   return jsonReply(shape(file, ctx));
 }
 
-/** Google's resumable upload: a first request with the file's name and type, a second one with its bytes. */
-async function createInSteps(service: FileService, ctx: GatewayContext): Promise<Reply> {
+/** Google's resumable upload: a request begins it, others bring the file in pieces, ask for its state, or end it. */
+async function createInSteps({ inPieces }: FileService, ctx: GatewayContext): Promise<Reply> {
+  const { exchange } = ctx;
   const read = await readUploadStep(ctx);
-  if (read.step === 'start') {
-    const reply = jsonReply({});
-    return { ...reply, headers: { ...reply.headers, ...read.headers } };
+  if (read.step === 'start') return withHeaders({}, startedUpload(await inPieces.begin(exchange, read.file), ctx));
+  const { id } = read;
+  if (read.step === 'cancel') {
+    await inPieces.cancel(exchange, id);
+    return withHeaders({}, CANCELLED_UPLOAD);
   }
-  const file = await service.upload(ctx, read.file);
-  ctx.exchange.upload = { id: file.id, bytes: file.bytes };
-  const reply = jsonReply({ file: shape(file, ctx) });
-  return { ...reply, headers: { ...reply.headers, 'x-goog-upload-status': 'final' } };
+  const state = read.step === 'query' ? await inPieces.received(exchange, id) : await inPieces.add(ctx, id, read.piece);
+  if (typeof state === 'number') return withHeaders({}, activeUpload(state));
+  if (read.step === 'upload') exchange.upload = { id, bytes: state.bytes };
+  return withHeaders({ file: shape(state, ctx) }, endedUpload(state));
+}
+
+function withHeaders(body: object, headers: Readonly<Record<string, string>>): Reply {
+  const reply = jsonReply(body);
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 async function list(service: FileService, ctx: GatewayContext): Promise<Reply> {

@@ -8,6 +8,7 @@ const refuse = (): Promise<never> => Promise.reject(filesDisabled());
 /** For a chain with the plugin `files` in a gateway that stores none. */
 export const NO_FILES: FileService = {
   upload: refuse,
+  inPieces: { begin: refuse, add: refuse, received: refuse, cancel: refuse },
   list: refuse,
   find: refuse,
   remove: refuse,

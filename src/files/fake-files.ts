@@ -10,6 +10,8 @@ const PIXEL = Buffer.from(
 );
 const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
 
+const NEW_ID = `file-gh${'0'.repeat(32)}`;
+
 interface StandInSetup {
   readonly url: string | undefined;
   readonly inlineBytes: number;
@@ -43,7 +45,13 @@ export function fakeFiles({ url, inlineBytes, uri }: StandInSetup): FileService 
     url,
     inlineBytes,
     isFileId,
-    upload: () => Promise.resolve(fileOf(`file-gh${'0'.repeat(32)}`, 'document')),
+    upload: () => Promise.resolve(fileOf(NEW_ID, 'document')),
+    inPieces: {
+      begin: () => Promise.resolve(NEW_ID),
+      add: (_, id, { last }) => Promise.resolve(last ? fileOf(id, 'document') : 0),
+      received: () => Promise.resolve(0),
+      cancel: () => Promise.resolve(),
+    },
     list: () => Promise.resolve({ files: [], hasMore: false }),
     find: (_: unknown, id: string, media: string = 'document') => Promise.resolve(fileOf(id, media)),
     content: (_, { mime }) => new PieceSource(onePiece(contentOf(mime))),

@@ -6,10 +6,11 @@ import {
   type FileService,
   type GatewayContext,
   type StoredFile,
-  type WholeFile,
+  type UploadsInPieces,
 } from '../plugin/index.ts';
 import type { FileEntry, FileSource } from '../state/file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
+import { PieceReceiver } from './piece-receiver.ts';
 import { receiveFile } from './receive-file.ts';
 import { PieceSource } from './piece-source.ts';
 import { storeFailure } from './store-failure.ts';
@@ -18,12 +19,19 @@ import type { FileServiceSetup } from './setup.ts';
 const notFound = (id: string): GatewayError =>
   new GatewayError('file_not_found', `There is no file ${JSON.stringify(id.slice(0, 100))}, or it has expired.`);
 
+const noUpload = (id: string): GatewayError =>
+  new GatewayError('file_not_found', `There is no upload ${JSON.stringify(id.slice(0, 100))}, or it has expired.`, {
+    param: 'upload_id',
+  });
+
 /** The files of callers in a store, within the limits of their keys. */
 export class StoredFiles implements FileService, FileSource {
   readonly #setup: FileServiceSetup;
+  readonly #pieces: PieceReceiver;
 
   constructor(setup: FileServiceSetup) {
     this.#setup = setup;
+    this.#pieces = new PieceReceiver(setup);
   }
 
   get url(): string | undefined {
@@ -38,25 +46,44 @@ export class StoredFiles implements FileService, FileSource {
     return isFileId(text);
   }
 
-  async upload(ctx: GatewayContext, whole?: WholeFile): Promise<StoredFile> {
-    const { exchange } = ctx;
-    const { uploads, settings } = this.#setup;
-    const owner = ownerOf(keyOf(exchange));
-    const limits: FileLimits = { ...settings.limits, ...exchange.caller?.files };
-    const end = uploads.begin(owner, settings.uploads);
-    try {
-      const refusal = this.#reserveUpload(ctx);
-      if (refusal) throw refusal;
+  upload(ctx: GatewayContext): Promise<StoredFile> {
+    return this.#receive(ctx, async (owner) => {
       const present = await this.#live(owner);
-      const file = await receiveFile(ctx, { ...this.#setup, owner, limits, present, whole });
+      const file = await receiveFile(ctx, { ...this.#setup, owner, limits: this.#limits(ctx.exchange), present });
       this.#setup.changed(1, file.bytes);
       return file;
-    } catch (error) {
-      throw storeFailure(error);
-    } finally {
-      end();
-    }
+    });
   }
+
+  readonly inPieces: UploadsInPieces = {
+    begin: (exchange, file) =>
+      guarded(async () => {
+        const owner = ownerOf(keyOf(exchange));
+        return this.#pieces.begin({ owner, limits: this.#limits(exchange), present: await this.#live(owner) }, file);
+      }),
+    add: (ctx, id, piece) =>
+      this.#receive(ctx, async (owner) => {
+        const present = await this.#live(owner);
+        const of = { owner, limits: this.#limits(ctx.exchange), present };
+        const added = isFileId(id) ? await this.#pieces.add(ctx, of, { ...piece, id }) : undefined;
+        // Its client may have missed the reply to the last piece.
+        if (added === undefined) return this.#finished(ctx.exchange, id);
+        if (typeof added !== 'number') this.#setup.changed(1, added.bytes);
+        return added;
+      }),
+    received: (exchange, id) =>
+      guarded(async () => {
+        const { store, clock } = this.#setup;
+        const owner = ownerOf(keyOf(exchange));
+        const bytes = isFileId(id) ? await store.received(owner, id, clock.wall()) : undefined;
+        return bytes ?? this.#finished(exchange, id);
+      }),
+    cancel: (exchange, id) =>
+      guarded(async () => {
+        const owner = ownerOf(keyOf(exchange));
+        if (!isFileId(id) || !(await this.#pieces.cancel(owner, id))) throw noUpload(id);
+      }),
+  };
 
   async list(exchange: Exchange, query: FileQuery): ReturnType<FileService['list']> {
     const owner = ownerOf(keyOf(exchange));
@@ -106,6 +133,33 @@ export class StoredFiles implements FileService, FileSource {
     const owner = ownerOf(keyOf(exchange));
     if (!(await guarded(() => this.#setup.store.remove(owner, id)))) throw notFound(id);
     this.#setup.changed(-1, bytes);
+  }
+
+  /** Runs while a request brings a file, or a piece of one. */
+  async #receive<T>(ctx: GatewayContext, work: (owner: string) => Promise<T>): Promise<T> {
+    const { uploads, settings } = this.#setup;
+    const owner = ownerOf(keyOf(ctx.exchange));
+    const end = uploads.begin(owner, settings.uploads);
+    try {
+      const refusal = this.#reserveUpload(ctx);
+      if (refusal) throw refusal;
+      return await work(owner);
+    } catch (error) {
+      throw storeFailure(error);
+    } finally {
+      end();
+    }
+  }
+
+  /** The file of an upload in pieces that has ended. */
+  async #finished(exchange: Exchange, id: string): Promise<StoredFile> {
+    return this.find(exchange, id).catch((error: unknown) => {
+      throw error instanceof GatewayError && error.code === 'file_not_found' ? noUpload(id) : error;
+    });
+  }
+
+  #limits({ caller }: Exchange): FileLimits {
+    return { ...this.#setup.settings.limits, ...caller?.files };
   }
 
   /** A form that is smaller than a piece fills only a part of its memory. */

@@ -1,30 +1,26 @@
 import {
+  bodyPieces,
   FILE_PURPOSES,
   GatewayError,
   type FileLimits,
   type FilePurpose,
   type GatewayContext,
   type StoredFile,
-  type WholeFile,
 } from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
+import { cleanName } from './file-name.ts';
+import { admitFile, Room } from './file-room.ts';
 import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
-import { readForm, type FilePart, type FormFields, type FormReading } from './multipart.ts';
-import { readWholeBody } from './whole-body.ts';
+import { readForm, type FilePart, type FormFields } from './multipart.ts';
 
 interface Receiving extends FileServiceSetup {
   readonly owner: string;
   readonly limits: FileLimits;
   /** The owner's files at the start of the upload. */
   readonly present: readonly FileEntry[];
-  /** The file is the whole body and not a part of a form. */
-  readonly whole: WholeFile | undefined;
 }
-
-/** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */
-const FORM_BYTES = 64 * 1024;
 
 const SECOND = 1000;
 /** Least and greatest lifetimes that the two APIs let callers choose (docs/protocols/files.md#expiry). */
@@ -33,28 +29,31 @@ const LEAST_LIFETIME = 3600 * SECOND;
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
 export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
   const { limits, present, clock } = receiving;
-  const used = sum(present.map(({ bytes }) => bytes));
-  const room = new Room(limits, used);
-  if (present.length >= limits.maxFiles) throw tooManyFiles(limits);
+  const room = new Room(
+    limits,
+    present.map(({ bytes }) => bytes),
+  );
   room.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
   const receiver = new Receiver(receiving, room);
   try {
-    const reading: FormReading = {
-      clock,
-      idleMs: receiving.settings.idleMs,
-      onFile: (part, pieces) => receiver.store(part, pieces),
-      onBytes: (bytes) => void (ctx.exchange.request.bodyBytes = bytes),
+    const { idleMs } = receiving.settings;
+    const next = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
+    const read = async (): Promise<Buffer | undefined> => {
+      const piece = await next();
+      ctx.exchange.request.bodyBytes += piece?.length ?? 0;
+      return piece;
     };
-    if (!receiving.whole) return await receiver.publish(await readForm(ctx, reading));
-    await readWholeBody(ctx, receiving.whole, reading);
-    return await receiver.publish(NO_FIELDS);
+    const fields = await readForm(ctx, {
+      read,
+      onFile: (part) => receiver.begin(part),
+      onBytes: (bytes) => receiver.write(bytes),
+    });
+    return await receiver.publish(fields);
   } catch (error) {
     await receiver.discard();
     throw error;
   }
 }
-
-const NO_FIELDS: FormFields = new Map();
 
 class Receiver {
   readonly #receiving: Receiving;
@@ -70,16 +69,17 @@ class Receiver {
     this.#room = room;
   }
 
-  async store(part: FilePart, pieces: AsyncIterable<Buffer>): Promise<void> {
+  async begin(part: FilePart): Promise<void> {
     const { store, owner, clock } = this.#receiving;
     this.#part = { ...part, filename: cleanName(part.filename) };
     this.#upload = await store.begin(owner, newFileId(clock.wall()), this.#part.filename);
-    for await (const piece of pieces) {
-      this.#bytes += piece.length;
-      this.#room.check(this.#bytes);
-      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
-      await this.#upload.write(piece);
-    }
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    this.#bytes += bytes.length;
+    this.#room.check(this.#bytes);
+    if (this.#headBytes < HEAD_BYTES) this.#headBytes += bytes.copy(this.#head, this.#headBytes);
+    await this.#upload!.write(bytes);
   }
 
   async publish(fields: FormFields): Promise<StoredFile> {
@@ -90,66 +90,12 @@ class Receiver {
     if (this.#bytes === 0) throw new GatewayError('invalid_value', '`file` is empty.', { param: 'file' });
     const mime = checkType(this.#head.subarray(0, this.#headBytes), { ...part, purpose });
     const details = { filename: part.filename, mime, purpose, expiresAt: clock.wall() + lifetime };
-    return this.#upload!.publish(details, (sizes) => {
-      if (sizes.length > limits.maxFiles) throw tooManyFiles(limits);
-      if (sum(sizes) > limits.maxTotalBytes) throw overTotal(limits);
-    });
+    return this.#upload!.publish(details, (sizes) => admitFile(limits, sizes));
   }
 
   async discard(): Promise<void> {
     await this.#upload?.discard();
   }
-}
-
-/** The bytes that an owner may still store. */
-class Room {
-  readonly #limits: FileLimits;
-  readonly #used: number;
-
-  constructor(limits: FileLimits, used: number) {
-    this.#limits = limits;
-    this.#used = used;
-  }
-
-  /** Refuses a form that announces too much before any of it is read. */
-  checkForm(announced: number): void {
-    this.check(announced - FORM_BYTES);
-  }
-
-  check(bytes: number): void {
-    const { maxFileBytes, maxTotalBytes } = this.#limits;
-    if (bytes > maxFileBytes)
-      throw new GatewayError('file_too_large', `The file exceeds ${maxFileBytes} bytes (files.max_file_bytes).`, {
-        param: 'file',
-      });
-    if (this.#used + bytes > maxTotalBytes) throw overTotal(this.#limits);
-  }
-}
-
-const overTotal = ({ maxTotalBytes }: FileLimits): GatewayError =>
-  new GatewayError(
-    'file_quota_exceeded',
-    `With this file, the files of this key would exceed ${maxTotalBytes} bytes together (files.max_total_bytes). Delete some.`,
-  );
-
-const tooManyFiles = ({ maxFiles }: FileLimits): GatewayError =>
-  new GatewayError('file_quota_exceeded', `This key has ${maxFiles} files already (files.max_files). Delete some.`);
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-
-/** Longest file name, in characters; file systems and headers have similar limits. */
-const MAX_NAME = 255;
-
-/** Base name without control characters: it returns in JSON and in a header. */
-function cleanName(filename: string | undefined): string {
-  const base = (filename ?? '').split(/[\\/]/).at(-1)!;
-  const clean = base
-    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, '')
-    .toWellFormed()
-    .trim();
-  const letters = [...clean];
-  const name = letters.length <= MAX_NAME ? clean : letters.slice(-MAX_NAME).join('');
-  return name === '' || name === '.' || name === '..' ? 'unnamed' : name;
 }
 
 /** Anthropic's API has no purposes; its files are data of the user. */

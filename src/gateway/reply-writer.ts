@@ -24,6 +24,8 @@ const SLICE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 const ignore = (): void => {};
 
+const mediaType = (contentType: string): string => contentType.split(';', 1)[0]!.trim().toLowerCase();
+
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
 
@@ -210,7 +212,7 @@ class ReplyWriter implements Sink, LeavingReply {
       if (clock.now() >= deadline)
         return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
       // Only whole events have been written, so a heartbeat falls between two. A client that does not read needs none.
-      if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
+      if (this.#silent && this.#hasHeartbeats && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
       this.#silent = true;
       this.#scheduleHeartbeat();
     });
@@ -226,8 +228,10 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.write(event);
   }
 
-  get #isEventStream(): boolean {
-    return this.#reply.headers['content-type']?.startsWith('text/event-stream') ?? false;
+  /** A stream in the form that the client's API has for streams. A plugin may have replaced it. */
+  get #hasHeartbeats(): boolean {
+    const { headers, stream } = this.#reply;
+    return stream && mediaType(headers['content-type'] ?? '') === mediaType(this.#setup.format.contentType.stream);
   }
 
   /**

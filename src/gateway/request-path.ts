@@ -22,6 +22,7 @@ import { writeReply } from './reply-writer.ts';
 import { RequestDeadlines } from './request-deadlines.ts';
 import { RequestScope, type Incoming } from './request-scope.ts';
 import type { Routed } from './routed.ts';
+import { endUnread } from './unread-body.ts';
 
 export interface RequestPathSetup {
   /** The current settings. A request keeps the ones it began with. */
@@ -110,6 +111,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       log.error({ err, request_id: exchange.id }, 'the reply headers could not be built');
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
+    if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
     const { id: requestId, deadline, error } = exchange;
     writer = writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle });
     inFlight.replies(exchange, writer);

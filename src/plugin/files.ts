@@ -19,11 +19,34 @@ export interface StoredFile {
   readonly uri?: string | undefined;
 }
 
-/** A file whose bytes are the body of a request. */
-export interface WholeFile {
+/** What a caller says of a file before it sends any of it. */
+export interface AnnouncedFile {
   readonly filename: string;
   /** The type that the caller states. */
   readonly declared: string;
+  readonly bytes: number | undefined;
+}
+
+/** The next bytes of a file, which are the body of a request. */
+export interface FilePiece {
+  /** Where in the file they begin. */
+  readonly offset: number;
+  /** The file ends with them. */
+  readonly last: boolean;
+}
+
+/** A file whose bytes come in several requests. Unfinished uploads of a key are limited in number, bytes and time. */
+export interface UploadsInPieces {
+  /** The upload's id, which is the file's later. Throws GatewayError. */
+  begin(exchange: Exchange, file: AnnouncedFile): Promise<string>;
+  /**
+   * Stores a piece while it arrives. Returns the file behind its last piece, else the bytes that are stored. Throws GatewayError;
+   * what has arrived of an interrupted piece stays, and what no further piece can mend is removed.
+   */
+  add(ctx: GatewayContext, id: string, piece: FilePiece): Promise<StoredFile | number>;
+  /** The bytes that are stored, or the file of an upload that has ended. */
+  received(exchange: Exchange, id: string): Promise<StoredFile | number>;
+  cancel(exchange: Exchange, id: string): Promise<void>;
 }
 
 export interface FileQuery {
@@ -42,11 +65,9 @@ export interface FilePage {
 
 /** The files of callers. Each caller sees only its own; the file of another caller does not exist for it. */
 export interface FileService {
-  /**
-   * Stores the file of a request while its body arrives. Throws GatewayError, and then nothing is stored.
-   * @param whole given where the file is the whole body. Default: the file of a multipart form.
-   */
-  upload(ctx: GatewayContext, whole?: WholeFile): Promise<StoredFile>;
+  /** Stores the file of a multipart form while it arrives. Throws GatewayError, and then nothing is stored. */
+  upload(ctx: GatewayContext): Promise<StoredFile>;
+  readonly inPieces: UploadsInPieces;
   list(exchange: Exchange, query: FileQuery): Promise<FilePage>;
   /** Throws GatewayError `file_not_found`. */
   find(exchange: Exchange, id: string): Promise<StoredFile>;

@@ -104,12 +104,15 @@ export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './reply.ts';
+export { WrappedSource } from './wrapped-source.ts';
 export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
 export { FormBody } from './form/form-body.ts';
+export { FormScanner, type FormToken } from './form/form-scanner.ts';
+export { bodyPieces, boundaryOf } from './body-pieces.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {
@@ -153,8 +156,10 @@ export {
   type FilePage,
   type FilePurpose,
   type FileQuery,
-  type WholeFile,
+  type AnnouncedFile,
+  type FilePiece,
   type FileService,
+  type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
 export { parseBytes, parseDuration } from './units.ts';

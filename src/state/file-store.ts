@@ -28,6 +28,27 @@ export interface FileUpload {
   discard(): Promise<void>;
 }
 
+/** An upload whose bytes come in several requests, during one of them. */
+export interface ContinuedUpload extends FileUpload {
+  readonly filename: string;
+  readonly declared: string;
+  /** Bytes that are stored. */
+  readonly received: number;
+  /** The first bytes of the file, as far as they are stored and the last `suspend` has kept them. */
+  readonly head: Buffer;
+  /**
+   * Ends the request's part of the upload, for a later `resume`. Returns the bytes that stay stored: a store may drop some of the last
+   * ones.
+   */
+  suspend(head: Buffer): Promise<number>;
+}
+
+export interface UnfinishedUpload {
+  readonly id: string;
+  /** Bytes that are stored; 0 where only the upload itself knows them. */
+  readonly bytes: number;
+}
+
 /** Files by owner. Processes that share the settings share the files and their totals. */
 export interface FileStore {
   /** Bytes of an upload that are in memory, at most. 0: it holds only what its connection does. */
@@ -43,6 +64,14 @@ export interface FileStore {
   remove(owner: string, id: string): Promise<boolean>;
   /** @param name the file's name as far as it is known, for its extension */
   begin(owner: string, id: string, name: string): Promise<FileUpload>;
+  /** Begins an upload that no request of its own holds open. */
+  beginInPieces(owner: string, id: string, of: { readonly filename: string; readonly declared: string }): Promise<void>;
+  /** Undefined: there is no such upload, or it has expired. `busy`: another request continues it. */
+  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined>;
+  /** Bytes of an upload that are stored, also while a request continues it. */
+  received(owner: string, id: string, now: number): Promise<number | undefined>;
+  /** The owner's uploads in pieces that no request continues at this moment. */
+  unfinished(owner: string): Promise<readonly UnfinishedUpload[]>;
   /** Removes expired files and the remains of uploads that no process continues, and counts the files that stay. */
   sweep(now: number): Promise<SweptStore>;
 }

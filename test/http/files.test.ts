@@ -149,6 +149,19 @@ describe('stored files', () => {
     expect(stored()).toHaveLength(2);
   });
 
+  it.each([
+    ['without a name, declared as bytes', 'name="file"\r\ncontent-type: application/octet-stream', 200, 'unnamed'],
+    ['without a name and a type', 'name="file"', 400, undefined],
+    ['with a name in the extended form', 'name="file"; filename*=UTF-8\'\'%C3%BC.txt', 200, 'ü.txt'],
+    ['in another field', 'name="upload"; filename="a.txt"', 400, undefined],
+  ])('take a file %s: %s', async (_, disposition, status, filename) => {
+    await start();
+    const headers = { 'x-gateway-api-key': KEY, 'content-type': 'multipart/form-data; boundary=b' };
+    const body = `--b\r\ncontent-disposition: form-data; ${disposition}\r\n\r\nhello\r\n--b--\r\n`;
+    const reply = await fetch(`${gateway.url}/v1/files`, { method: 'POST', headers, body });
+    expect([reply.status, ((await reply.json()) as { filename?: string }).filename]).toEqual([status, filename]);
+  });
+
   it('never exceed the total of their key together, however many arrive at once', async () => {
     await start({ max_total_bytes: 300 });
     const all = await Promise.all(

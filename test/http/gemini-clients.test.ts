@@ -289,9 +289,8 @@ describe('@google/genai', () => {
   });
 
   it.each([
-    ['in two pieces', { 'x-goog-upload-command': 'upload' }, 501],
-    ['at an offset', { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '8' }, 501],
-    ['without a beginning', { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }, 400],
+    ['without an offset', { 'x-goog-upload-command': 'upload, finalize' }, 400],
+    ['without a beginning', { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }, 404],
     ['without a command', {}, 400],
   ])('is refused a file %s', async (_, headers, status) => {
     const url = `${gateway.url}/upload/v1beta/files?upload_id=bm9uZQ`;

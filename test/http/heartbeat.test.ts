@@ -74,6 +74,28 @@ describe('a stream whose model falls silent', () => {
     await reader.cancel();
   });
 
+  it.each([
+    ['a JSON array, by white space between its elements', '', '\r\n', (text: string): unknown => JSON.parse(text)],
+    ['server-sent events', '?alt=sse', ': ping\n\n', (text: string) => text.split('\r\n\r\n').slice(0, -1)],
+  ])('is kept alive in Gemini’s API as %s', async (_, query, ping, elements) => {
+    const { gateway, clock, reply } = await start();
+    const answer = await fetch(`${gateway.url}/v1beta/models/%40own%2Fm:streamGenerateContent${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': KEY },
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'x' }] }] }),
+    });
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const first = await readUntil(reader, 'one');
+    await clock.advance(15_000);
+    await clock.advance(15_000);
+    const { value: second } = await reader.read();
+    expect(second).toBe(ping);
+    reply().end(`${chunk('two', 'stop')}data: [DONE]\n\n`);
+    const whole = first + second + (await readUntil(reader, 'no such text'));
+    expect(whole).toContain('two');
+    expect(elements(whole)).toHaveLength(whole.match(/"candidates"/g)!.length);
+  });
+
   it('hears nothing between words that come in time', async () => {
     const { gateway, clock, reply } = await start();
     const reader = await ask(gateway.url, '/v1/chat/completions');

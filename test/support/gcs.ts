@@ -94,6 +94,11 @@ export async function startGcs(): Promise<ScriptedGcs> {
         return json(res, { access_token: 'gcs-token', expires_in: 3599, token_type: 'Bearer' });
       tokens.add(req.headers.authorization);
       if (url.pathname === '/session') return upload(req, res, { id: url.searchParams.get('id') ?? '', body });
+      if (url.searchParams.get('uploadType') === 'media') {
+        const [name, timeCreated] = [url.searchParams.get('name') ?? '', new Date().toISOString()];
+        objects.set(name, { bytes: body, contentType: 'application/json', metadata: undefined, timeCreated });
+        return json(res, { name });
+      }
       if (url.pathname.startsWith('/upload/')) {
         const id = String(sessions.size + calls.length);
         sessions.set(id, { name: url.searchParams.get('name') ?? '', pieces: [], size: 0 });

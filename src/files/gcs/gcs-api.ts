@@ -51,9 +51,9 @@ export class GcsApi {
     return `${baseUrl}/storage/v1/b/${bucket}/o?${new URLSearchParams(query).toString()}`;
   }
 
-  uploadUrl(name: string): string {
+  uploadUrl(name: string, type: 'resumable' | 'media' = 'resumable'): string {
     const { baseUrl, bucket } = this.#setup;
-    return `${baseUrl}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&name=${encodeURIComponent(name)}`;
+    return `${baseUrl}/upload/storage/v1/b/${bucket}/o?uploadType=${type}&name=${encodeURIComponent(name)}`;
   }
 
   /** The address of an upload's session, which the reply names: only at the same origin, because credentials go there. */

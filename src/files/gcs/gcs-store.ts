@@ -1,7 +1,15 @@
 import { FILE_PURPOSES, isObject, type StoredFile } from '../../plugin/index.ts';
-import type { FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../../state/file-store.ts';
+import type {
+  ContinuedUpload,
+  FileDetails,
+  FileEntry,
+  FileStore,
+  FileUpload,
+  SweptStore,
+} from '../../state/file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';
+import { GcsPieces, isState } from './gcs-pieces.ts';
 import { CHUNK, GcsUpload } from './gcs-upload.ts';
 
 /** Bytes of a file that are in memory while it is read. */
@@ -33,10 +41,19 @@ export class GcsFileStore implements FileStore {
   readonly uploadBytes = CHUNK;
   readonly #setup: GcsSetup;
   readonly #api: GcsApi;
+  readonly #pieces: GcsPieces;
 
   constructor(setup: GcsSetup) {
     this.#setup = setup;
     this.#api = new GcsApi(setup);
+    this.#pieces = new GcsPieces({
+      api: this.#api,
+      now: () => setup.clock.wall(),
+      nameOf: (owner, id) => `${setup.prefix}${owner}/${id}`,
+      begin: (owner, id, filename) => this.#begin(owner, id, filename),
+      publish: (owner, of, details, admit) => this.#publish(owner, of, { details, admit }),
+      remove: (name) => this.#delete(name),
+    });
   }
 
   async entries(owner: string): Promise<readonly FileEntry[]> {
@@ -54,7 +71,7 @@ export class GcsFileStore implements FileStore {
   }
 
   async find(owner: string, id: string): Promise<StoredFile | undefined> {
-    for await (const object of this.#objects(`${owner}/${id}`)) return this.#fileOf(object);
+    for await (const object of this.#objects(`${owner}/${id}`)) if (object.details) return this.#fileOf(object);
     return undefined;
   }
 
@@ -72,23 +89,50 @@ export class GcsFileStore implements FileStore {
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
-    for await (const { name } of this.#objects(`${owner}/${id}`)) return this.#delete(name);
+    for await (const { name, details } of this.#objects(`${owner}/${id}`)) if (details) return this.#delete(name);
     return false;
   }
 
   async begin(owner: string, id: string, filename: string): Promise<FileUpload> {
+    const { name, session } = await this.#begin(owner, id, filename);
+    return new GcsUpload({
+      api: this.#api,
+      session,
+      publish: (bytes, details, admit) => this.#publish(owner, { name, id, bytes }, { details, admit }),
+      remove: () => this.#delete(name),
+    });
+  }
+
+  beginInPieces(...args: Parameters<FileStore['beginInPieces']>): Promise<void> {
+    return this.#pieces.begin(...args);
+  }
+
+  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | undefined> {
+    return this.#pieces.resume(owner, id, now);
+  }
+
+  received(owner: string, id: string, now: number): Promise<number | undefined> {
+    return this.#pieces.received(owner, id, now);
+  }
+
+  async unfinished(owner: string): ReturnType<FileStore['unfinished']> {
+    const uploads = [];
+    for await (const { name, id } of this.#objects(`${owner}/`)) if (isState(name)) uploads.push({ id, bytes: 0 });
+    return uploads;
+  }
+
+  async #begin(
+    owner: string,
+    id: string,
+    filename: string,
+  ): Promise<{ readonly name: string; readonly session: string }> {
     const name = `${this.#setup.prefix}${owner}/${id}${extensionOf(filename)}`;
     const headers = { 'content-type': 'application/json; charset=UTF-8' };
     const started = await this.#api.call(
       { method: 'POST', url: this.#api.uploadUrl(name), headers, body: '{}' },
       [200],
     );
-    return new GcsUpload({
-      api: this.#api,
-      session: this.#api.sessionUrl(started),
-      publish: (bytes, details, admit) => this.#publish(owner, { name, id, bytes }, { details, admit }),
-      remove: () => this.#delete(name),
-    });
+    return { name, session: this.#api.sessionUrl(started) };
   }
 
   async sweep(now: number): Promise<SweptStore> {
@@ -108,7 +152,7 @@ export class GcsFileStore implements FileStore {
     { details, admit }: { readonly details: FileDetails; readonly admit: Parameters<FileUpload['publish']>[1] },
   ): Promise<StoredFile> {
     const sizes: number[] = [];
-    for await (const object of this.#objects(`${owner}/`)) sizes.push(object.bytes);
+    for await (const object of this.#objects(`${owner}/`)) if (!isState(object.name)) sizes.push(object.bytes);
     admit(sizes);
     const { mime, filename, purpose, expiresAt } = details;
     const body = JSON.stringify({

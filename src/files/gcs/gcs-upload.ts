@@ -1,9 +1,12 @@
 import type { StoredFile } from '../../plugin/index.ts';
 import type { FileUpload } from '../../state/file-store.ts';
+import type { SmallReply } from '../../upstream/types.ts';
 import { failed, failureOf, isReply, isTransient, type GcsApi } from './gcs-api.ts';
 
 /** Pieces of an upload are multiples of 256 KiB (docs/protocols/files.md#cloud-storage). One is in memory for each upload. */
 export const CHUNK = 8 * 1024 * 1024;
+
+const UNIT = 256 * 1024;
 
 const TRIES = 4;
 
@@ -11,6 +14,8 @@ interface UploadSetup {
   readonly api: GcsApi;
   /** Address of the upload's session. */
   readonly session: string;
+  /** Bytes that earlier requests have stored. */
+  readonly stored?: number;
   readonly publish: (bytes: number, ...args: Parameters<FileUpload['publish']>) => Promise<StoredFile>;
   readonly remove: () => Promise<unknown>;
 }
@@ -21,11 +26,12 @@ export class GcsUpload implements FileUpload {
   readonly #chunk = Buffer.allocUnsafe(CHUNK);
   #filled = 0;
   /** Bytes that the store has confirmed. */
-  #stored = 0;
+  #stored: number;
   #state: 'open' | 'complete' | 'over' = 'open';
 
   constructor(setup: UploadSetup) {
     this.#setup = setup;
+    this.#stored = setup.stored ?? 0;
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -36,6 +42,13 @@ export class GcsUpload implements FileUpload {
       this.#filled += copied;
       at += copied;
     }
+  }
+
+  /** Sends what a store takes of an unfinished upload, drops the rest, and returns the bytes that are stored. */
+  async flush(): Promise<number> {
+    this.#filled -= this.#filled % UNIT;
+    if (this.#filled > 0) await this.#send(false);
+    return this.#stored;
   }
 
   async publish(...args: Parameters<FileUpload['publish']>): Promise<StoredFile> {
@@ -88,11 +101,19 @@ export class GcsUpload implements FileUpload {
   /** Asks how much has arrived. */
   async #ask(end: number): Promise<{ readonly at: number; readonly complete: boolean }> {
     const { api, session } = this.#setup;
-    const headers = { 'content-range': 'bytes */*' };
-    const reply = await api.call({ method: 'PUT', url: session, headers }, [200, 201, 308]);
+    const reply = await askSession(api, session);
     const at = persisted(reply.status, reply.headers['range'], end) ?? this.#stored;
     return { at, complete: reply.status !== 308 };
   }
+}
+
+const askSession = (api: GcsApi, session: string, more: readonly number[] = []): Promise<SmallReply> =>
+  api.call({ method: 'PUT', url: session, headers: { 'content-range': 'bytes */*' } }, [200, 201, 308, ...more]);
+
+/** The bytes that an unfinished session has; undefined where it has ended. */
+export async function receivedIn(api: GcsApi, session: string): Promise<number | undefined> {
+  const { status, headers } = await askSession(api, session, [404, 410, 499]);
+  return status === 308 ? persisted(status, headers['range'], 0) : undefined;
 }
 
 /** The number of bytes that the store has; undefined where the reply does not say. */

@@ -26,13 +26,25 @@ const isPurpose = (text: string | undefined): text is FilePurpose => FILE_PURPOS
 const PENDING = '.pending.';
 /** A file that is being written, followed by host, process and id. */
 const PARTIAL = '.partial.';
+/** A file between two requests that bring pieces of it, followed by its id. */
+const UPLOAD = '.upload.';
 
 export const pendingName = (name: string): string => PENDING + name;
 
 export const pendingEntry = (name: string): FileEntry | undefined =>
   name.startsWith(PENDING) ? readName(name.slice(PENDING.length)) : undefined;
 
-export const isUnfinished = (name: string): boolean => name.startsWith(PENDING) || name.startsWith(PARTIAL);
+export const isUnfinished = (name: string): boolean =>
+  [PENDING, PARTIAL, UPLOAD].some((prefix) => name.startsWith(prefix));
+
+export const uploadName = (id: string): string => UPLOAD + id;
+
+/** Undefined for other names. */
+export const uploadId = (name: string): string | undefined =>
+  name.startsWith(UPLOAD) ? name.slice(UPLOAD.length) : undefined;
+
+/** True for the file with this id that some process is writing. */
+export const isPartialOf = (name: string, id: string): boolean => name.startsWith(PARTIAL) && name.endsWith(`.${id}`);
 
 /** Distinguishes this process from an earlier one with the same id, as the only process of a container has. */
 const LIFE = randomBytes(4).toString('hex');

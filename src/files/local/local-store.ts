@@ -1,10 +1,14 @@
-import { open, mkdir, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { open, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredFile } from '../../plugin/index.ts';
-import type { FileEntry, FileStore, FileUpload, SweptStore } from '../../state/file-store.ts';
+import type { ContinuedUpload, FileEntry, FileStore, FileUpload, SweptStore } from '../../state/file-store.ts';
 import { createdAt } from '../file-ids.ts';
-import { isAbandoned, isUnfinished, nameOf, partialName, pendingEntry, pendingName, readName } from './file-names.ts';
-import { HEADER_BYTES, readHeader, writeHeader } from './header.ts';
+import { isAbandoned, isUnfinished, nameOf, partialName, readName, uploadId } from './file-names.ts';
+import { namesIn, openIfThere, removeIfThere } from './folder.ts';
+import { HEADER_BYTES, readHeader } from './header.ts';
+import { LocalPieces } from './local-pieces.ts';
+import { LocalUpload } from './local-upload.ts';
+import { isOver } from '../upload-life.ts';
 
 /** Bytes that a reader holds at a time. */
 const PIECE = 256 * 1024;
@@ -71,16 +75,32 @@ export class LocalFileStore implements FileStore {
     return new LocalUpload({ folder, path, id }, await open(path, 'wx', 0o600));
   }
 
+  beginInPieces(...[owner, id, of]: Parameters<FileStore['beginInPieces']>): Promise<void> {
+    return this.#pieces(owner).begin(id, of);
+  }
+
+  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined> {
+    return this.#pieces(owner).resume(id, now);
+  }
+
+  received(owner: string, id: string, now: number): Promise<number | undefined> {
+    return this.#pieces(owner).received(id, now);
+  }
+
+  unfinished(owner: string): ReturnType<FileStore['unfinished']> {
+    return this.#pieces(owner).unfinished();
+  }
+
   async sweep(now: number): Promise<SweptStore> {
     let [removed, files, bytes] = [0, 0, 0];
     for (const owner of await namesIn(this.#folder)) {
       const folder = join(this.#folder, owner);
       for (const name of await namesIn(folder)) {
         const entry = readName(name);
-        const isOver = entry
+        const ends = entry
           ? entry.expiresAt <= now
           : isUnfinished(name) && (await this.#isRemainder(folder, name, now));
-        if (isOver) removed += (await removeIfThere(join(folder, name))) ? 1 : 0;
+        if (ends) removed += (await removeIfThere(join(folder, name))) ? 1 : 0;
         else if (entry) [files, bytes] = [files + 1, bytes + entry.bytes];
       }
     }
@@ -90,7 +110,13 @@ export class LocalFileStore implements FileStore {
   async #isRemainder(folder: string, name: string, now: number): Promise<boolean> {
     if (isAbandoned(name)) return true;
     const found = await stat(join(folder, name)).catch(() => undefined);
-    return found !== undefined && now - found.mtimeMs > this.#remainsMs;
+    if (!found) return false;
+    const upload = uploadId(name);
+    return upload === undefined ? now - found.mtimeMs > this.#remainsMs : isOver(upload, found.mtimeMs, now);
+  }
+
+  #pieces(owner: string): LocalPieces {
+    return new LocalPieces(join(this.#folder, owner));
   }
 
   async #entry(owner: string, id: string): Promise<FileEntry | undefined> {
@@ -98,101 +124,4 @@ export class LocalFileStore implements FileStore {
     const name = names.find((one) => one.startsWith(`${id}.`));
     return name === undefined ? undefined : readName(name);
   }
-}
-
-interface UploadPlace {
-  readonly folder: string;
-  readonly path: string;
-  readonly id: string;
-}
-
-class LocalUpload implements FileUpload {
-  readonly #place: UploadPlace;
-  readonly #handle: FileHandle;
-  #bytes = 0;
-  /** The file's present name; undefined once it is visible or removed. */
-  #path: string | undefined;
-
-  constructor(place: UploadPlace, handle: FileHandle) {
-    this.#place = place;
-    this.#path = place.path;
-    this.#handle = handle;
-  }
-
-  async write(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length;) {
-      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, HEADER_BYTES + this.#bytes);
-      at += bytesWritten;
-      this.#bytes += bytesWritten;
-    }
-  }
-
-  /** A file with a final name is complete and on disk: it is synced before it is renamed. */
-  async publish(...[details, admit]: Parameters<FileUpload['publish']>): Promise<StoredFile> {
-    const { folder, path, id } = this.#place;
-    const { filename, mime, purpose } = details;
-    await writeHeader(this.#handle, { filename, mime });
-    await this.#handle.sync();
-    await this.#handle.close();
-    // Names hold whole seconds.
-    const expiresAt = Math.floor(details.expiresAt / 1000) * 1000;
-    const entry: FileEntry = { id, bytes: this.#bytes, expiresAt, purpose };
-    // Counted before the others are read: of two uploads that end at once, at least one sees the other.
-    const pending = join(folder, pendingName(nameOf(entry)));
-    await rename(path, pending);
-    this.#path = pending;
-    const names = await namesIn(folder);
-    admit(names.flatMap((name) => (readName(name) ?? pendingEntry(name))?.bytes ?? []));
-    await rename(pending, join(folder, nameOf(entry)));
-    this.#path = undefined;
-    await syncFolder(folder);
-    return { ...entry, filename, mime, createdAt: createdAt(id) };
-  }
-
-  async discard(): Promise<void> {
-    const path = this.#path;
-    this.#path = undefined;
-    // Closing fails where it has been closed already, and the sweep removes what cannot be removed now.
-    await this.#handle.close().catch(() => {});
-    if (path !== undefined) await removeIfThere(path).catch(() => {});
-  }
-}
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-
-/** The names in a folder; none if it does not exist. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-async function removeIfThere(path: string): Promise<boolean> {
-  try {
-    await unlink(path);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
-
-/** Without it, a crash of the machine may lose the new name (fsync(2)). Some file systems refuse it, and need none. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }

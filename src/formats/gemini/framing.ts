@@ -24,10 +24,6 @@ interface LastFramed extends Framed {
 interface Framer {
   push(bytes: Buffer): Framed;
   end(): LastFramed;
-  /**
-   * Returns the bytes of `whole` before its event number `count`: all that may be sent when that event is a failure.
-   */
-  before(whole: Buffer, count: number): Buffer;
 }
 
 /**
@@ -58,10 +54,6 @@ export class Framing implements Framer {
   end(): LastFramed {
     return this.#framer?.end() ?? { whole: undefined, texts: [], cut: false };
   }
-
-  before(whole: Buffer, count: number): Buffer {
-    return this.#framer?.before(whole, count) ?? whole;
-  }
 }
 
 class SseFramer implements Framer {
@@ -82,17 +74,18 @@ class SseFramer implements Framer {
     // Half a line would swallow the event that reports the interruption.
     return { whole: rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined, texts, cut };
   }
+}
 
-  before(whole: Buffer, count: number): Buffer {
-    let from = 0;
-    let seen = 0;
-    for (const to of eventEnds(whole)) {
-      if (dataOf(sseText(whole.subarray(from, to))).length > 0) seen += 1;
-      if (seen > count) break;
-      from = to;
-    }
-    return whole.subarray(0, from);
+/** The bytes of server-sent events before event number `count`: all that may be sent when that event is a failure. */
+export function bytesBefore(whole: Buffer, count: number): Buffer {
+  let from = 0;
+  let seen = 0;
+  for (const to of eventEnds(whole)) {
+    if (dataOf(sseText(whole.subarray(from, to))).length > 0) seen += 1;
+    if (seen > count) break;
+    from = to;
   }
+  return whole.subarray(0, from);
 }
 
 const NO_EVENTS: Framed = { whole: undefined, texts: [] };
@@ -134,11 +127,6 @@ class ArrayFramer implements Framer {
     const rest = this.#cutter.rest();
     return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
   }
-
-  /** `whole` begins and ends between elements, so a new cutter finds the same elements. */
-  before(whole: Buffer, count: number): Buffer {
-    return whole.subarray(0, count === 0 ? 0 : new JsonElementCutter().push(whole).ends[count - 1]);
-  }
 }
 
 /** One response, or an array of them: an error in a data line may come as `[{"error":…}]`. */
@@ -160,15 +148,6 @@ export function unreadable(error: unknown): UpstreamFailure {
   return { status: 502, kind: 'unreadable_reply', message: `The upstream’s reply cannot be read: ${error.message}.` };
 }
 
-/** Complete elements: the bytes up to the end of the last one, the text of each, and the end of each in the bytes. */
-interface CutElements {
-  readonly whole: Buffer | undefined;
-  readonly texts: readonly string[];
-  readonly ends: readonly number[];
-}
-
-const NONE: CutElements = { whole: undefined, texts: [], ends: [] };
-
 /**
  * Cuts a JSON array, arriving in any split, into its elements. A Gemini stream without `alt=sse` is such an array (10
  * recordings). A single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an
@@ -182,20 +161,20 @@ class JsonElementCutter {
   /** Where the open element begins, counted from the first byte held. */
   #start = 0;
 
-  push(bytes: Buffer): CutElements {
+  push(bytes: Buffer): Framed {
     const starts: number[] = [];
     const ends: number[] = [];
     this.#scan(bytes, starts, ends);
     if (ends.length === 0) {
       this.#held.add(bytes, 0);
-      return NONE;
+      return NO_EVENTS;
     }
     const length = ends.at(-1)!;
     const cut = length - this.#held.length;
     const whole = this.#held.take(bytes, cut);
     this.#held.add(bytes, cut);
     this.#start -= length;
-    return { whole, texts: ends.map((end, at) => whole.toString('utf8', starts[at], end)), ends };
+    return { whole, texts: ends.map((end, at) => whole.toString('utf8', starts[at], end)) };
   }
 
   /** Returns the bytes that are held after the last complete element. */

@@ -49,6 +49,8 @@ export const gemini: Format = {
 export const geminiArray: Format = {
   ...gemini,
   contentType: { ...gemini.contentType, stream: gemini.contentType.body },
+  // White space is allowed around the elements of an array (RFC 8259, section 2), and only whole elements are written.
+  heartbeat: '\r\n',
   encodeStream: encodeArray,
   encodeStreamError: encodeArrayError,
   passThrough: arrayPassThrough,

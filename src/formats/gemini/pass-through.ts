@@ -5,7 +5,7 @@ import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
 import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
-import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
+import { bytesBefore, chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream ? new GeminiPassThrough(client, undefined) : new PlainPassThrough(decodeReply, client.model);
@@ -73,7 +73,7 @@ class GeminiPassThrough implements PassThrough {
     const frame = this.#frame ?? (this.#framing.isArray ? SSE_FRAME : undefined);
     if (frame) return this.#framed(texts.slice(0, good), frame);
     if (whole === undefined || good === texts.length) return whole;
-    const left = this.#framing.before(whole, good);
+    const left = bytesBefore(whole, good);
     return left.length > 0 ? left : undefined;
   }
 

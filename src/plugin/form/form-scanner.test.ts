@@ -56,6 +56,20 @@ describe('a multipart form', () => {
   });
 
   it.each([
+    ['a name', '; filename="b.wav"', 'b.wav', undefined],
+    ['an empty name', '; filename=""', '', undefined],
+    ['a name in the extended form, which wins', '; filename="x"; filename*=UTF-8\'\'%C3%BC%20b', 'ü b', undefined],
+    ['a name in an encoding that is not read', '; filename="x"; filename*=latin1\'\'%FC', 'x', undefined],
+    ['an extended name alone that cannot be read', "; filename*=UTF-8''%FF", '', undefined],
+    ['a type with parameters', '; filename="b"\r\nContent-Type: Audio/WAV; x=y', 'b', 'audio/wav'],
+    ['a type and no name', '\r\ncontent-type:application/octet-stream', undefined, 'application/octet-stream'],
+  ])('has a file with %s', (_, more, filename, declared) => {
+    const text = Buffer.from(part('file', 'x').replace('"file"', `"file"${more}`) + END);
+    const [token] = [...new FormScanner(BOUNDARY).push(text)];
+    expect(token).toMatchObject({ kind: 'part', head: { name: 'file', filename, declared } });
+  });
+
+  it.each([
     ['no part', END],
     ['no end', part('a', 'x')],
     ['text before its first delimiter', `x\r\n${part('a', 'x')}${END}`],

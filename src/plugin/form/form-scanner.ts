@@ -6,6 +6,9 @@ export interface PartHead {
   readonly raw: Buffer;
   readonly name: string;
   readonly isFile: boolean;
+  readonly filename: string | undefined;
+  /** The part's type without parameters, in lower case; undefined if it states none. */
+  readonly declared: string | undefined;
 }
 
 export type FormToken =
@@ -111,7 +114,22 @@ function readHead(raw: Buffer): PartHead {
   const parameters = readParameters(disposition);
   const name = parameters.get('name');
   if (name === undefined || name === '') throw broken('a part has no name');
-  return { raw, name, isFile: parameters.has('filename') || parameters.has('filename*') };
+  const filename = extendedValue(parameters.get('filename*')) ?? parameters.get('filename');
+  const declared = lines
+    .flatMap((line) => /^content-type\s*:\s*([^;]*)/i.exec(line)?.[1]?.trim().toLowerCase() ?? [])
+    .at(0);
+  const isFile = parameters.has('filename') || parameters.has('filename*');
+  return { raw, name, isFile, filename: filename ?? (isFile ? '' : undefined), declared };
+}
+
+/** RFC 8187, section 3.2.1; undefined for another encoding than UTF-8. */
+function extendedValue(text: string | undefined): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(text ?? '')?.[1];
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
 }
 
 const PARAMETER = /\s*;\s*([a-z*]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/iy;

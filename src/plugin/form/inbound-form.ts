@@ -184,7 +184,7 @@ function fieldsOf(parts: readonly HeldPart[]): Readonly<Record<string, unknown>>
 function partsOf(name: string, value: unknown): readonly HeldPart[] {
   if (value === null || value === undefined) return [];
   const raw = Buffer.from(`Content-Disposition: form-data; name="${quoted(name)}"`);
-  const head: PartHead = { raw, name, isFile: false };
+  const head: PartHead = { raw, name, isFile: false, filename: undefined, declared: undefined };
   return [value].flat().map((one) => ({
     head,
     pieces: [Buffer.from(typeof one === 'string' ? one : JSON.stringify(one))],

@@ -1,0 +1,170 @@
+import {
+  bodyPieces,
+  GatewayError,
+  type AnnouncedFile,
+  type FileLimits,
+  type FilePiece,
+  type GatewayContext,
+  type StoredFile,
+} from '../plugin/index.ts';
+import type { ContinuedUpload, FileEntry } from '../state/file-store.ts';
+import { newFileId } from './file-ids.ts';
+import { cleanName } from './file-name.ts';
+import { admitFile, Room } from './file-room.ts';
+import { checkType, HEAD_BYTES } from './file-type.ts';
+import type { FileServiceSetup } from './setup.ts';
+
+/** Unfinished uploads in pieces of one key. */
+const MOST_UNFINISHED = 16;
+
+/** Of a size that both stores can keep (docs/protocols/files.md#cloud-storage). Google tells its clients the same. */
+export const PIECE_UNIT = 256 * 1024;
+
+const RETRY_AFTER_MS = 1000;
+
+interface Owned {
+  readonly owner: string;
+  readonly limits: FileLimits;
+  /** The owner's files. */
+  readonly present: readonly FileEntry[];
+}
+
+/** Failures that a further request cannot mend. */
+const FINAL: ReadonlySet<string> = new Set([
+  'file_too_large',
+  'file_quota_exceeded',
+  'unsupported_media_type',
+  'invalid_value',
+]);
+
+/** Uploads whose bytes come in several requests. The store has all of their state: any process may get the next piece. */
+export class PieceReceiver {
+  readonly #setup: FileServiceSetup;
+
+  constructor(setup: FileServiceSetup) {
+    this.#setup = setup;
+  }
+
+  async begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
+    const { store, clock } = this.#setup;
+    const room = await this.#room({ owner, limits, present });
+    room.check(file.bytes ?? 0);
+    const id = newFileId(clock.wall());
+    await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
+    return id;
+  }
+
+  /** Undefined: there is no such upload. */
+  async add(
+    ctx: GatewayContext,
+    owned: Owned,
+    { id, offset, last }: FilePiece & { readonly id: string },
+  ): Promise<StoredFile | number | undefined> {
+    const { store, clock } = this.#setup;
+    checkUnit(ctx, last);
+    const upload = await store.resume(owned.owner, id, clock.wall());
+    if (upload === undefined) return undefined;
+    if (upload === 'busy')
+      throw new GatewayError('busy', 'Another request is bringing a piece of this upload.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      });
+    const piece = new Piece(upload);
+    try {
+      if (offset !== upload.received) throw wrongOffset(offset, upload.received);
+      const room = await this.#room({ ...owned, except: id });
+      await piece.receive(ctx, room, this.#setup);
+      return last ? await this.#publish(piece, owned) : await piece.suspend();
+    } catch (error) {
+      const isFinal = error instanceof GatewayError && FINAL.has(error.code) && error.param !== OFFSET;
+      if (isFinal) await upload.discard();
+      else await piece.suspend().catch(() => upload.discard());
+      throw error;
+    }
+  }
+
+  /** False: there is no such upload. */
+  async cancel(owner: string, id: string): Promise<boolean> {
+    const { store, clock } = this.#setup;
+    const upload = await store.resume(owner, id, clock.wall());
+    if (upload === 'busy')
+      throw new GatewayError('busy', 'Another request is bringing a piece of this upload.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      });
+    await upload?.discard();
+    return upload !== undefined;
+  }
+
+  #publish({ upload, head, bytes }: Piece, { limits }: Owned): Promise<StoredFile> {
+    if (bytes === 0) throw new GatewayError('invalid_value', 'The file is empty.', { param: 'file' });
+    const { filename, declared } = upload;
+    const mime = checkType(head, { filename, declared, purpose: 'user_data' });
+    const expiresAt = this.#setup.clock.wall() + limits.ttlMs;
+    const details = { filename, mime, purpose: 'user_data', expiresAt } as const;
+    return upload.publish(details, (sizes) => admitFile(limits, sizes));
+  }
+
+  /** What the owner may still store. Its other unfinished uploads count. */
+  async #room({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<Room> {
+    const others = (await this.#setup.store.unfinished(owner)).filter(({ id }) => id !== except);
+    if (others.length >= MOST_UNFINISHED)
+      throw new GatewayError(
+        'file_quota_exceeded',
+        `This key has ${others.length} unfinished uploads. Finish or cancel some; one without progress ends after an hour.`,
+      );
+    const files = present.map(({ bytes }) => bytes);
+    const unfinished = others.map(({ bytes }) => bytes);
+    return new Room(limits, files, unfinished);
+  }
+}
+
+const OFFSET = 'x-goog-upload-offset';
+
+const wrongOffset = (offset: number, received: number): GatewayError =>
+  new GatewayError('invalid_value', `The offset is ${offset}, but ${received} bytes of the file are stored.`, {
+    param: OFFSET,
+  });
+
+function checkUnit({ req }: GatewayContext, last: boolean): void {
+  const length = Number(req.headers['content-length'] ?? 0);
+  if (last || length % PIECE_UNIT === 0) return;
+  throw new GatewayError(
+    'invalid_value',
+    `Every piece except the last must be a multiple of ${PIECE_UNIT} bytes, and this one has ${length}.`,
+    { param: 'content-length' },
+  );
+}
+
+/** The part of an upload that one request brings. */
+class Piece {
+  readonly upload: ContinuedUpload;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #headBytes: number;
+  /** Bytes of the file so far. */
+  bytes: number;
+
+  constructor(upload: ContinuedUpload) {
+    this.upload = upload;
+    this.bytes = upload.received;
+    this.#headBytes = upload.head.copy(this.#head);
+  }
+
+  get head(): Buffer {
+    return this.#head.subarray(0, this.#headBytes);
+  }
+
+  suspend(): Promise<number> {
+    return this.upload.suspend(this.head);
+  }
+
+  async receive(ctx: GatewayContext, room: Room, { clock, settings }: FileServiceSetup): Promise<void> {
+    const { idleMs } = settings;
+    const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
+    for (let piece = await read(); piece; piece = await read()) {
+      ctx.exchange.request.bodyBytes += piece.length;
+      this.bytes += piece.length;
+      room.check(this.bytes);
+      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
+      await this.upload.write(piece);
+    }
+  }
+}

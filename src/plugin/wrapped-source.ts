@@ -1,0 +1,48 @@
+import type { GatewayError } from './errors.ts';
+import type { Sink, Source } from './reply.ts';
+
+/**
+ * Forwards the body of a reply unchanged: `reply.body = new Mine(reply.body)`. A subclass overrides what it watches or changes, and
+ * calls `super`. `push` gets whole events of a stream, and pieces of any other body.
+ */
+export class WrappedSource implements Source, Sink {
+  readonly #source: Source;
+  #sink: Sink | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  // Towards the client
+
+  open(sink: Sink): void {
+    this.#sink = sink;
+    this.#source.open(this);
+  }
+
+  pause(): void {
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#source.resume();
+  }
+
+  cancel(reason: GatewayError): void {
+    this.#source.cancel(reason);
+  }
+
+  // From the upstream
+
+  push(bytes: Buffer): void {
+    this.#sink?.push(bytes);
+  }
+
+  end(): void {
+    this.#sink?.end();
+  }
+
+  fail(error: GatewayError): void {
+    this.#sink?.fail(error);
+  }
+}

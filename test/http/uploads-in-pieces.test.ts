@@ -1,0 +1,254 @@
+import { hash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoogleGenAI } from '@google/genai';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { startGcs, type ScriptedGcs } from '../support/gcs.ts';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
+
+/** Google's resumable uploads: the client announces a file, sends it in pieces, and asks how much has arrived. */
+
+const MIB = 1024 * 1024;
+const UNIT = 256 * 1024;
+const OTHER = 'gatehouse-other-key-0123456789';
+
+let folder: string;
+let gcs: ScriptedGcs;
+let gateway: TestGateway;
+
+const keys = {
+  keys: [
+    { id: 'test', key: `\${env:NONE:-${KEY}}` },
+    { id: 'other', key: `\${env:NONE:-${OTHER}}`, files: { max_file_bytes: '1MiB', max_total_bytes: '1MiB' } },
+  ],
+};
+
+const inFolder = async (): Promise<void> => {
+  gateway = await startTestGateway({ server: { files: { dir: folder, idle_time: '2s' } }, keys });
+};
+
+const inBucket = async (): Promise<void> => {
+  const account = {
+    type: 'service_account',
+    project_id: 'test-project',
+    private_key: '${env:SA_KEY}',
+    client_email: 'a@test-project.iam.gserviceaccount.com',
+    token_uri: `${gcs.url}/token`,
+  };
+  const place = { provider: '@vertex', bucket: 'team-files', prefix: 'gh/', base_url: gcs.url, allow_insecure: true };
+  gateway = await startTestGateway(
+    {
+      server: { egress: { token_uris: [`${gcs.url}/token`] }, files: { gcs: place } },
+      catalog: {
+        providers: [{ slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: account }],
+      },
+      keys,
+    },
+    { env: { SA_KEY: testPrivateKey() } },
+  );
+};
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-pieces-'));
+  gcs = await startGcs();
+});
+afterEach(async () => {
+  await gateway.close();
+  await gcs.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Step {
+  readonly command: string;
+  readonly url?: string;
+  readonly offset?: number;
+  readonly body?: Buffer | string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function step({ command, url = `${gateway.url}/upload/v1beta/files`, offset, body, key = KEY, headers }: Step) {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'x-goog-api-key': key,
+      'x-goog-upload-command': command,
+      ...(offset !== undefined && { 'x-goog-upload-offset': String(offset) }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+  return {
+    status: reply.status,
+    state: reply.headers.get('x-goog-upload-status'),
+    received: Number(reply.headers.get('x-goog-upload-size-received')),
+    url: reply.headers.get('x-goog-upload-url') ?? '',
+    json: (await reply.json()) as { file?: { name: string; sizeBytes: string; mimeType: string }; error?: object },
+  };
+}
+
+const begin = (more: Partial<Step> = {}) =>
+  step({
+    command: 'start',
+    body: JSON.stringify({ file: { displayName: 'a.bin', mimeType: 'application/octet-stream' } }),
+    ...more,
+  });
+
+const stored = (): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map(({ name }) => name);
+
+/** Begins to send a piece and disconnects after some of it. */
+async function interrupt(url: string, offset: number, bytes: Buffer): Promise<void> {
+  const request = httpRequest(url, {
+    method: 'POST',
+    headers: {
+      'x-goog-api-key': KEY,
+      'x-goog-upload-command': 'upload, finalize',
+      'x-goog-upload-offset': offset,
+      'content-length': bytes.length + 1000,
+    },
+  });
+  request.on('error', () => {});
+  request.write(bytes);
+  await new Promise((resume) => setTimeout(resume, 200));
+  request.destroy();
+}
+
+describe.each([
+  ['a folder', inFolder],
+  ['a bucket', inBucket],
+])('an upload in pieces to %s', (_, start) => {
+  const bytes = randomBytes(20 * MIB + 7);
+
+  it('stores a file of 20 MiB of Google’s client', async () => {
+    await start();
+    const { files } = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: gateway.url } });
+    const config = { mimeType: 'application/octet-stream', displayName: 'a.bin' };
+    const file = await files.upload({ file: new Blob([bytes]), config });
+    expect(file).toMatchObject({ displayName: 'a.bin', sizeBytes: String(bytes.length), state: 'ACTIVE' });
+    const content = await fetch(`${gateway.url}/v1/${file.name}/content`, { headers: { 'x-gateway-api-key': KEY } });
+    expect(hash('sha256', Buffer.from(await content.arrayBuffer()))).toBe(hash('sha256', bytes));
+  });
+
+  it('says what has arrived, and goes on there after an interruption', async () => {
+    await start();
+    const { url, state } = await begin();
+    expect(state).toBe('active');
+    expect(await step({ command: 'query', url })).toMatchObject({ status: 200, state: 'active', received: 0 });
+    const first = await step({ command: 'upload', url, offset: 0, body: bytes.subarray(0, MIB) });
+    expect(first).toMatchObject({ status: 200, state: 'active', received: MIB });
+    await interrupt(url, MIB, bytes.subarray(MIB, 2 * MIB));
+    await expect.poll(() => step({ command: 'query', url }).then(({ received }) => received)).toBe(2 * MIB);
+    const wrong = await step({ command: 'upload', url, offset: MIB, body: bytes.subarray(MIB, 2 * MIB) });
+    expect(wrong).toMatchObject({
+      status: 400,
+      json: { error: { message: expect.stringContaining(String(2 * MIB)) } },
+    });
+    const last = { command: 'upload, finalize', url, offset: 2 * MIB, body: bytes.subarray(2 * MIB, 3 * MIB + 5) };
+    const end = await step(last);
+    expect(end).toMatchObject({ status: 200, state: 'final', json: { file: { sizeBytes: String(3 * MIB + 5) } } });
+    // Its client may not have received the reply.
+    expect(await step(last)).toMatchObject({ state: 'final', json: end.json });
+    expect(await step({ command: 'query', url })).toMatchObject({ state: 'final', json: end.json });
+  });
+
+  it('ends with a request without bytes', async () => {
+    await start();
+    const { url } = await begin();
+    await step({ command: 'upload', url, offset: 0, body: bytes.subarray(0, UNIT) });
+    const end = await step({ command: 'finalize', url, offset: UNIT });
+    expect(end).toMatchObject({ status: 200, state: 'final', json: { file: { sizeBytes: String(UNIT) } } });
+  });
+
+  it('leaves nothing when it is cancelled', async () => {
+    await start();
+    const { url } = await begin();
+    await step({ command: 'upload', url, offset: 0, body: bytes.subarray(0, UNIT) });
+    expect(await step({ command: 'cancel', url })).toMatchObject({ status: 200, state: 'cancelled' });
+    expect(await step({ command: 'query', url })).toMatchObject({ status: 404 });
+    expect([stored(), [...gcs.objects.keys()], gcs.sessions.size]).toEqual([[], [], 0]);
+  });
+
+  it('belongs to the key that began it', async () => {
+    await start();
+    const { url } = await begin();
+    for (const command of ['query', 'cancel', 'upload'])
+      expect(await step({ command, url, key: OTHER, offset: 0 })).toMatchObject({ status: 404 });
+    expect(await step({ command: 'query', url })).toMatchObject({ status: 200 });
+  });
+
+  it('is bounded: its pieces, its bytes, and the uploads of a key', async () => {
+    await start();
+    const large = { 'x-goog-upload-header-content-length': String(2 * MIB) };
+    expect(await begin({ key: OTHER, headers: large })).toMatchObject({ status: 413 });
+    const { url } = await begin({ key: OTHER });
+    const odd = await step({ command: 'upload', url, key: OTHER, offset: 0, body: bytes.subarray(0, 1000) });
+    expect(odd).toMatchObject({ status: 400 });
+    await step({ command: 'upload', url, key: OTHER, offset: 0, body: bytes.subarray(0, MIB) });
+    const more = { command: 'upload, finalize', url, key: OTHER, offset: MIB, body: 'x' };
+    expect(await step(more)).toMatchObject({ status: 413 });
+    expect(await step(more)).toMatchObject({ status: 404 });
+    const begun = [];
+    for (let count = 0; count < 17; count += 1) begun.push((await begin()).status);
+    expect(begun).toEqual([...Array.from({ length: 16 }, () => 200), 403]);
+  });
+});
+
+describe('an upload in pieces to a folder', () => {
+  it('is continued by one request at a time', async () => {
+    await inFolder();
+    const { url } = await begin();
+    const slow = interrupt(url, 0, randomBytes(UNIT));
+    await until(() => stored().some((name) => name.startsWith('.partial.')), 'the piece arrives');
+    const second = await step({ command: 'upload', url, offset: 0, body: randomBytes(UNIT) });
+    expect(second).toMatchObject({ status: 503 });
+    expect(await step({ command: 'query', url })).toMatchObject({ status: 200, state: 'active' });
+    await slow;
+  });
+
+  it('ends an hour after its last piece', async () => {
+    await inFolder();
+    const { url } = await begin();
+    await step({ command: 'upload', url, offset: 0, body: randomBytes(UNIT) });
+    const [name = ''] = stored();
+    const [owner = ''] = readdirSync(folder);
+    const past = new Date(Date.now() - 61 * 60 * 1000);
+    utimesSync(join(folder, owner, name), past, past);
+    expect(await step({ command: 'query', url })).toMatchObject({ status: 404 });
+    await gateway.close();
+    await inFolder();
+    await until(() => stored().length === 0, 'it is swept');
+  });
+
+  it('holds none of it in memory', async () => {
+    await inFolder();
+    const { url } = await begin();
+    const megabytes = 192;
+    const headers = {
+      'x-goog-api-key': KEY,
+      'x-goog-upload-command': 'upload',
+      'x-goog-upload-offset': 0,
+      'content-length': megabytes * MIB,
+    };
+    const request = httpRequest(url, { method: 'POST', headers });
+    const replied = new Promise((resolve) => request.on('response', (reply) => resolve(reply.resume().statusCode)));
+    const megabyte = Buffer.alloc(MIB, 'a');
+    const before = process.memoryUsage().arrayBuffers;
+    let peak = 0;
+    for (let sent = 0; sent < megabytes; sent += 1) {
+      if (!request.write(megabyte)) await once(request, 'drain');
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers - before);
+    }
+    request.end();
+    expect(await replied).toBe(200);
+    expect((await step({ command: 'query', url })).received).toBe(megabytes * MIB);
+    // The buffers of the sockets, and garbage.
+    expect(peak).toBeLessThan((megabytes / 3) * MIB);
+  });
+});
