@@ -211,7 +211,7 @@ async function compileChains(
     translate: createTranslator(clock),
     targets,
     defaultFormat: openaiChat,
-    limits: requestLimits(server, shared.inFlight),
+    limits: requestLimits(settings, server, shared.inFlight),
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
@@ -260,10 +260,11 @@ async function compileChains(
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
-const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
+const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
   body: limits.body,
   form: limits.form,
   json: limits.json,
+  builtInOnly: (settings.server.plugins ?? []).length === 0,
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 

@@ -367,6 +367,8 @@ export interface RequestLimits {
   readonly form: FormLimits;
   /** Limits of the body's JSON structure. */
   readonly json: JsonLimits;
+  /** The gateway has no external plugin, which might read a body after its request. */
+  readonly builtInOnly?: boolean;
   /**
    * Reserves `bytes` more for a request's body out of the bytes that all requests may hold together. Returns the error
    * to reject the body with when they are not available. The end of the exchange releases them.

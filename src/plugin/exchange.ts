@@ -277,6 +277,8 @@ export interface TryRecord {
   error: GatewayError | undefined;
   /** The request was sent again because a kept-alive connection had died unnoticed. */
   resent: boolean;
+  /** The whole request has left the process, and its reply is complete: the connection reads nothing of it any more. */
+  delivered: boolean;
   bytesIn: number;
 }
 

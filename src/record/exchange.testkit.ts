@@ -151,6 +151,7 @@ export function tryOf(startedAt: number, endedAt: number | undefined, parts: Par
     status: 200,
     error: undefined,
     resent: false,
+    delivered: false,
     bytesIn: 0,
     ...parts,
   };

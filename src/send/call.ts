@@ -154,6 +154,7 @@ function newTry(call: number, startedAt: number): TryRecord {
     status: undefined,
     error: undefined,
     resent: false,
+    delivered: false,
     bytesIn: 0,
   };
 }

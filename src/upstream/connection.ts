@@ -185,6 +185,11 @@ export class Connection {
     this.#dial?.abandon(reason);
   }
 
+  /** The socket has handed every byte to the operating system, and reads no memory of a request. */
+  get hasWrittenAll(): boolean {
+    return this.#socket?.writableLength === 0;
+  }
+
   /** Closes the socket, so that the next request in this slot opens a new connection. */
   drop(): void {
     this.#socket?.destroy();

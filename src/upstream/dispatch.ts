@@ -25,6 +25,8 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   protected readonly pool: OriginPool;
   /** Sent a second time because the connection had died unnoticed. */
   protected resent = false;
+  /** The whole request has left the process, and its reply is complete. */
+  protected delivered = false;
   #controller: Dispatcher.DispatchController | undefined;
   #connection: Connection | undefined;
   #reused = false;
@@ -130,7 +132,10 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   onResponseEnd(): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#connection) this.#connection.served += 1;
+    if (this.#connection) {
+      this.#connection.served += 1;
+      this.delivered = this.#connection.hasWrittenAll;
+    }
     this.pool.leave(this);
     this.#guarded(() => this.onComplete());
   }

@@ -119,6 +119,7 @@ function createTimings(): TryTimings {
     firstByteAt: undefined,
     firstContentAt: undefined,
     endedAt: undefined,
+    delivered: false,
     bytesIn: 0,
     resent: false,
   };

@@ -409,6 +409,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#stopListening = undefined;
     this.#timings.endedAt ??= this.#clock.now();
     this.#timings.resent = this.resent;
+    this.#timings.delivered = this.delivered;
     this.stop();
   }
 }

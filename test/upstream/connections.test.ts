@@ -255,6 +255,7 @@ describe('giving up', () => {
       firstByteAt: undefined,
       firstContentAt: undefined,
       endedAt: undefined,
+      delivered: false,
       bytesIn: 0,
       resent: false,
     };

@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -87,6 +88,26 @@ describe('a plain reply', () => {
     expect(reply.timings.bytesIn).toBe(7);
     expect(reply.timings.resent).toBe(false);
     expect(reply.timings.endedAt).toBeGreaterThanOrEqual(reply.timings.firstByteAt!);
+  });
+
+  it('says whether the connection has written the whole request', async () => {
+    await serve(({ socket }) => answer(socket, 200, '{"a":1}'));
+    const whole = await upstream.send(outbound(server.url, { stream: false }));
+    expect(whole.timings.delivered).toBe(true);
+
+    // Replies to the head and reads nothing more: most of the body waits in this process.
+    const early = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => answer(socket.pause(), 200, '{"a":1}'));
+    });
+    await new Promise<void>((resolve) => early.listen(0, '127.0.0.1', resolve));
+    const { port } = early.address() as AddressInfo;
+    const body = Buffer.alloc(64 * 1024 * 1024, ' ');
+    const reply = await upstream.send(outbound(`http://127.0.0.1:${port}`, { stream: false, body }));
+    expect(reply.status).toBe(200);
+    expect(reply.timings.delivered).toBe(false);
+    await upstream.close();
+    early.close();
   });
 
   it('that breaks off half-way still allows another attempt', async () => {

@@ -124,6 +124,7 @@ export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
     status: undefined,
     error: undefined,
     resent: false,
+    delivered: false,
     bytesIn: 0,
     ...parts,
   };

@@ -253,6 +253,7 @@ const goodTry = ({ startedAt }: Attempt): TryRecord => ({
   status: 200,
   error: undefined,
   resent: false,
+  delivered: false,
   bytesIn: 0,
 });
 
