@@ -1,4 +1,11 @@
-import { GatewayError, RequestBody, WrappedSource, type Operation, type Reply, type Source } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  RequestBody,
+  WrappedSource,
+  type Operation,
+  type Reply,
+  type Source,
+} from '../../src/plugin/index.ts';
 import { stringAt } from './json-place.ts';
 
 type FormatName = Operation['format']['name'];

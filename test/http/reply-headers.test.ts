@@ -43,27 +43,30 @@ describe('a reply', () => {
     expect(response.headers.get('x-gateway-explain-id')).toBeNull();
   });
 
-  it.each([false, true])('tells each plugin of its plan, and the moments of the upstream (stream: %s)', async (stream) => {
-    const { response } = await ask({ gateway: { it: all } }, { stream });
-    const times = timesIn(response.headers.get('server-timing'));
-    const chain = ['telemetry', 'errors', 'auth', 'body', 'config', 'metadata', 'route'];
-    const attempt = ['transform', 'send'];
-    expect([...times.keys()]).toEqual([
-      ...[...chain, ...attempt].map((name) => `plugin-${name}`),
-      'upstream-connect',
-      'upstream-first-byte',
-      'upstream-first-content',
-      'total',
-    ]);
-    const moments = ['upstream-connect', 'upstream-first-byte', 'upstream-first-content', 'total'];
-    expect(moments.map((name) => times.get(name)!)).toEqual(
-      moments.map((name) => times.get(name)!).toSorted((a, b) => a - b),
-    );
-    expect([...times.values()].every((ms) => ms >= 0)).toBe(true);
-    // No moment is counted twice, though chains run inside plugins; each value is rounded to 10 µs.
-    const plugins = [...times].filter(([name]) => name.startsWith('plugin-'));
-    expect(plugins.reduce((sum, [, ms]) => sum + ms, 0)).toBeLessThanOrEqual(times.get('total')! + 0.2);
-  });
+  it.each([false, true])(
+    'tells each plugin of its plan, and the moments of the upstream (stream: %s)',
+    async (stream) => {
+      const { response } = await ask({ gateway: { it: all } }, { stream });
+      const times = timesIn(response.headers.get('server-timing'));
+      const chain = ['telemetry', 'errors', 'auth', 'body', 'config', 'metadata', 'route'];
+      const attempt = ['transform', 'send'];
+      expect([...times.keys()]).toEqual([
+        ...[...chain, ...attempt].map((name) => `plugin-${name}`),
+        'upstream-connect',
+        'upstream-first-byte',
+        'upstream-first-content',
+        'total',
+      ]);
+      const moments = ['upstream-connect', 'upstream-first-byte', 'upstream-first-content', 'total'];
+      expect(moments.map((name) => times.get(name)!)).toEqual(
+        moments.map((name) => times.get(name)!).toSorted((a, b) => a - b),
+      );
+      expect([...times.values()].every((ms) => ms >= 0)).toBe(true);
+      // No moment is counted twice, though chains run inside plugins; each value is rounded to 10 µs.
+      const plugins = [...times].filter(([name]) => name.startsWith('plugin-'));
+      expect(plugins.reduce((sum, [, ms]) => sum + ms, 0)).toBeLessThanOrEqual(times.get('total')! + 0.2);
+    },
+  );
 
   it('tells the times of a failure, too', async () => {
     const script: Script = (_, res) => json(res, { error: { message: 'no' } }, 400);
