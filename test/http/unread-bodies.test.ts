@@ -51,7 +51,7 @@ function writeAllFirst({ path, type, key }: Door, pieces: number, length?: numbe
   const { port, host } = gateway.gateway.data;
   const size = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`;
   const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nx-gateway-api-key: ${key}\r\ncontent-type: ${type}\r\n${size}\r\n\r\n`;
-  const socket: Socket = connect({ port, host, allowHalfOpen: true }, async () => {
+  const writeAll = async (): Promise<void> => {
     const write = (bytes: string | Buffer): Promise<void> =>
       new Promise((done, fail) => socket.write(bytes, (error) => (error ? fail(error) : done())));
     try {
@@ -67,9 +67,10 @@ function writeAllFirst({ path, type, key }: Door, pieces: number, length?: numbe
         .once('end', () => resolve('the end'))
         .resume();
     } catch (error) {
-      reject(error as Error);
+      reject(error);
     }
-  });
+  };
+  const socket: Socket = connect({ port, host, allowHalfOpen: true }, () => void writeAll());
   socket.pause().on('error', reject);
   return promise.finally(() => socket.destroy());
 }
@@ -85,7 +86,7 @@ describe.each(DOORS)('%s is refused while its client still writes, and the clien
         headers,
         body,
         duplex: 'half',
-      } as RequestInit);
+      });
       expect([reply.status, await reply.json()]).toEqual([door.status, expect.any(Object)]);
     }
   });
