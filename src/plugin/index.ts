@@ -63,6 +63,7 @@ export type {
   TraceContext,
   TryRecord,
   UsedAlias,
+  KeptTurn,
   UsedPrompt,
 } from './exchange.ts';
 export type {
@@ -146,4 +147,5 @@ export {
   type FileService,
   type StoredFile,
 } from './files.ts';
+export type { Found, KeptItem, KeptResponse, ResponseService, Soon } from './responses.ts';
 export { parseBytes, parseDuration } from './units.ts';
