@@ -22,6 +22,7 @@ const needs = {
   recorder: {},
   limits: {},
   files: {},
+  responses: {},
 };
 
 describe('the built-in plugins', () => {

@@ -9,6 +9,7 @@ import metadata from './metadata/index.ts';
 import models from './models/index.ts';
 import override from './override/index.ts';
 import prompts from './prompts/index.ts';
+import responses from './responses/index.ts';
 import retry from './retry/index.ts';
 import route from './route/index.ts';
 import send from './send/index.ts';
@@ -23,6 +24,7 @@ export const builtinPlugins: readonly Plugin[] = [
   models,
   files,
   body,
+  responses,
   config,
   prompts,
   metadata,

@@ -256,6 +256,7 @@ export interface ServerFile {
    */
   plugins?: string[];
   cache?: CacheStore;
+  responses?: ResponsesSettings;
   files?: Files;
   reload?: Reload;
   egress?: Egress;
@@ -403,6 +404,17 @@ export interface SemanticStore {
    * Maximum number of texts of one scope. A look-up compares at most these: some milliseconds for 1,000 vectors of 1,536 numbers.
    */
   scope_entries?: number;
+}
+/**
+ * Responses of POST /v1/responses that later requests of the same key continue (`store`, `previous_response_id`). They are in the memory of the process, with workers in that of the primary.
+ */
+export interface ResponsesSettings {
+  /**
+   * False: none is kept, and a request that continues another is refused, unless an upstream with this API may have it.
+   */
+  store?: boolean;
+  max_bytes?: Bytes;
+  ttl?: Duration;
 }
 /**
  * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.

@@ -25,7 +25,14 @@ import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
 import type { FilesState } from '../files/files-state.ts';
-import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore } from '../state/ports.ts';
+import type {
+  HealthStore,
+  ReplyStore,
+  ReplyStores,
+  ResponseStore,
+  SnapshotHealth,
+  TokenStore,
+} from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
 import { embeddings } from '../operations/embeddings.ts';
@@ -35,6 +42,7 @@ import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { composeFiles, type ComposedFiles } from './files.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
+import { composeResponses } from './responses.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
@@ -73,6 +81,8 @@ export interface Shared {
   readonly tokens: TokenStore;
   readonly replies: ReplyStores;
   readonly health: HealthStore;
+  /** Responses that are kept for later requests. */
+  readonly responses: ResponseStore;
   readonly inFlight: InFlight;
   /** Undefined in a dry run: fakes take the place of stored files. */
   readonly files?: FilesState | undefined;
@@ -180,6 +190,7 @@ function createSnapshot(
       await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(replies);
       shared.files?.use(files.store);
+      shared.responses.apply(server.responses);
       health.use();
     },
     close() {
@@ -256,7 +267,8 @@ async function compileChains(
   );
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
-  const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service };
+  const responses = composeResponses(server, shared.responses);
+  const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 

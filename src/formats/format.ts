@@ -17,7 +17,12 @@ export class RequestFault extends Error {
     this.param = param === null ? null : String(param);
   }
 }
-type RequestFaultCode = 'invalid_request' | 'missing_required_parameter' | 'unsupported_parameter' | 'invalid_value';
+type RequestFaultCode =
+  | 'invalid_request'
+  | 'missing_required_parameter'
+  | 'unsupported_parameter'
+  | 'invalid_value'
+  | 'previous_response_not_found';
 
 /** A reply that breaks its format (garbled JSON, a missing field without which nothing can be read). */
 export class ReplyFault extends Error {
@@ -139,6 +144,10 @@ export interface ClientContext {
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
   readonly echo?: RequestEcho | undefined;
+  /** The gateway keeps the reply for later requests. */
+  readonly stored?: boolean | undefined;
+  /** Id of the kept reply that the request continues. */
+  readonly continues?: string | undefined;
 }
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */

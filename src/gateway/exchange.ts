@@ -73,6 +73,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   labels: Readonly<Record<string, string>> = {};
   prompt: UsedPrompt | undefined;
   upload: Exchange['upload'];
+  kept: Exchange['kept'];
   boundLabels: ReadonlySet<string> | undefined;
   droppedMetadata: number | undefined;
   error: GatewayError | undefined;

@@ -14,7 +14,7 @@ import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { moderations } from './moderations.ts';
 import { prompts } from './prompts.ts';
-import { responses, responsesInputTokens } from './responses.ts';
+import { responses } from './responses.ts';
 import { speech } from './speech.ts';
 import { vertexMessages } from './vertex-messages.ts';
 
@@ -22,8 +22,7 @@ import { vertexMessages } from './vertex-messages.ts';
 export const operations: readonly Operation[] = [
   chatCompletions,
   chatCountTokens,
-  responses,
-  responsesInputTokens,
+  ...responses,
   messages,
   countTokens,
   embeddings,

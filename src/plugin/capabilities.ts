@@ -18,6 +18,7 @@ import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
+import type { ResponseService } from './responses.ts';
 import type { ComparedText, EmbeddingCall, KeptText, TextFacts, TextPlace, Uncompared } from './semantic.ts';
 import type { Caller, GatewayConfig, SemanticSettings, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
@@ -348,6 +349,7 @@ export interface Capabilities {
   readonly limits: RequestLimits;
   readonly turns: Turns;
   readonly files: FileService;
+  readonly responses: ResponseService;
 }
 export type CapabilityName = keyof Capabilities;
 

@@ -133,6 +133,14 @@ export const ERRORS = {
     400,
     'A stored file cannot be sent to this target inline: it exceeds `files.inline_bytes`, or the part cannot hold its type.',
   ),
+  previous_response_not_found: invalid(
+    400,
+    'The request continues a response that is not kept for this key, or no longer: send the whole `input`.',
+  ),
+  response_not_found: invalid(
+    404,
+    'The key has no response with this id: it was not kept, belongs to another key, was deleted, or has expired.',
+  ),
   files_disabled: invalid(404, 'This gateway stores no files: server.yaml has no `files`.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
@@ -227,6 +235,10 @@ export const ERRORS = {
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
   file_store_failed: {
     ...failed(502, 'The folder or the bucket of the stored files failed; the message says how.'),
+    ofGateway: true,
+  },
+  store_unavailable: {
+    ...failed(503, 'The process that keeps responses did not answer in time; nothing was sent.'),
     ofGateway: true,
   },
   busy: failed(

@@ -60,6 +60,8 @@ export interface Exchange {
   upload?: { readonly id: string; readonly bytes: number } | undefined;
   /** Requested cost labels, by label name. Each target's own label rules apply later. */
   labels: Readonly<Record<string, string>>;
+  /** Kept responses that the request continues, and whether its own is kept; the plugin `responses` sets it. */
+  kept?: KeptTurn | undefined;
   /** Names of `labels` that come from the key's own metadata: `labels` of the body do not replace them. */
   boundLabels?: ReadonlySet<string> | undefined;
   /** Number of the caller's metadata values that the key's own replaced. */
@@ -92,6 +94,16 @@ export interface UsedAlias {
   readonly granted: boolean;
   /** The request names it with the suffix `[1m]`: it asks for the longer context window of the model. */
   readonly longContext?: boolean;
+}
+
+/** The part of a request in a conversation that the gateway keeps. */
+export interface KeptTurn {
+  /** The response is kept, and says so, unless the target's parameters forbid it. */
+  readonly keeps: boolean;
+  /** The id of the response that the request continues: `input` holds the whole conversation. */
+  readonly continues: string | undefined;
+  /** Number of output items that took the place of their references. */
+  readonly references: number;
 }
 
 /** The version of a prompt that a request uses. */

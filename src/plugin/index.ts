@@ -74,6 +74,7 @@ export type {
   TraceContext,
   TryRecord,
   UsedAlias,
+  KeptTurn,
   UsedPrompt,
 } from './exchange.ts';
 export type {
@@ -162,4 +163,5 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
+export type { Found, KeptItem, KeptResponse, ResponseService, Soon } from './responses.ts';
 export { parseBytes, parseDuration } from './units.ts';

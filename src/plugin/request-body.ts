@@ -122,6 +122,14 @@ export class RequestBody {
   }
 
   /**
+   * A body with JSON texts in place of top-level values, as if it had been received so. Throws GatewayError as `read` does.
+   */
+  rewrite(texts: Texts, limits: JsonLimits | number): RequestBody {
+    const { bytes, topLevel } = this.#shared;
+    return RequestBody.read(spliceTexts(bytes, topLevel, texts), limits).edit(this.#edits);
+  }
+
+  /**
    * A small body of a few KB at most, with only the top-level numbers, booleans, nulls and short strings. It replaces
    * the body after its bytes are released.
    */

@@ -13,6 +13,7 @@ import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
+import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   readonly watch?: Watch;
   /** Replaces the port of the settings. */
   readonly port?: number | undefined;
+  /** The responses that requests continue. Default: this process keeps them. */
+  readonly responses?: ResponseStore;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -87,6 +90,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     models,
     upstream,
     tracing,
+    responses: options.responses,
     random,
     watch: options.watch,
   };

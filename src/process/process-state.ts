@@ -9,6 +9,8 @@ import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { FilesState } from '../files/files-state.ts';
 import { MemoryReplyStores } from '../state/memory/reply-cache.ts';
+import { MemoryResponses } from '../state/memory/responses.ts';
+import type { ResponseStore } from '../state/ports.ts';
 import { MemoryHealthStore } from '../state/memory/target-health.ts';
 import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import { createAccessLog, type AccessLines, type AccessLog } from '../record/log/access-log.ts';
@@ -43,6 +45,8 @@ export interface ProcessParts {
   readonly models: ModelNames;
   readonly upstream: Upstream;
   readonly tracing: Tracing | undefined;
+  /** The responses that requests continue. Default: this process keeps them. */
+  readonly responses?: ResponseStore | undefined;
   readonly watch?: Watch | undefined;
 }
 
@@ -111,6 +115,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
         metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
         if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
       },
+      responses: parts.responses ?? new MemoryResponses(clock),
       recorder,
       labels: models,
       inFlight,
@@ -143,11 +148,12 @@ export async function compileWith(
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies } = shared;
+  const { clock, env, health, replies, responses } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
-  const explainer = files && new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files);
+  const explainer =
+    files && new SettingsExplainer({ configs, env, clock, log, health, replies, responses, registry }, files);
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
+import type { ResponseStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -76,6 +77,8 @@ export interface WorkerPoolTools {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Kept for all workers. */
+  readonly responses: ResponseStore;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

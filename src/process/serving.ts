@@ -30,13 +30,13 @@ interface ServeParts extends ProcessParts {
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, log, metrics, processState, upstream, role } = parts;
-  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock }) : undefined;
+  const { inFlight, responses } = processState.shared;
+  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock, responses }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
     upstream.settingsChanged();
   });
-  const { inFlight } = processState.shared;
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
   const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });

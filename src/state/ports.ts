@@ -1,10 +1,13 @@
 import type {
   CachedReply,
   Exchange,
+  Found,
   GatewayConfig,
   HealthDirectory,
+  KeptResponse,
   KeptText,
   Route,
+  Soon,
   Target,
   TargetHealth,
   TextPlace,
@@ -86,6 +89,24 @@ export interface ReplyStores {
   prepare(limits: ReplyStoreLimits): ReplyStore;
   /** Called when the settings that `store` was prepared for take effect. */
   use(store: ReplyStore): void;
+}
+
+export interface ResponseLimits {
+  /** 0: none is kept. */
+  readonly maxBytes: number;
+  readonly ttlMs: number;
+}
+
+/** Responses of the Responses API by key and id, and their output items by theirs, within bounds of bytes and time. */
+export interface ResponseStore {
+  /** Called when the settings with these limits take effect. */
+  apply(limits: ResponseLimits): void;
+  find(owner: string, id: string): Soon<Found<KeptResponse>>;
+  /** The texts of output items. */
+  findItems(owner: string, ids: readonly string[]): Soon<ReadonlyMap<string, Found<string>>>;
+  keep(owner: string, kept: KeptResponse): Soon<void>;
+  /** False: the key had none. */
+  remove(owner: string, id: string): Soon<boolean>;
 }
 
 /** Identifies a target of a stored config. */

@@ -4,6 +4,7 @@ import {
   GatewayError,
   type Attempt,
   type Exchange,
+  type KeptTurn,
   type Operation,
   type Outbound,
   type RequestBody,
@@ -100,10 +101,16 @@ export function clientContext(
   const fromRequest = { id: exchange.id.replaceAll('-', ''), strict: exchange.strict ?? target.strict ?? true };
   return {
     ...operation.format.readClient(body, fromRequest),
+    ...(exchange.kept && keptContext(exchange.kept, body)),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
   };
 }
+
+const keptContext = ({ keeps, continues }: KeptTurn, body: RequestBody): Partial<ClientContext> => ({
+  stored: keeps && body.value('store') !== false,
+  continues,
+});
 
 /**
  * Enforces a config that restricts `/v1/messages` to the Claude family, whose native API it is. The family is every

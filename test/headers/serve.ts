@@ -12,6 +12,7 @@ import { definePlugin, GatewayError, systemClock } from '../../src/plugin/index.
 import { createLogger } from '../../src/record/log/logger.ts';
 import type { LoadResult } from '../../src/settings/read/load.ts';
 import { MemoryReplyStores } from '../../src/state/memory/reply-cache.ts';
+import { MemoryResponses } from '../../src/state/memory/responses.ts';
 import { MemoryHealthStore } from '../../src/state/memory/target-health.ts';
 import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
 import type { OutboundRequest, SmallReply, SmallRequest, Upstream } from '../../src/upstream/types.ts';
@@ -61,6 +62,7 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     upstream,
     tokens: new MemoryTokenStore(clock),
     replies: new MemoryReplyStores({ clock }),
+    responses: new MemoryResponses(clock),
     health: new MemoryHealthStore({ clock }),
     inFlight,
     tokenFetched() {},

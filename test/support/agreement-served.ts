@@ -1,5 +1,5 @@
 import { REFUSED_SIGNATURE } from '../../src/formats/refused-signature.ts';
-import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
+import type { Attempt, Exchange, Found, GatewayError, KeptResponse } from '../../src/plugin/index.ts';
 import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { FrozenHealth } from '../../src/dry-run/explain/frozen.ts';
@@ -19,6 +19,12 @@ export interface SentAttempt {
   readonly view: unknown;
 }
 
+/** As `FrozenResponses`, to be filled. */
+export interface FoundResponses {
+  readonly responses: Map<string, Found<KeptResponse>>;
+  readonly items: Map<string, Found<string>>;
+}
+
 /** What is noted of a request while it is served. */
 export interface Notes {
   readonly sent: Map<Attempt, SentAttempt>;
@@ -28,6 +34,8 @@ export interface Notes {
   readonly reached: Map<Attempt | undefined, Set<string>>;
   body: Buffer | undefined;
   health: FrozenHealth;
+  /** The kept responses that it looked up. */
+  found: FoundResponses | undefined;
 }
 
 /** A request that has ended: plain values, which hold nothing of what served it. */

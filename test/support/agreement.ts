@@ -4,6 +4,9 @@ import {
   toMiddleware,
   type Attempt,
   type Exchange,
+  type Found,
+  type KeptResponse,
+  type ResponseService,
   type GatewayContext,
   type HealthDirectory,
   type Middleware,
@@ -15,7 +18,7 @@ import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { GatewayOptions } from '../../src/process/gateway.ts';
 import type { Watch } from '../../src/compose/chain-builder.ts';
-import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
+import { saidOf, seenAs, sentOf, type FoundResponses, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
 import { expectReported, isNews } from './agreement-told.ts';
 import { freezeHealth } from '../../src/dry-run/explain/frozen.ts';
@@ -64,17 +67,19 @@ export class Agreement {
     grant: (granted) => {
       const version = this.#version();
       version.health = granted.health ?? version.health;
-      const { media } = granted;
-      if (!media) return granted;
+      const { media, responses } = granted;
       return {
         ...granted,
-        media: {
-          inline: (exchange, attempt, resolved) => {
-            const fetching = media.inline(exchange, attempt, resolved);
-            if (fetching) this.#notes.get(exchange)?.fetching.add(attempt);
-            return fetching;
+        ...(responses && { responses: this.#notedResponses(responses) }),
+        ...(media && {
+          media: {
+            inline: (exchange, attempt, resolved) => {
+              const fetching = media.inline(exchange, attempt, resolved);
+              if (fetching) this.#notes.get(exchange)?.fetching.add(attempt);
+              return fetching;
+            },
           },
-        },
+        }),
       };
     },
   };
@@ -126,6 +131,29 @@ export class Agreement {
     }
   }
 
+  #notedResponses(service: ResponseService): ResponseService {
+    const foundBy = (exchange: Exchange): FoundResponses =>
+      (this.#notes.get(exchange)!.found ??= { responses: new Map(), items: new Map() });
+    const noteFound = async (exchange: Exchange, id: string): Promise<Found<KeptResponse>> => {
+      const found = await service.find(exchange, id);
+      foundBy(exchange).responses.set(id, found);
+      return found;
+    };
+    return {
+      ...service,
+      find: noteFound,
+      async findItems(exchange, ids) {
+        const items = await service.findItems(exchange, ids);
+        for (const [id, item] of items) foundBy(exchange).items.set(id, item);
+        return items;
+      },
+      async remove(exchange, id) {
+        await noteFound(exchange, id);
+        return service.remove(exchange, id);
+      },
+    };
+  }
+
   /** Of the settings that are being compiled. */
   #version(): Version {
     const last = this.#versions.at(-1);
@@ -158,6 +186,7 @@ export class Agreement {
       reached: new Map(),
       body: undefined,
       health: new Map(),
+      found: undefined,
     };
     this.#notes.set(exchange, notes);
     exchange.draws ??= [];
@@ -166,7 +195,9 @@ export class Agreement {
     exchange.onEnd(() => {
       version.open -= 1;
       // A large body that its schema refuses never reaches `config`.
-      const body = notes.body ?? exchange.request.body?.original ?? Buffer.concat(pieces);
+      // A request that continues a response is explained from what the client sent and from what was kept then.
+      const whole = notes.found ? Buffer.concat(pieces) : (notes.body ?? exchange.request.body?.original);
+      const body = whole ?? Buffer.concat(pieces);
       const question = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
       const reached = [undefined, ...exchange.attempts].map((attempt) => [...(notes.reached.get(attempt) ?? [])]);
       version.served.push({ question, reached, settingsHash: exchange.settingsHash, said: saidOf(exchange, notes) });
@@ -174,7 +205,7 @@ export class Agreement {
     return notes;
   }
 
-  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health }: Notes): ExplainQuestion {
+  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health, found }: Notes): ExplainQuestion {
     const { clock = systemClock } = this.#setup;
     const { request, id, draws, startedAt, attempts } = exchange;
     return {
@@ -187,6 +218,7 @@ export class Agreement {
       draws,
       at: { now: startedAt, wall: clock.wall() - clock.now() + startedAt },
       health,
+      found,
       failures: attempts.map(({ error }) => error),
     };
   }

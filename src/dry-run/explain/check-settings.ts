@@ -4,6 +4,7 @@ import { PluginRegistry } from '../../chain/registry.ts';
 import { systemClock } from '../../plugin/index.ts';
 import type { LoadResult } from '../../settings/read/load.ts';
 import { MemoryReplyStores } from '../../state/memory/reply-cache.ts';
+import { MemoryResponses } from '../../state/memory/responses.ts';
 import { MemoryHealthStore } from '../../state/memory/target-health.ts';
 import { createLogger } from '../../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
@@ -29,6 +30,7 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     tokens: NO_TOKENS,
     replies: new MemoryReplyStores({ clock }),
     health: new MemoryHealthStore({ clock }),
+    responses: new MemoryResponses(clock),
     inFlight: new InFlight(),
     tokenFetched() {},
     recorder: NO_RECORDER,

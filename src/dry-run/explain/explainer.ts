@@ -11,8 +11,9 @@ import { loadSettings, type LoadResult, type Settings } from '../../settings/rea
 import type { Environment } from '../../settings/read/references.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../../state/memory/reply-cache.ts';
+import { MemoryResponses } from '../../state/memory/responses.ts';
 import { MemoryHealthStore } from '../../state/memory/target-health.ts';
-import type { HealthStore, ReplyStores } from '../../state/ports.ts';
+import type { HealthStore, ReplyStores, ResponseStore } from '../../state/ports.ts';
 import { HttpExchange } from '../../gateway/exchange.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { answerByStatus } from '../../gateway/koa-reply.ts';
@@ -33,6 +34,7 @@ import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
+import type { FrozenResponses } from './kept-responses.ts';
 import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
 
 export interface ExplainerSetup {
@@ -49,6 +51,8 @@ export interface ExplainerSetup {
   readonly health?: Pick<HealthStore, 'peek'>;
   /** The gateway's reply cache. Default: empty. */
   readonly replies?: ReplyStores;
+  /** The responses that the gateway keeps. Default: none. */
+  readonly responses?: ResponseStore;
   /** The plugins in use with these settings. Default: loaded from the modules now. */
   readonly registry?: PluginRegistry;
 }
@@ -68,6 +72,7 @@ interface Asking {
   draws: readonly number[];
   supposed: Supposed | undefined;
   health: FrozenHealth | undefined;
+  found: FrozenResponses | undefined;
 }
 
 /** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
@@ -127,6 +132,7 @@ export class Explainer {
     clock.stand(moment);
     asking.draws = question.draws ?? [];
     asking.health = question.health;
+    asking.found = question.found;
     const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
     const ctx = inboundContext(supposed ? withKey(question, supposed.key, snapshot) : question);
     const { operation, params, format, refusal } = routed(ctx);
@@ -141,6 +147,8 @@ export class Explainer {
     const run = new ExplainedRun(exchange, question, (target) => this.#healthOf(asking, exchange, target));
     this.#runs.set(exchange, run);
     exchange.error = refusal;
+    if (question.continues !== undefined)
+      exchange.kept = { keeps: false, continues: question.continues, references: 0 };
     await this.#run(compiled, ctx, run);
     const status = exchange.error?.clientStatus ?? exchange.reply?.status ?? 0;
     const dryRun = dryRunOf({
@@ -205,7 +213,7 @@ export class Explainer {
     const { configs, env, files, log, clock: real } = this.#setup;
     const clock = new FrozenClock(real);
     clock.stand({ now: real.now(), wall });
-    const asking: Asking = { draws: [], supposed: undefined, health: undefined };
+    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
@@ -227,6 +235,7 @@ export class Explainer {
       tokens: NO_TOKENS,
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
+      responses: this.#setup.responses ?? new MemoryResponses(clock),
       inFlight: this.#inFlight,
       tokenFetched() {},
       recorder: NO_RECORDER,
@@ -247,6 +256,8 @@ export class Explainer {
           runOf: (exchange) => this.#runOf(exchange),
           supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
           health: this.#healthIn(asking),
+          found: () => asking.found,
+          knowsResponses: this.#setup.responses !== undefined,
         }),
       },
     });

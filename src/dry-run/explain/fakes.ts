@@ -19,6 +19,7 @@ import { supposingKeys } from '../run/fakes.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
 import { readOnlyHealth, type ReadHealth } from './frozen.ts';
+import { readOnlyResponses, type FrozenResponses } from './kept-responses.ts';
 import { cacheKey, describeKey, type CacheQuestion } from '../../../plugins/cache/key.ts';
 import { readCacheOptions } from '../../../plugins/cache/client-options.ts';
 
@@ -29,6 +30,9 @@ interface FakesSetup {
   /** Callers of all running questions, by key: the key is looked up before the request is otherwise known. */
   readonly supposedCaller: (key: string) => Caller | undefined;
   readonly health: ReadHealth;
+  /** The kept responses that the running question found; undefined: those of now. */
+  readonly found: () => FrozenResponses | undefined;
+  readonly knowsResponses: boolean;
 }
 
 /**
@@ -42,6 +46,9 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
     ...(granted.send && { send: sendNothing(setup) }),
     ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
+    ...(granted.responses && {
+      responses: readOnlyResponses(granted.responses, { ...setup, before: setup.found, known: setup.knowsResponses }),
+    }),
     ...(granted.semantic && { semantic: compareStored(granted.semantic, setup) }),
   });
 }

@@ -132,6 +132,7 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
     remoteAddress: exchange.request.remoteAddress,
     id: exchange.id,
     draws: exchange.draws,
+    continues: exchange.kept?.continues,
     at: { now: clock.now(), wall: clock.wall() },
     health: freezeHealth(config, (own, target) => health.peek(own, target, exchange)),
   };

@@ -3,6 +3,7 @@ import { readMoment } from '../../plugin/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { FrozenHealth } from './frozen.ts';
+import type { FrozenResponses } from './kept-responses.ts';
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 
@@ -29,6 +30,10 @@ export interface ExplainQuestion {
   readonly failures?: readonly (GatewayError | undefined)[] | undefined;
   /** Health of the targets at that time. Default: current health. */
   readonly health?: FrozenHealth | undefined;
+  /** The kept responses that the request found at that time. Default: what is kept now. */
+  readonly found?: FrozenResponses | undefined;
+  /** Id of the kept response that the request continued: `body` has the whole input already. */
+  readonly continues?: string | undefined;
 }
 
 /** A question as the admin listener receives it: plain values that any process can answer. */

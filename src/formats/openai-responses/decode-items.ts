@@ -65,13 +65,19 @@ export class ItemDecoder {
       case 'compaction':
         return this.#compaction(item, path);
       case 'item_reference':
-        throw notStored(item, path);
+        return this.#reference(item, path);
       case 'configuration_update':
       case 'compaction_trigger':
         throw invalid(BodyPlace.field(path, 'type'), `\`${type}\` is not supported for this model`);
       default:
         return this.#opaque(item, path);
     }
+  }
+
+  /** The plugin `responses` has put items in place of the references that it knows. An answer is complete without its reasoning. */
+  #reference(item: JsonObject, path: BodyPlace): void {
+    if (stringOf(item.id)?.startsWith('rs_') !== true) throw notStored(item, path);
+    this.losses.dropped(path, 'the gateway does not keep this reasoning');
   }
 
   #message(item: JsonObject, path: BodyPlace): void {

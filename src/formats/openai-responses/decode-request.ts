@@ -113,7 +113,13 @@ function unplaced(body: JsonObject): JsonObject | undefined {
 
 /** Features that need what the gateway does not keep, for a target without them. Throws RequestFault. */
 export function refuseStateful({ extras = {} }: Pick<Conversation, 'extras'>): void {
-  for (const field of ['background', 'conversation', 'prompt', 'previous_response_id']) {
+  if (typeof extras.previous_response_id === 'string')
+    throw new RequestFault(
+      'previous_response_not_found',
+      `Previous response with id '${extras.previous_response_id.slice(0, 100)}' not found. Send the whole \`input\`.`,
+      'previous_response_id',
+    );
+  for (const field of ['background', 'conversation', 'prompt']) {
     if (extras[field] === undefined) continue;
     throw new RequestFault(
       'unsupported_parameter',

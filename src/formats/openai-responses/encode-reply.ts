@@ -221,9 +221,10 @@ class ResponseWriter {
   }
 
   #response(status: Status, output: readonly JsonObject[], incomplete?: string): JsonObject {
-    const { id, created, model, echo } = this.#client;
+    const { id, created, model, echo, stored, continues } = this.#client;
     const usage = status === 'in_progress' ? undefined : encodeUsage(this.#usage ?? { input: 0, output: 0, total: 0 });
-    const echoed = echo?.fields ?? {};
+    const fields = echo?.fields ?? {};
+    const echoed = continues === undefined ? fields : { ...fields, previous_response_id: continues };
     return responseObject({
       id,
       created,
@@ -233,6 +234,7 @@ class ResponseWriter {
       echoed,
       incomplete,
       usage,
+      stored,
     });
   }
 }

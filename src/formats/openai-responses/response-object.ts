@@ -16,6 +16,7 @@ export interface ResponseParts {
   readonly usage?: JsonObject | undefined;
   readonly incomplete?: string | undefined;
   readonly error?: JsonObject | undefined;
+  readonly stored?: boolean | undefined;
 }
 
 /**
@@ -36,6 +37,7 @@ export function responseObject(parts: ResponseParts): JsonObject {
     model: parts.model,
     output: parts.output,
     usage: usage ?? null,
+    store: parts.stored ?? false,
   };
   for (const [name, value] of DEFAULTS) response[name] = echoed[name] ?? value;
   response.reasoning = reasoningOf(echoed.reasoning);
@@ -54,7 +56,6 @@ const DEFAULTS: readonly (readonly [string, unknown])[] = [
   ['prompt_cache_key', null],
   ['safety_identifier', null],
   ['service_tier', 'default'],
-  ['store', false],
   ['temperature', 1],
   ['tool_choice', 'auto'],
   ['top_logprobs', 0],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { answer, Channel, NoAnswer, type WorkerAnswers, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, Channel, NoAnswer, type WorkerAnswers, type ToPrimary, type Ask } from './ipc.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
 const ANSWERS: WorkerAnswers = {
@@ -21,7 +21,7 @@ const ANSWERS: WorkerAnswers = {
 
 function open() {
   const clock = createFakeClock();
-  const sent: ToWorker[] = [];
+  const sent: Ask[] = [];
   const channel = new Channel((message) => void sent.push(message), clock);
   const hear = (message: ToPrimary): void => {
     if (message.type === 'answer' || message.type === 'failed') channel.receive(message);

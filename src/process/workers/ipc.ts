@@ -1,5 +1,5 @@
 import type { LabelUse } from '../../catalog/model-labels.ts';
-import type { Clock } from '../../plugin/index.ts';
+import type { Clock, Found, KeptResponse } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
@@ -61,11 +61,26 @@ interface Asking<Q extends WorkerQuestion> {
   readonly args: WorkerQuestions[Q]['args'];
 }
 
-export type ToWorker = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
+/** The questions of a worker about the responses that the primary keeps. */
+export type ResponseQuestion = { readonly owner: string } & (
+  | { readonly act: 'find' | 'remove'; readonly id: string }
+  | { readonly act: 'findItems'; readonly ids: readonly string[] }
+  | { readonly act: 'keep'; readonly kept: KeptResponse }
+);
+export type ResponseAnswer = Found<KeptResponse> | ReadonlyMap<string, Found<string>> | boolean | void;
+
+export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
+
+export type ToWorker =
+  | Ask
+  | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
+  | { readonly type: 'responses'; readonly id: number; readonly failed: string; readonly answer?: undefined };
 
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** Answered with a message of the same type and id. */
+  | { readonly type: 'responses'; readonly id: number; readonly question: ResponseQuestion }
   /** Unsolicited: a model name that could become a label, or the use of one that is. */
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
@@ -100,14 +115,14 @@ interface Waiting {
 
 /** The primary's side of the channel to one worker. Every question is answered, fails or times out. */
 export class Channel {
-  readonly #send: (message: ToWorker) => void;
+  readonly #send: (message: Ask) => void;
   readonly #clock: Clock;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
   #gone = false;
 
   /** @param send may throw: the worker of a closed channel is gone */
-  constructor(send: (message: ToWorker) => void, clock: Clock) {
+  constructor(send: (message: Ask) => void, clock: Clock) {
     this.#send = send;
     this.#clock = clock;
   }
@@ -133,7 +148,7 @@ export class Channel {
         reject: (error) => (settle(), reject(error)),
       });
       try {
-        this.#send({ type: 'ask', id, question, args } as ToWorker);
+        this.#send({ type: 'ask', id, question, args } as Ask);
       } catch {
         this.#waiting.get(id)?.reject(new NoAnswer(`the question "${question}" cannot be sent to the worker`));
       }
@@ -141,7 +156,7 @@ export class Channel {
   }
 
   /** Settles the question of an answer. An answer after the time limit is dropped. */
-  receive(message: Extract<ToPrimary, { readonly id: number }>): void {
+  receive(message: Extract<ToPrimary, { readonly type: 'answer' | 'failed' }>): void {
     const waiting = this.#waiting.get(message.id);
     if (message.type === 'answer') waiting?.resolve(message.answer);
     else waiting?.reject(new Error(message.message));
@@ -159,11 +174,7 @@ export type WorkerAnswers = {
 };
 
 /** The worker's side: one answer per question, sent as soon as it is ready. */
-export async function answer(
-  message: ToWorker,
-  answers: WorkerAnswers,
-  send: (message: ToPrimary) => void,
-): Promise<void> {
+export async function answer(message: Ask, answers: WorkerAnswers, send: (message: ToPrimary) => void): Promise<void> {
   const { id, question, args } = message;
   try {
     // Question and arguments are a pair of the union; TypeScript does not keep that through the lookup.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../plugin/index.ts';
-import { Channel, type ToWorker } from './ipc.ts';
+import { Channel, type Ask } from './ipc.ts';
 import { takeLastConnections } from './last-connections.ts';
 import type { Member } from './pool-member.ts';
 
@@ -11,7 +11,7 @@ function start({ blocked = false, handedOutAfterMs = 0 } = {}) {
   let closedAt = Infinity;
   const memberOf = (id: number): Member => {
     const isBlocked = blocked && id === 2;
-    const channel = new Channel((message: ToWorker) => {
+    const channel = new Channel((message: Ask) => {
       if (message.question !== 'drainStep') return;
       events.push(`${id} ${message.args}`);
       if (!isBlocked) setImmediate(() => channel.receive({ type: 'answer', id: message.id, answer: undefined }));

@@ -8,6 +8,7 @@ import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
+import { answerAboutResponses } from './shared-responses.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import {
   Channel,
@@ -210,6 +211,7 @@ export class WorkerProcessPool implements WorkerPool {
     member.silence.reset();
     member.connections.isSuspended = false;
     if (message.type === 'answer' || message.type === 'failed') return member.channel.receive(message);
+    if (message.type === 'responses') return void this.#answer(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
@@ -217,6 +219,12 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'metrics') this.#metrics.receive(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
+  }
+
+  async #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
+    const answered = await answerAboutResponses(message, this.#tools.responses);
+    // A worker that has exited needs no answer.
+    if (worker.isConnected()) worker.send(answered, () => {});
   }
 
   /** A blocked worker gets no connections. If it stays blocked it is killed, and replaced as any other. */

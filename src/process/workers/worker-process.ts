@@ -10,6 +10,7 @@ import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
+import { SharedResponses } from './shared-responses.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
@@ -34,11 +35,13 @@ const models = new WorkerLabels(
   (use) => send({ type: 'label', use }),
 );
 
+const responses = new SharedResponses(send, systemClock);
+
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = { configs, env: process.env, files: sentFiles(() => files), port, models };
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
@@ -133,4 +136,7 @@ refuseStaleConnections(process);
 // A terminal sends signals to the whole process group. The primary decides what they mean.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
-process.on('message', (message: ToWorker) => void answer(message, answers, send));
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'responses') responses.receive(message);
+  else void answer(message, answers, send);
+});

@@ -39,6 +39,7 @@ describe('compileServerSettings', () => {
         'listen',
         'plugins',
         'reload',
+        'responses',
         'status',
         'telemetry',
         'timeouts',
@@ -66,7 +67,7 @@ describe('compileServerSettings', () => {
   });
 
   test('has no default that is missing in the schema', () => {
-    const unreported = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
+    const unreported = ['limits', 'timeouts', 'chains', 'cache', 'responses', 'reload', 'drain'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),

@@ -90,6 +90,8 @@ export interface ServerSettings {
     /** Bounds of the texts and vectors of semantic caches. */
     readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
   };
+  /** Memory of kept responses; 0 bytes: none are kept. */
+  readonly responses: { readonly maxBytes: number; readonly ttlMs: number };
   /** Undefined: the gateway stores no files. */
   readonly files: FilesSettings | undefined;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
@@ -145,6 +147,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     chains: compileChains(chains, file.files !== undefined),
     plugins: file.plugins ?? [],
     cache: compileCacheStore(cache),
+    responses: compileResponses(file.responses ?? {}),
     files: file.files && compileFiles(file.files),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
@@ -166,6 +169,15 @@ const compileCacheStore = ({
   },
 });
 
+const compileResponses = ({
+  store = true,
+  max_bytes,
+  ttl,
+}: NonNullable<ServerFile['responses']>): ServerSettings['responses'] => ({
+  maxBytes: store ? parseBytes(max_bytes ?? '64MiB') : 0,
+  ttlMs: parseDuration(ttl ?? '1h'),
+});
+
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
   return {
     enabled: admin.enabled ?? true,
@@ -182,7 +194,7 @@ function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['
 function compileChains(chains: NonNullable<ServerFile['chains']>, files: boolean): ServerSettings['chains'] {
   const ofFiles = files ? ['files'] : [];
   return {
-    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', ...ofFiles, 'body', 'config'],
+    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', ...ofFiles, 'body', 'responses', 'config'],
     request: chains.request ?? ['metadata', 'route'],
     attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
   };

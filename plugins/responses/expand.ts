@@ -1,0 +1,106 @@
+import {
+  GatewayError,
+  type Exchange,
+  type Found,
+  type KeptResponse,
+  type RequestBody,
+  type ResponseService,
+} from '../../src/plugin/index.ts';
+
+/** A whole `input` as JSON text, for a request that names parts of it. */
+export interface WholeInput {
+  readonly text: string;
+  /** Id of the response that the request continues. */
+  readonly continues: string | undefined;
+  /** Number of references that items took the place of. */
+  readonly references: number;
+}
+
+export type Item = Readonly<Record<string, unknown>>;
+
+const REFERENCE = 'item_reference';
+
+/** Whether a body may name what is kept. A search of the bytes, which most bodies pass. */
+export const namesKept = (body: RequestBody): boolean =>
+  typeof body.value('previous_response_id') === 'string' || body.original.includes(REFERENCE);
+
+/**
+ * The conversation of a request: the input and the output of the response that it continues, then its own input with items in place
+ * of references. Undefined when nothing is kept of what it names: an upstream of the same API may have it. `instructions` are not
+ * inherited (docs/protocols/openai-responses.md#kept-responses). Throws GatewayError for what another key has.
+ */
+export async function wholeInput(
+  exchange: Exchange,
+  body: RequestBody,
+  service: ResponseService,
+): Promise<WholeInput | undefined> {
+  const named = body.string('previous_response_id');
+  const before =
+    named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
+  const own = await resolved(exchange, body, service);
+  if (!before && own.references === 0) return undefined;
+  const texts = before ? [listed(before.input), ...before.output.map(({ text }) => text), own.text] : [own.text];
+  return {
+    text: `[${texts.filter((text) => text !== '').join(',')}]`,
+    continues: before && named,
+    references: own.references,
+  };
+}
+
+/** The items of a request's own input as JSON text without the brackets. */
+async function resolved(
+  exchange: Exchange,
+  body: RequestBody,
+  service: ResponseService,
+): Promise<{ readonly text: string; readonly references: number }> {
+  const text = inputText(body);
+  if (!text.includes(REFERENCE)) return { text: listed(text), references: 0 };
+  const items = JSON.parse(text) as readonly unknown[];
+  const ids = items.flatMap((item) => referenceOf(item) ?? []);
+  if (ids.length === 0) return { text: listed(text), references: 0 };
+  const found = await service.findItems(exchange, [...new Set(ids)]);
+  let references = 0;
+  const texts = items.map((item, at) => {
+    const id = referenceOf(item);
+    const kept = id === undefined ? undefined : owned(found.get(id), () => unknownItem(id, at));
+    if (kept === undefined) return JSON.stringify(item);
+    references += 1;
+    return kept;
+  });
+  return { text: texts.join(','), references };
+}
+
+/** `input` as the JSON text of a list: a text stands for a message of the user. */
+export function inputText(body: RequestBody): string {
+  if (!body.has('input')) return '[]';
+  const text = body.bytesOf('input').toString('utf8');
+  if (text.startsWith('[')) return text;
+  return text.startsWith('"')
+    ? `[{"type":"message","role":"user","content":[{"type":"input_text","text":${text}}]}]`
+    : '[]';
+}
+
+const listed = (list: string): string => list.slice(1, -1).trim();
+
+function referenceOf(item: unknown): string | undefined {
+  return isItem(item) && item['type'] === REFERENCE && typeof item['id'] === 'string' ? item['id'] : undefined;
+}
+
+export const isItem = (value: unknown): value is Item =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function owned<T extends KeptResponse | string>(found: Found<T>, refusal: () => GatewayError): T | undefined {
+  if (found === 'foreign') throw refusal();
+  return found;
+}
+
+/** In OpenAI's words, without a sign whether another key has it. */
+const unknownBefore = (id: string): GatewayError =>
+  new GatewayError(
+    'previous_response_not_found',
+    `Previous response with id '${id.slice(0, 100)}' not found. Send the whole \`input\`.`,
+    { param: 'previous_response_id' },
+  );
+
+const unknownItem = (id: string, at: number): GatewayError =>
+  new GatewayError('invalid_value', `Item with id '${id.slice(0, 100)}' not found.`, { param: `input[${at}].id` });

@@ -1,0 +1,122 @@
+import {
+  definePlugin,
+  GatewayError,
+  type Exchange,
+  type KeptTurn,
+  type Operation,
+  type RequestBody,
+  type RequestLimits,
+  type ResponseService,
+  type Turns,
+} from '../../src/plugin/index.ts';
+import { ANSWERS } from './answers.ts';
+import { inputText, namesKept, wholeInput, type WholeInput } from './expand.ts';
+import { keepReply } from './keep.ts';
+
+/** Keeps responses of the Responses API, continues them, and answers for them. */
+export default definePlugin({
+  name: 'responses',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['responses', 'limits', 'turns'],
+  requires: ['caller', 'body'],
+  explain({ exchange: { operation, caller, kept, reply, error } }) {
+    if (operation && ANSWERS.has(operation.id) && reply && !error)
+      return { does: `answers from the responses of key ${caller?.keyId}; nothing is sent to a model` };
+    const does = kept ? describe(kept, caller?.keyId) : '';
+    return does === '' ? undefined : { does };
+  },
+  create({ host }) {
+    return function responses(ctx, next) {
+      const { exchange } = ctx;
+      const id = exchange.operation?.id ?? '';
+      if (!id.startsWith('responses') && id !== 'conversations') return next();
+      const answer = ANSWERS.get(id);
+      if (answer) return answer(host.responses, ctx).then((reply) => void (exchange.reply = reply));
+      return ask(host, exchange, next);
+    };
+  },
+});
+
+function describe({ keeps, continues, references }: KeptTurn, key = ''): string {
+  return [
+    ...(continues === undefined ? [] : [`continues ${continues}`]),
+    ...(references > 0 ? [`puts kept items in place of ${references} references`] : []),
+    ...(keeps ? [`keeps the response for key ${key}`] : []),
+  ].join('; ');
+}
+
+interface Tools {
+  readonly responses: ResponseService;
+  readonly limits: RequestLimits;
+  readonly turns: Turns;
+}
+
+async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { request, operation } = exchange;
+  const { responses: service } = tools;
+  if (!operation || !request.body) return next();
+  const turn = await continued(tools, { exchange, operation, body: request.body });
+  const { body } = request;
+  const keeps = operation.id === 'responses' && mayKeep(body, service);
+  if (keeps || turn) exchange.kept = { continues: turn?.continues, references: turn?.references ?? 0, keeps };
+  await next();
+  // The parameters of the target may forbid it.
+  if (keeps && exchange.reply && exchange.attempts.at(-1)?.body.value('store') !== false)
+    await keepReply(exchange.reply, exchange, service, () => inputText(body));
+}
+
+interface Asked {
+  readonly exchange: Exchange;
+  readonly operation: Operation;
+  readonly body: RequestBody;
+}
+
+/** Puts the whole conversation into a request that continues one. */
+async function continued(
+  { responses: service, limits, turns }: Tools,
+  { exchange, operation, body }: Asked,
+): Promise<Omit<KeptTurn, 'keeps'> | undefined> {
+  const { request, kept } = exchange;
+  // A request that is explained after it was served: its body has the whole input.
+  if (kept) {
+    request.body = body.edit(WITHOUT_ID);
+    return kept;
+  }
+  const whole = namesKept(body) ? await wholeInput(exchange, body, service) : undefined;
+  if (!whole) return undefined;
+  const refusal = limits.reserve(exchange, whole.text.length);
+  if (refusal) throw refusal;
+  const write = (): RequestBody => rewritten(operation, body, whole, limits);
+  const written = turns.isHeavy(whole.text.length) ? await turns.run(exchange, write) : write();
+  // The original bytes keep the id, which rules of the key may forbid.
+  request.body = whole.continues === undefined ? written : written.edit(WITHOUT_ID);
+  return whole;
+}
+
+const WITHOUT_ID = [{ path: ['previous_response_id'], value: undefined, source: 'gateway' }] as const;
+
+/** The reply says at its start whether it is kept, so a larger input is not. */
+const mayKeep = (body: RequestBody, { maxBytes }: ResponseService): boolean =>
+  maxBytes > 0 &&
+  body.value('store') !== false &&
+  body.value('background') !== true &&
+  2 * body.original.length < maxBytes;
+
+function rewritten(
+  operation: Operation,
+  body: RequestBody,
+  { text }: Pick<WholeInput, 'text'>,
+  limits: RequestLimits,
+): RequestBody {
+  const whole = body.rewrite(new Map([['input', text]]), limits.json);
+  if (whole.original.length > limits.body)
+    throw new GatewayError(
+      'request_too_large',
+      `With the conversation that it continues, the body exceeds ${limits.body} bytes (limits.body).`,
+    );
+  const fault = operation.validate(whole.abridged());
+  if (fault) throw new GatewayError('invalid_request', fault.message, { param: fault.param });
+  whole.checked = true;
+  return whole;
+}

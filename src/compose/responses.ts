@@ -1,0 +1,47 @@
+import { GatewayError, type Exchange, type ResponseService } from '../plugin/index.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { ResponseStore } from '../state/ports.ts';
+
+/** Part of the store that one response with its input may fill: one of 10 MB would be most of what a key can keep. */
+const LARGEST_PART = 1 / 8;
+
+/** The kept responses for requests: each key's own. The key decides here and not in a plugin, so that none can ask for another's. */
+export function composeResponses(
+  { responses }: Pick<ServerSettings, 'responses'>,
+  store: ResponseStore,
+): ResponseService {
+  const { maxBytes } = responses;
+  if (maxBytes === 0) return NONE;
+  return {
+    maxBytes: Math.floor(maxBytes * LARGEST_PART),
+    find: (exchange, id) => orUnavailable(() => store.find(ownerOf(exchange), id)),
+    findItems: (exchange, ids) => orUnavailable(() => store.findItems(ownerOf(exchange), ids)),
+    remove: (exchange, id) => orUnavailable(() => store.remove(ownerOf(exchange), id)),
+    keep(exchange, kept) {
+      const keeping = store.keep(ownerOf(exchange), kept);
+      // The reply is whole without it: a later request that continues it is refused.
+      return keeping instanceof Promise ? keeping.catch(() => {}) : undefined;
+    },
+  };
+}
+
+const NONE: ResponseService = {
+  maxBytes: 0,
+  find: () => undefined,
+  findItems: () => new Map(),
+  keep() {},
+  remove: () => false,
+};
+
+function ownerOf({ caller }: Exchange): string {
+  if (!caller) throw new GatewayError('internal_error', 'Kept responses were asked for before the caller was known.');
+  return caller.keyId;
+}
+
+function orUnavailable<T>(ask: () => T | Promise<T>): T | Promise<T> {
+  const answer = ask();
+  if (!(answer instanceof Promise)) return answer;
+  return answer.catch((cause: unknown) => {
+    throw new GatewayError('store_unavailable', 'The kept responses cannot be read at the moment.', { cause });
+  });
+}

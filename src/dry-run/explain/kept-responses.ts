@@ -1,0 +1,48 @@
+import type { Exchange, Found, KeptResponse, ResponseService, Soon } from '../../plugin/index.ts';
+import type { ExplainedRun } from './observation.ts';
+
+/** What was kept for a request when it was served. */
+export interface FrozenResponses {
+  readonly responses: ReadonlyMap<string, Found<KeptResponse>>;
+  readonly items: ReadonlyMap<string, Found<string>>;
+}
+
+interface ReadOnlySetup {
+  /** What the request found then. Undefined: what is kept now decides. */
+  readonly before: () => FrozenResponses | undefined;
+  readonly runOf: (exchange: Exchange) => ExplainedRun;
+  /** The gateway's responses are at hand. */
+  readonly known: boolean;
+}
+
+/** The kept responses of a gateway, which explain reads and does not change. */
+export function readOnlyResponses(service: ResponseService, { before, runOf, known }: ReadOnlySetup): ResponseService {
+  const find: ResponseService['find'] = (exchange, id) => {
+    const frozen = before();
+    if (frozen) return frozen.responses.get(id);
+    if (!known) noteUnknown(runOf(exchange), service);
+    return service.find(exchange, id);
+  };
+  return {
+    maxBytes: service.maxBytes,
+    find,
+    findItems(exchange, ids): Soon<ReadonlyMap<string, Found<string>>> {
+      const frozen = before();
+      if (frozen) return frozen.items;
+      if (!known) noteUnknown(runOf(exchange), service);
+      return service.findItems(exchange, ids);
+    },
+    keep() {},
+    remove: async (exchange, id) => {
+      const found = await find(exchange, id);
+      return found !== undefined && found !== 'foreign';
+    },
+  };
+}
+
+const UNKNOWN =
+  'explain does not know the responses that a gateway keeps: the request is explained as if none were kept';
+
+function noteUnknown({ notes }: ExplainedRun, { maxBytes }: ResponseService): void {
+  if (maxBytes > 0 && !notes.includes(UNKNOWN)) notes.push(UNKNOWN);
+}

@@ -1,0 +1,307 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
+import {
+  entriesFor,
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
+
+const OTHER = 'gatehouse-other-key-0123456789';
+const model = '@openai/gpt-x';
+let gateway: TestGateway;
+let off: TestGateway;
+let upstream: ScriptedUpstream;
+
+const keys = { keys: [KEY, OTHER].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}` })) };
+
+/** As an upstream of OpenAI's Responses API answers. */
+const native = (id: string) => ({
+  id,
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'gpt-x',
+  output: [
+    { type: 'reasoning', id: `rs_${id}`, summary: [] },
+    {
+      type: 'message',
+      id: `msg_${id}`,
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+});
+
+beforeAll(async () => {
+  upstream = await startUpstream(async ({ url, text, json: body }, res, index) => {
+    if (url.endsWith('/input_tokens')) return json(res, { object: 'response.input_tokens', input_tokens: text.length });
+    if (url.includes('/responses')) return json(res, native(`resp_native_${index}`));
+    if (text.includes('Fail')) return json(res, { error: { message: 'No.' } }, 400);
+    if (body['stream'] !== true) {
+      const tooLong = text.includes('Long');
+      const [choice] = openaiReply('Hello.').choices;
+      return json(res, openaiReply('', { choices: [{ ...choice, finish_reason: tooLong ? 'length' : 'stop' }] }));
+    }
+    const hangs = text.includes('Hang');
+    const cut = text.includes('Cut');
+    const events = [openaiChunk({ role: 'assistant', content: 'Hel' }), openaiChunk({ content: 'lo.' })];
+    const last = [openaiChunk({}, 'stop'), 'data: [DONE]\n\n'];
+    await sse(res, [...events, ...(hangs ? [] : cut ? [null] : last)], !hangs);
+  });
+  const catalog = {
+    providers: [
+      ...entriesFor(upstream.url),
+      {
+        slug: 'native',
+        provider: 'openai',
+        api: 'responses',
+        api_key: '${env:NONE:-upstream-secret-key}',
+        base_url: `${upstream.url}/v1`,
+        allow_insecure: true,
+      },
+    ],
+  };
+  const gatewayConfigs = { forbids: { provider: '@openai', override_params: { store: false } } };
+  gateway = await startTestGateway({ catalog, keys, gateway: gatewayConfigs });
+  off = await startTestGateway({ catalog, keys, server: { responses: { store: false } } });
+});
+afterAll(async () => {
+  await gateway.close();
+  await off.close();
+  await upstream.close();
+});
+
+const clientOf = (apiKey = KEY, { url } = gateway, headers: Record<string, string> = {}): OpenAI =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders: headers });
+
+const sent = (field = 'messages') => upstream.seen.at(-1)?.json[field];
+const NOT_FOUND = { status: 404, code: 'response_not_found' };
+/** What OpenAI's own client gets where there is no such response. */
+async function expectGone({ responses }: OpenAI, id: string): Promise<void> {
+  const reads = [
+    () => responses.retrieve(id),
+    () => responses.delete(id),
+    () => responses.cancel(id),
+    () => responses.inputItems.list(id),
+  ];
+  for (const read of reads) await expect(read()).rejects.toMatchObject(NOT_FOUND);
+}
+
+const NO_PREVIOUS = { status: 400, code: 'previous_response_not_found', param: 'previous_response_id' };
+
+describe('a response that the gateway keeps', () => {
+  it('is continued by its id, without its instructions', async () => {
+    const client = clientOf();
+    const first = await client.responses.create({ model, input: 'Hi', instructions: 'Be brief.' });
+    expect(Object(first).store).toBe(true);
+    const second = await client.responses.create({ model, input: 'Go on', previous_response_id: first.id });
+    expect(sent()).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'Go on' },
+    ]);
+    expect(second.previous_response_id).toBe(first.id);
+    await client.responses.create({
+      model,
+      input: [{ role: 'user', content: 'And?' }],
+      previous_response_id: second.id,
+    });
+    expect(sent()).toHaveLength(5);
+  });
+
+  it('is shown, listed with its input in pages, and deleted', async () => {
+    const client = clientOf();
+    const input = ['1', '2', '3'].map((content) => ({ role: 'user' as const, content }));
+    const first = await client.responses.create({ model, input });
+    const shown = await client.responses.retrieve(first.id);
+    expect(shown).toEqual(first);
+    const newest = await client.responses.inputItems.list(first.id, { limit: 2 });
+    expect(newest.data).toMatchObject([{ content: '3' }, { content: '2' }]);
+    const rest = await newest.getNextPage();
+    expect([rest.data, rest.hasNextPage()]).toMatchObject([[{ content: '1' }], false]);
+    const oldest = await client.responses.inputItems.list(first.id, { order: 'asc', limit: 1 });
+    expect(oldest).toMatchObject({ data: [{ content: '1' }], has_more: true });
+    await expect(client.responses.cancel(first.id)).rejects.toMatchObject({ status: 400 });
+    await expect(client.responses.retrieve(first.id, { stream: true })).rejects.toMatchObject({ param: 'stream' });
+    await client.responses.delete(first.id);
+    await expectGone(client, first.id);
+    await expect(client.responses.create({ model, input: 'x', previous_response_id: first.id })).rejects.toMatchObject(
+      NO_PREVIOUS,
+    );
+  });
+
+  it('gives its items by reference, after a stream too', async () => {
+    const client = clientOf();
+    const first = await client.responses.stream({ model, input: 'Hi' }).finalResponse();
+    expect(await client.responses.retrieve(first.id)).toMatchObject({ status: 'completed', output_text: 'Hello.' });
+    const input = [
+      { role: 'user' as const, content: 'Hi' },
+      { type: 'item_reference' as const, id: first.output[0]?.id ?? '' },
+      { role: 'user' as const, content: 'And?' },
+    ];
+    await client.responses.create({ model, input });
+    expect(sent()).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'And?' },
+    ]);
+    await expect(
+      client.responses.create({ model, input: [{ type: 'item_reference', id: 'msg_unknown' }] }),
+    ).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+  });
+
+  it('is counted whole when a request continues it', async () => {
+    const client = clientOf();
+    const count = (more: object) =>
+      client.responses.inputTokens.count({ model: '@native/gpt-x', input: 'Go on', ...more });
+    const first = await client.responses.create({ model, input: 'A long question about nothing in particular' });
+    const { input_tokens: whole } = await count({ previous_response_id: first.id });
+    expect(whole).toBeGreaterThan((await count({})).input_tokens + 5);
+  });
+
+  it('is what it is: incomplete, failed, cancelled', async () => {
+    const client = clientOf();
+    const long = await client.responses.create({ model, input: 'Long' });
+    expect(await client.responses.retrieve(long.id)).toMatchObject({ status: 'incomplete' });
+    const idOf = async (input: string, isLast: (type: string) => boolean): Promise<string> => {
+      let id = '';
+      const stream = await client.responses.create({ model, input, stream: true });
+      for await (const event of stream) {
+        if ('response' in event) id ||= event.response.id;
+        if (isLast(event.type)) break;
+      }
+      return id;
+    };
+    const cut = await idOf('Cut', () => false);
+    expect(await client.responses.retrieve(cut)).toMatchObject({
+      id: cut,
+      status: 'failed',
+      error: { code: 'server_error' },
+    });
+    const left = await idOf('Hang', (type) => type.endsWith('delta'));
+    await until(() => upstream.seen.at(-1)?.aborted === true, 'the upstream request is over');
+    expect(await client.responses.retrieve(left)).toMatchObject({ id: left, status: 'cancelled', output: [] });
+    await expect(client.responses.create({ model, input: 'Fail' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('a key', () => {
+  it('never sees the responses of another key, by any operation and at any target', async () => {
+    const [own, other] = [clientOf(), clientOf(OTHER)];
+    for (const target of [model, '@native/gpt-x']) {
+      const first = await own.responses.create({ model: target, input: 'A secret of the first key' });
+      const before = upstream.seen.length;
+      const item = first.output.at(-1)?.id ?? '';
+      await expectGone(other, first.id);
+      for (const at of [model, '@native/gpt-x']) {
+        await expect(
+          other.responses.create({ model: at, input: 'x', previous_response_id: first.id }),
+        ).rejects.toMatchObject(NO_PREVIOUS);
+        await expect(
+          other.responses.create({
+            model: at,
+            input: [
+              { type: 'item_reference', id: item },
+              { role: 'user', content: 'x' },
+            ],
+          }),
+        ).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+      }
+      expect(upstream.seen).toHaveLength(before);
+      expect(await own.responses.retrieve(first.id)).toMatchObject({ id: first.id });
+    }
+  });
+
+  it('cannot take the id of another key’s response by its request id', async () => {
+    const id = 'cdfe2c5f-0000-4000-8000-000000000001';
+    const headers = { 'x-request-id': id };
+    const first = await clientOf(KEY, gateway, headers).responses.create({ model, input: 'Mine' });
+    const second = await clientOf(OTHER, gateway, headers).responses.create({ model, input: 'Theirs' });
+    expect(second.id).toBe(first.id);
+    const { data } = await clientOf().responses.inputItems.list(first.id);
+    expect(data).toMatchObject([{ content: [{ text: 'Mine' }] }]);
+  });
+});
+
+describe('an upstream that speaks Responses', () => {
+  it('gets the conversation that the gateway keeps whole, whichever target answered before', async () => {
+    const client = clientOf();
+    const first = await client.responses.create({ model: '@native/gpt-x', input: 'Hi' });
+    expect(first.id).toMatch(/^resp_native_/);
+    const second = await client.responses.create({
+      model: '@native/gpt-x',
+      input: 'Go on',
+      previous_response_id: first.id,
+    });
+    expect([sent('previous_response_id'), sent('input')]).toEqual([
+      undefined,
+      [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+        ...native(first.id).output,
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on' }] },
+      ],
+    ]);
+    await client.responses.create({ model, input: 'And?', previous_response_id: second.id });
+    expect(sent()).toHaveLength(5);
+  });
+
+  it('gets ids that the gateway has never seen, which may be its own', async () => {
+    await clientOf().responses.create({ model: '@native/gpt-x', input: 'Hi', previous_response_id: 'resp_elsewhere' });
+    expect([sent('previous_response_id'), sent('input')]).toEqual(['resp_elsewhere', 'Hi']);
+    await expect(
+      clientOf().responses.create({ model, input: 'Hi', previous_response_id: 'resp_elsewhere' }),
+    ).rejects.toMatchObject(NO_PREVIOUS);
+  });
+});
+
+describe('no response is kept', () => {
+  const expectUnkept = async (client: OpenAI, { id, ...shown }: OpenAI.Responses.Response): Promise<void> => {
+    expect(Object(shown).store).toBe(false);
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject(NOT_FOUND);
+    await expect(client.responses.create({ model, input: 'x', previous_response_id: id })).rejects.toMatchObject(
+      NO_PREVIOUS,
+    );
+  };
+
+  it('where the request forbids it', async () => {
+    const client = clientOf();
+    await expectUnkept(client, await client.responses.create({ model, input: 'Hi', store: false }));
+  });
+
+  it('where the parameters of the target forbid it', async () => {
+    const client = clientOf(KEY, gateway, { 'x-gateway-config': 'forbids' });
+    await expectUnkept(client, await client.responses.create({ model, input: 'Hi', store: true }));
+  });
+
+  it('where server.yaml turns the store off, whatever the request asks for', async () => {
+    const client = clientOf(KEY, off);
+    await expectUnkept(client, await client.responses.create({ model, input: 'Hi', store: true }));
+    const input = [
+      { role: 'user' as const, content: 'Hi' },
+      { type: 'item_reference' as const, id: 'rs_1' },
+    ];
+    await client.responses.create({ model, input });
+    expect(sent()).toEqual([{ role: 'user', content: 'Hi' }]);
+  });
+});
+
+it('Conversations are refused by name', async () => {
+  const client = clientOf();
+  const refused = { status: 400, code: 'unsupported_parameter' };
+  for (const ask of [
+    () => client.conversations.create({}),
+    () => client.conversations.retrieve('conv_1'),
+    () => client.conversations.update('conv_1', { metadata: {} }),
+    () => client.conversations.delete('conv_1'),
+    () => client.conversations.items.list('conv_1'),
+    () => client.responses.create({ model, input: 'Hi', conversation: 'conv_1' }),
+  ])
+    await expect(ask()).rejects.toMatchObject(refused);
+});
