@@ -34,7 +34,12 @@ export default definePlugin({
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
         const reply = errorReply(error, format, exchange.id);
-        Object.assign(reply.headers, retryHeaders(exchange, error), connectionHeader(ctx.req, error));
+        Object.assign(
+          reply.headers,
+          retryHeaders(exchange, error),
+          connectionHeader(ctx.req, error),
+          upgradeHeader(ctx.req, error),
+        );
         exchange.reply = reply;
       };
       try {
@@ -90,6 +95,12 @@ function connectionHeader(req: IncomingMessage, { code }: GatewayError): Record<
     (code === 'busy' &&
       (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > DISCARDED_BYTES));
   return unread ? { connection: 'close' } : {};
+}
+
+/** The protocol that the client must use in place of its own (RFC 9110, section 15.5.22). */
+function upgradeHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {
+  if (code !== 'upgrade_required') return {};
+  return { upgrade: headers.upgrade === undefined ? 'websocket' : 'HTTP/1.1' };
 }
 
 /** An attempt that the gateway itself refused has sent nothing. */

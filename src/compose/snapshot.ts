@@ -12,6 +12,7 @@ import {
   NO_TURNS,
   type Clock,
   type Recorder,
+  type Reply,
   type RequestLimits,
   type Turns,
   type GatewayContext,
@@ -29,6 +30,7 @@ import type { HealthStore, ReplyStore, ReplyStores, SnapshotHealth, TokenStore }
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
 import { embeddings } from '../operations/embeddings.ts';
+import { responsesSocket } from '../operations/responses-socket.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { createSemanticCache } from '../translate/semantic/semantic-cache.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
@@ -45,6 +47,8 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
+import { answerHandshake } from './websockets/door.ts';
+import type { OpenSockets } from './websockets/open-sockets.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
@@ -74,6 +78,7 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
+  readonly sockets: OpenSockets;
   /** Undefined in a dry run: fakes take the place of stored files. */
   readonly files?: FilesState | undefined;
   /** Default: no turns; large bodies do not wait. */
@@ -113,7 +118,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
-  const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const answer: Answer = (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets);
+  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;
@@ -282,28 +288,42 @@ function providedToAttempts(settings: Settings, server: ServerSettings, chainBui
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
+/** Answers the handshake of a WebSocket, or throws its refusal. */
+type Answer = (ctx: GatewayContext) => Reply;
+
 /**
  * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
- * when the plugin that identifies the caller calls `next`. It is not a plugin of its own, so no plugin list can leave
+ * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
  * it out.
  */
-const admitting = (inFlight: Pick<InFlight, 'admit'>, watch: Watch = {}): Watch => ({
+const admitting = (inFlight: Pick<InFlight, 'admit'>, answer: Answer, watch: Watch = {}): Watch => ({
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<Middleware> => withCheck(await create(), inFlight);
+    const checked = async (): Promise<Middleware> => withCheck(await create(), inFlight, answer);
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
 
 const withCheck =
-  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>): Middleware =>
+  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>, answer: Answer): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
-      const refusal = inFlight.admit(ctx.exchange);
-      if (!refusal) return next();
-      const refused = Promise.reject<void>(refusal);
-      // Without a handler, a plugin that forgets to await `next` would end the process.
-      refused.catch(() => {});
-      return refused;
+      const { exchange } = ctx;
+      const refusal = inFlight.admit(exchange);
+      if (refusal) return refused(refusal);
+      if (exchange.operation !== responsesSocket) return next();
+      try {
+        exchange.reply = answer(ctx);
+        return Promise.resolve();
+      } catch (error) {
+        return refused(error);
+      }
     });
+
+function refused(reason: unknown): Promise<void> {
+  const rejected = Promise.reject<void>(reason);
+  // Without a handler, a plugin that forgets to await `next` would end the process.
+  rejected.catch(() => {});
+  return rejected;
+}

@@ -1,3 +1,4 @@
+import { OpenSockets } from '../../compose/websockets/open-sockets.ts';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
@@ -228,6 +229,7 @@ export class Explainer {
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
       inFlight: this.#inFlight,
+      sockets: new OpenSockets(),
       tokenFetched() {},
       recorder: NO_RECORDER,
       labels: new ModelLabels(),

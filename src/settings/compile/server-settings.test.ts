@@ -43,6 +43,7 @@ describe('compileServerSettings', () => {
         'telemetry',
         'timeouts',
         'trusted_proxies',
+        'websockets',
       ].sort(),
     );
     expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));
