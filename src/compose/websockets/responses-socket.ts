@@ -31,6 +31,8 @@ const PING_MS = 30_000;
 const MOST_WAITING = 32;
 /** Messages that may wait before reading stops. */
 const READ_AHEAD = 2;
+/** Bytes of a control frame besides its payload (RFC 6455, section 5.2). */
+const CONTROL_HEAD = 6;
 /** Pongs are not sent into a connection in which this many bytes wait (RFC 6455, section 5.5.3 permits it). */
 const PONG_ROOM = 16 * 1024;
 
@@ -64,9 +66,13 @@ export class ResponsesSocket implements OpenSocket {
     this.#latest = new LatestResponse((bytes) => sockets.hold(bytes));
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#take(data, isBinary));
     ws.on('ping', (data: Buffer) => {
+      this.#release(data.length + CONTROL_HEAD);
       if (ws.bufferedAmount < PONG_ROOM) ws.pong(data);
     });
-    ws.on('pong', () => (this.#alive = true));
+    ws.on('pong', (data: Buffer) => {
+      this.#release(data.length + CONTROL_HEAD);
+      this.#alive = true;
+    });
     // The close that follows says the same to the client.
     ws.on('error', () => {});
     ws.on('close', () => this.#closed());
@@ -84,6 +90,12 @@ export class ResponsesSocket implements OpenSocket {
     else this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
   }
 
+  #release(bytes: number): void {
+    const released = Math.min(bytes, this.#arriving);
+    this.#setup.sockets.hold(-released);
+    this.#arriving -= released;
+  }
+
   drain(): void {
     this.#closeAfterTurn(() => this.#close(CLOSE.goingAway, 'the gateway is shutting down'));
   }
@@ -94,8 +106,7 @@ export class ResponsesSocket implements OpenSocket {
 
   #take(data: Buffer, isBinary: boolean): void {
     const { sockets } = this.#setup;
-    sockets.hold(-this.#arriving);
-    this.#arriving = 0;
+    this.#release(this.#arriving);
     if (this.#ws.readyState !== this.#ws.OPEN) return;
     if (isBinary) return this.#close(CLOSE.unsupported, 'messages must be text');
     if (this.#waiting.length >= MOST_WAITING) return this.#close(CLOSE.policy, 'too many messages wait');

@@ -93,7 +93,8 @@ export class TurnReply implements ReplySink {
   #message({ event, data }: SseEvent): readonly string[] {
     if (!data.startsWith('{')) return [];
     const type = event ?? typeOf(data);
-    const text = WITH_RESPONSE.has(type) ? this.#withResponse(type, data) : data;
+    const isRead = ENDED_WELL.has(type) || (this.#names.previous !== undefined && WITH_RESPONSE.has(type));
+    const text = isRead ? this.#withResponse(type, data) : data;
     return [withStreamId(text, this.#names.streamId)];
   }
 

@@ -1,4 +1,12 @@
-import type { ChainItem, Duration, Files, Limits, Listen, ServerFile, WebSockets } from '../../../schemas/types.generated.ts';
+import type {
+  ChainItem,
+  Duration,
+  Files,
+  Limits,
+  Listen,
+  ServerFile,
+  WebSockets,
+} from '../../../schemas/types.generated.ts';
 import {
   parseBytes,
   parseDuration,
@@ -227,7 +235,7 @@ const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
   enabled: file.enabled ?? true,
   origins: file.origins ?? [],
   perKey: file.per_key ?? 64,
-  frameBytes: parseBytes(file.frame_bytes ?? '48MiB'),
+  frameBytes: parseBytes(file.frame_bytes ?? '16MiB'),
   keptBytes: parseBytes(file.kept_bytes ?? '8MiB'),
   heldBytes: parseBytes(file.held_bytes ?? '128MiB'),
   turns: file.turns ?? 1000,

@@ -107,7 +107,7 @@ describe('a client of a WebSocket', () => {
   });
 
   it('that floods with pings and reads nothing fills no memory', async () => {
-    const { gateway } = await start();
+    const { gateway } = await start({ server: { websockets: { held_bytes: '256KiB' } } });
     const socket = await rawWebSocket(gateway);
     socket.pause();
     const flood = Buffer.concat(Array.from({ length: 10_000 }, () => frameOf(PING, 'x'.repeat(100))));

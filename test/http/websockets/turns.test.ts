@@ -243,7 +243,9 @@ describe('a continued turn', () => {
       }),
     );
     const client = await connect(gateway);
-    const { id } = responseOf((await client.turn({ model: '@own/m', input: 'one', store: false })).at(-1));
+    const { id } = responseOf(
+      (await client.turn({ model: '@own/m', input: 'one', previous_response_id: 'resp_of_upstream' })).at(-1),
+    );
     client.ws.send(
       `{"type":"response.create","model":"@own/m","input":[{"role":"user","content":"two","n":12345678901234567890}],"previous_response_id":"${id}"}`,
     );
@@ -252,7 +254,9 @@ describe('a continued turn', () => {
       '{"type":"message","role":"user","content":"one"},{"type":"message","id":"msg_1"',
     );
     expect(upstream.seen[1]!.text).toContain('"n":12345678901234567890');
-    expect(upstream.seen[1]!.text).not.toMatch(/rs_1|previous_response_id|response\.create/);
+    // The upstream knows the response with which the conversation begins.
+    expect(upstream.seen[1]!.json).toMatchObject({ previous_response_id: 'resp_of_upstream' });
+    expect(upstream.seen[1]!.text).not.toMatch(/rs_1|resp_0|response\.create/);
   });
 });
 
