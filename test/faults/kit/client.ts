@@ -160,7 +160,7 @@ type View = Pick<Received, 'text' | 'finish' | 'model' | 'usage' | 'error'>;
 /** The last event of a stream has the whole response. */
 function readResponse(events: readonly Json[]): View {
   const all = parsedOf(events);
-  const last = all.findLast(({ response }) => response)?.response ?? all.at(-1) ?? {};
+  const last: ParsedResponse = all.findLast(({ response }) => response)?.response ?? all.at(-1) ?? {};
   const deltas = all.map(({ type, delta }) => (type === 'response.output_text.delta' ? String(delta) : ''));
   const whole = (last.output ?? []).flatMap(({ content = [] }) => content.map(({ text = '' }) => text));
   const { usage, error, incomplete_details: details, status } = last;
