@@ -260,6 +260,7 @@ export interface ServerFile {
   files?: Files;
   reload?: Reload;
   egress?: Egress;
+  websockets?: WebSockets;
   telemetry?: Telemetry;
 }
 export interface Listen {
@@ -486,6 +487,32 @@ export interface Egress {
    * Token endpoints that service accounts and federated credentials may name besides Google's own.
    */
   token_uris?: string[];
+}
+/**
+ * WebSockets at `/v1/responses`, in which each turn is a request with the limits, the record and the deadline of any other. The limits apply to each process.
+ */
+export interface WebSockets {
+  /**
+   * False: a WebSocket is refused with 426, after which clients send requests over HTTP.
+   */
+  enabled?: boolean;
+  /**
+   * Origins of web pages that may open a socket, besides the gateway's own. Clients that are no browsers send no origin.
+   */
+  origins?: string[];
+  /**
+   * Open sockets of one key. A further one gets 503 `busy`.
+   */
+  per_key?: number;
+  frame_bytes?: Bytes;
+  kept_bytes?: Bytes;
+  held_bytes?: Bytes;
+  /**
+   * Turns of one socket. The next one gets `websocket_connection_limit_reached`, and the socket closes.
+   */
+  turns?: number;
+  idle_time?: Duration;
+  lifetime?: Duration;
 }
 /**
  * Logs, traces and metrics of requests.

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   definePlugin,
   errorReply,
@@ -33,7 +34,7 @@ export default definePlugin({
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
         const reply = errorReply(error, format, exchange.id);
-        Object.assign(reply.headers, error.limitHeaders, retryHeaders(exchange, error));
+        Object.assign(reply.headers, error.limitHeaders, retryHeaders(exchange, error), upgradeHeader(ctx.req, error));
         exchange.reply = reply;
       };
       try {
@@ -73,6 +74,12 @@ function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined 
 /** An upstream's own 401 or 403 keeps its `x-should-retry`. */
 const isFinal = (error: GatewayError): boolean =>
   error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
+
+/** The protocol that the client must use in place of its own (RFC 9110, section 15.5.22). */
+function upgradeHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {
+  if (code !== 'upgrade_required') return {};
+  return { upgrade: headers.upgrade === undefined ? 'websocket' : 'HTTP/1.1' };
+}
 
 /** An attempt that the gateway itself refused has sent nothing. */
 const hasSent = ({ tries, error }: Attempt): boolean => tries.length > 0 || error instanceof UpstreamError;

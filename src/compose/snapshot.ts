@@ -12,10 +12,12 @@ import {
   NO_TURNS,
   type Clock,
   type Recorder,
+  type Reply,
   type RequestLimits,
   type Turns,
-  type CreatedPlugin,
+  toMiddleware,
   type GatewayContext,
+  type Middleware,
 } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -36,6 +38,7 @@ import type {
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from '../gateway/attempts.ts';
 import { embeddings } from '../operations/embeddings.ts';
+import { responsesSocket } from '../operations/responses-socket.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { createSemanticCache } from '../translate/semantic/semantic-cache.ts';
 import { compileConfigs, type OnConfig } from './config-directory.ts';
@@ -53,6 +56,8 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
+import { answerHandshake } from './websockets/door.ts';
+import type { OpenSockets } from './websockets/open-sockets.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
@@ -84,6 +89,7 @@ export interface Shared {
   /** Responses that are kept for later requests. */
   readonly responses: ResponseStore;
   readonly inFlight: InFlight;
+  readonly sockets: OpenSockets;
   /** Undefined in a dry run: fakes take the place of stored files. */
   readonly files?: FilesState | undefined;
   /** Default: no turns; large bodies do not wait. */
@@ -123,7 +129,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
-  const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const answer: Answer = (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets);
+  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;
@@ -295,44 +302,42 @@ function providedToAttempts(settings: Settings, server: ServerSettings, chainBui
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
+/** Answers the handshake of a WebSocket, or throws its refusal. */
+type Answer = (ctx: GatewayContext) => Reply;
+
 /**
  * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
- * when the plugin that identifies the caller calls `next`. It is not a plugin of its own, so no plugin list can leave
+ * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
  * it out.
  */
-const admitting = (inFlight: Pick<InFlight, 'admit'>, watch: Watch = {}): Watch => ({
+const admitting = (inFlight: Pick<InFlight, 'admit'>, answer: Answer, watch: Watch = {}): Watch => ({
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<CreatedPlugin> => withCheck(await create(), inFlight);
+    const checked = async (): Promise<Middleware> => withCheck(toMiddleware(await create()), inFlight, answer);
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
 
-function withCheck(plugin: CreatedPlugin, inFlight: Pick<InFlight, 'admit'>): CreatedPlugin {
-  const check = ({ exchange }: GatewayContext): void => {
-    const refusal = inFlight.admit(exchange);
-    if (refusal) throw refusal;
-  };
-  if (typeof plugin === 'function')
-    return (ctx, next) =>
-      plugin(ctx, () => {
-        try {
-          check(ctx);
-        } catch (refusal) {
-          const refused = Promise.reject<void>(refusal);
-          // Without a handler, a plugin that forgets to await `next` would end the process.
-          refused.catch(() => {});
-          return refused;
-        }
-        return next();
-      });
-  return {
-    step(ctx) {
-      const waiting = plugin.step(ctx);
-      if (waiting) return waiting.then(() => check(ctx));
-      check(ctx);
-      return undefined;
-    },
-  };
+const withCheck =
+  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>, answer: Answer): Middleware =>
+  (ctx: GatewayContext, next) =>
+    middleware(ctx, () => {
+      const { exchange } = ctx;
+      const refusal = inFlight.admit(exchange);
+      if (refusal) return refused(refusal);
+      if (exchange.operation !== responsesSocket) return next();
+      try {
+        exchange.reply = answer(ctx);
+        return Promise.resolve();
+      } catch (error) {
+        return refused(error);
+      }
+    });
+
+function refused(reason: unknown): Promise<void> {
+  const rejected = Promise.reject<void>(reason);
+  // Without a handler, a plugin that forgets to await `next` would end the process.
+  rejected.catch(() => {});
+  return rejected;
 }

@@ -15,6 +15,7 @@ import { models } from './models.ts';
 import { moderations } from './moderations.ts';
 import { prompts } from './prompts.ts';
 import { responses } from './responses.ts';
+import { responsesSocket } from './responses-socket.ts';
 import { speech } from './speech.ts';
 import { vertexMessages } from './vertex-messages.ts';
 
@@ -23,6 +24,7 @@ export const operations: readonly Operation[] = [
   chatCompletions,
   chatCountTokens,
   ...responses,
+  responsesSocket,
   messages,
   countTokens,
   embeddings,

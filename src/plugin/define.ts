@@ -108,9 +108,9 @@ export interface Plugin {
 /** The plugin as Koa middleware, for code that wraps or watches it. */
 export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
   if (typeof created === 'function') return created;
-  return async (ctx, next) => {
-    await created.step(ctx);
-    await next();
+  return (ctx, next) => {
+    const waiting = created.step(ctx);
+    return waiting ? waiting.then(next) : next();
   };
 }
 

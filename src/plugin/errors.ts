@@ -144,7 +144,10 @@ export const ERRORS = {
   files_disabled: invalid(404, 'This gateway stores no files: server.yaml has no `files`.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
-  upgrade_required: invalid(426, 'The route has no WebSocket form; send the request over HTTP.'),
+  upgrade_required: invalid(
+    426,
+    'The route has no WebSocket form, or `websockets.enabled` is off: send the request over HTTP. Or the route is for WebSockets only.',
+  ),
   // Who the client is
   missing_api_key: denied(
     401,
@@ -156,6 +159,10 @@ export const ERRORS = {
   ),
   expired_api_key: denied(401, 'The key has expired.'),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
+  origin_not_allowed: denied(
+    403,
+    'A web page of another origin tried to open a WebSocket; see `websockets.origins` in server.yaml.',
+  ),
   provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
   model_not_allowed: denied(403, 'The key or the catalog entry does not allow this model.'),
   config_not_allowed: denied(403, 'The key may not use this gateway config, or none of its own (`inline_configs`).'),

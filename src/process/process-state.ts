@@ -31,6 +31,7 @@ import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
+import { OpenSockets } from '../compose/websockets/open-sockets.ts';
 
 /** The parts that a process creates before its first settings apply. */
 export interface ProcessParts {
@@ -82,6 +83,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
+  const sockets = new OpenSockets();
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
@@ -111,32 +113,38 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       tokens: new MemoryTokenStore(clock),
       health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
       replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
-      tokenFetched(slug, error) {
-        metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
-        if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
-      },
+      tokenFetched: tokenReports(parts),
       responses: parts.responses ?? new MemoryResponses(clock),
       recorder,
       labels: models,
       inFlight,
+      sockets,
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
       pluginFault: pluginFaults(log, families),
     },
-    apply({ server: { telemetry, limits, admin }, metadataLabels }) {
+    apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
+      sockets.apply(webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
       accessLog = createAccessLog({ log, lines: accessLines, mode: telemetry.log.access });
     },
   };
 }
+
+const tokenReports =
+  ({ metrics, log }: ProcessParts): Shared['tokenFetched'] =>
+  (slug, error) => {
+    metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+    if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+  };
 
 /**
  * Compiles settings with their plugin modules. A module that is no longer listed is no longer available.

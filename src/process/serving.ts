@@ -150,11 +150,11 @@ function createServers(
   { clock, log, metrics, processState }: ServeParts,
   { live, workers, targets, explains }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
-  const { inFlight } = processState.shared;
+  const { inFlight, sockets } = processState.shared;
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight },
+    { clock, inFlight, sockets, current: () => live.current.server },
   );
   const servers = {
     data,
@@ -175,7 +175,8 @@ function createServers(
       settings: () => live.current.server,
     }),
   };
-  return { servers, drained: { server: data, pipelines, steps: new DrainSteps(pipelines, clock), inFlight, clock } };
+  const steps = new DrainSteps(pipelines, clock);
+  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock } };
 }
 
 async function open(

@@ -7,10 +7,10 @@ import { parseWrk } from './figures.ts';
 import { assertRunning, LOAD_CORE, startPinned, type Pinned } from './processes.ts';
 
 const PORT = 8800;
-const PATH = '/v1/chat/completions';
 const MOST_START_MS = 60_000;
 
 export interface Load {
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** File of the request body. */
   readonly body: string;
@@ -19,9 +19,9 @@ export interface Load {
 }
 
 /** A closed loop of wrk. Returns the number of replies; throws if one of them failed. */
-export async function runWrk({ headers, body, connections, seconds }: Load): Promise<number> {
+export async function runWrk({ path, headers, body, connections, seconds }: Load): Promise<number> {
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '20s', '-s'];
-  const wrk = startPinned(['wrk', ...options, packageFile('test/bench/post.lua'), `http://127.0.0.1:${PORT}${PATH}`], {
+  const wrk = startPinned(['wrk', ...options, packageFile('test/bench/post.lua'), `http://127.0.0.1:${PORT}${path}`], {
     core: LOAD_CORE,
     stdout: 'pipe',
     env: {
@@ -29,7 +29,7 @@ export async function runWrk({ headers, body, connections, seconds }: Load): Pro
       HEADERS: Object.entries(headers)
         .map(([name, value]) => `${name}: ${value}`)
         .join('|'),
-      TARGET_PATH: PATH,
+      TARGET_PATH: path,
     },
   });
   await once(wrk.child, 'close');
@@ -38,27 +38,24 @@ export async function runWrk({ headers, body, connections, seconds }: Load): Pro
   return requests;
 }
 
-function statusOf(headers: Readonly<Record<string, string>>, body: string): Promise<number | undefined> {
+function statusOf({ path, headers }: Pick<Load, 'path' | 'headers'>, body: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const all = { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request(
-      { host: '127.0.0.1', port: PORT, path: PATH, method: 'POST', headers: all, agent: false },
-      (res) => {
-        res.resume();
-        res.on('end', () => resolve(res.statusCode));
-        res.on('error', () => resolve(undefined));
-      },
-    );
+    const sent = request({ host: '127.0.0.1', port: PORT, path, method: 'POST', headers: all, agent: false }, (res) => {
+      res.resume();
+      res.on('end', () => resolve(res.statusCode));
+      res.on('error', () => resolve(undefined));
+    });
     sent.on('error', () => resolve(undefined));
     sent.end(body);
   });
 }
 
 /** Waits for the first reply with status 200. */
-export async function firstReply(gateway: Pinned, headers: Load['headers'], body: string): Promise<void> {
+export async function firstReply(gateway: Pinned, load: Pick<Load, 'path' | 'headers'>, body: string): Promise<void> {
   const from = performance.now();
   for (;;) {
-    const status = await statusOf(headers, body);
+    const status = await statusOf(load, body);
     assertRunning(gateway, 'the gateway');
     if (status === 200) return;
     if (performance.now() - from > MOST_START_MS)

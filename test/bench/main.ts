@@ -1,5 +1,5 @@
 /**
- * `npm run bench`, or `npm run bench -- quick`: CPU time per request of Gatehouse and others, each as a ratio to a bare proxy
+ * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a ratio to a bare proxy
  * in the same run. README.md here has the method. Writes docs/bench.json.
  */
 import { execFileSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import { coreTime, cpuNs, GATEWAY_CORE, LOAD_CORE, startPinned, stopPinned, type
 import { requestBody } from './replies.ts';
 import { measureStarts } from './starts.ts';
 import { RESULTS } from './table.ts';
-import { targetsFor } from './targets.ts';
+import { CHAT_PATH, targetsFor } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
 /** CPU time that a new process burns before its first window: V8 has compiled by then. Later workloads need a third. */
@@ -24,13 +24,16 @@ const WINDOW_SECONDS = 3;
 /** A window in which other programs took more than this share of the core is repeated. */
 const MOST_FOREIGN = 0.12;
 
-const bodyFile = (folder: string, id: WorkloadId): string => join(folder, `${id}.json`);
+type Api = 'chat' | 'responses';
+const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
+const bodyFile = (folder: string, id: WorkloadId, api: Api): string => join(folder, `${id}-${api}.json`);
 
 function writeFiles(folder: string): void {
   writeFileSync(join(folder, 'mock.conf'), MOCK_CONF);
   writeFileSync(join(folder, 'proxy.conf'), PROXY_CONF);
   for (const id of WORKLOAD_IDS)
-    writeFileSync(bodyFile(folder, id), requestBody(WORKLOADS[id].kb, WORKLOADS[id].stream));
+    for (const api of ['chat', 'responses'] as const)
+      writeFileSync(bodyFile(folder, id, api), requestBody(WORKLOADS[id].kb, WORKLOADS[id].stream, api));
 }
 
 async function startMocks(folder: string): Promise<readonly Pinned[]> {
@@ -66,13 +69,13 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   const windows: BenchWindow[] = [];
   const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
   for (let round = 0; round < run.rounds; round += 1) {
-    for (const [target, { command, headers }] of targets) {
+    for (const [target, { command, headers, path = CHAT_PATH }] of targets) {
       const gateway = startPinned(command, { core: GATEWAY_CORE });
-      await firstReply(gateway, headers(9001), requestBody(1, false));
+      await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
       for (const [index, workload] of run.targets[target]!.entries()) {
         const { port, connections } = WORKLOADS[workload];
-        const body = bodyFile(folder, workload);
-        const load = { headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
+        const body = bodyFile(folder, workload, apiOf(path));
+        const load = { path, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
         await warmUp(gateway, load, index === 0 ? WARM_NS : WARM_NS / 3);
         const { us, foreign } = await measure(gateway, load, run.tries);
         windows.push({ round, target, workload, us, foreign });
@@ -107,7 +110,7 @@ function resultsOf(run: Run, windows: readonly BenchWindow[], starts: readonly S
 }
 
 async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void> {
-  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick]');
+  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick|responses]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
   const run: Run = RUNS[mode as keyof typeof RUNS];
   execFileSync(packageFile('test/bench/install-tools.sh'), {

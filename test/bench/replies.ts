@@ -11,19 +11,18 @@ function wordsOf(length: number): string {
   return text.slice(0, length);
 }
 
-/** A chat of about this many KB, in up to 40 turns. */
-export function requestBody(kb: number, stream: boolean): string {
+/** A chat of about this many KB, in up to 40 turns, as a request of one of two APIs. */
+export function requestBody(kb: number, stream: boolean, api: 'chat' | 'responses' = 'chat'): string {
   const turns = Math.max(1, Math.min(40, kb));
   const length = Math.floor(Math.floor((kb * 1024 - 200 - turns * 40) / turns) * 0.9);
   const said = Array.from({ length: turns }, (_, turn) => ({
     role: turn % 2 === 1 && turn !== turns - 1 ? 'assistant' : 'user',
     content: wordsOf(length),
   }));
-  const messages = [{ role: 'system', content: 'You are terse.' }, ...said];
+  const all = [{ role: 'system', content: 'You are terse.' }, ...said];
   return JSON.stringify({
     model: 'gemini-2.5-flash',
-    messages,
-    max_tokens: 1024,
+    ...(api === 'chat' ? { messages: all, max_tokens: 1024 } : { input: all, max_output_tokens: 1024 }),
     temperature: 0.7,
     ...(stream && { stream }),
   });

@@ -8,7 +8,7 @@ import { spreadOf, type StartRow } from './figures.ts';
 import { firstReply } from './load.ts';
 import { GATEWAY_CORE, rssMb, startPinned, stopPinned } from './processes.ts';
 import { requestBody } from './replies.ts';
-import { GATEHOUSE_HEADERS } from './targets.ts';
+import { CHAT_PATH, GATEHOUSE_HEADERS } from './targets.ts';
 
 const IDLE_MS = 1000;
 
@@ -39,7 +39,7 @@ export async function measureStarts(rounds: number): Promise<readonly StartRow[]
       for (const kind of caches) {
         const from = performance.now();
         const gateway = startPinned(command, { core: GATEWAY_CORE, env: { NODE_COMPILE_CACHE: cache } });
-        await firstReply(gateway, GATEHOUSE_HEADERS('oai')(9001), requestBody(1, false));
+        await firstReply(gateway, { path: CHAT_PATH, headers: GATEHOUSE_HEADERS('oai')(9001) }, requestBody(1, false));
         figures[kind].ms.push(performance.now() - from);
         await sleep(IDLE_MS);
         figures[kind].rss.push(rssMb(gateway.pid));

@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { packageFile } from '../../src/package-root.ts';
 import type { TargetId } from './workloads.ts';
 
+export const CHAT_PATH = '/v1/chat/completions';
+
 interface Target {
+  /** Default: that of chat completions. */
+  readonly path?: string;
   readonly command: readonly string[];
   /** Headers of a request to the mock at this port. */
   readonly headers: (port: number) => Readonly<Record<string, string>>;
@@ -70,6 +74,7 @@ export function targetsFor(wanted: readonly TargetId[], folder: string): Readonl
     ['nginx', { command: ['nginx', '-p', folder, '-c', 'proxy.conf'], headers: direct }],
     ['gatehouse-openai', gatehouse('oai')],
     ['gatehouse-anthropic', gatehouse('ant')],
+    ['gatehouse-responses', { ...gatehouse('ant'), path: '/v1/responses' }],
     ['gatehouse-gemini', gatehouse('ver')],
     ...(peer === undefined
       ? []

@@ -27,6 +27,7 @@ export const TARGETS = {
   nginx: 'nginx',
   'gatehouse-openai': 'Gatehouse, same format',
   'gatehouse-anthropic': 'Gatehouse to Anthropic',
+  'gatehouse-responses': 'Gatehouse to Anthropic, client of Responses',
   'gatehouse-gemini': 'Gatehouse to Gemini',
   'portkey-openai': 'Portkey 1.15.2, same format',
   'portkey-anthropic': 'Portkey 1.15.2 to Anthropic',
@@ -61,6 +62,18 @@ export const RUNS = {
       'gatehouse-gemini': ['json-1k'],
     },
   },
+  /** Two clients before the same upstream. */
+  responses: {
+    command: 'npm run bench -- responses',
+    rounds: 3,
+    tries: 2,
+    starts: false,
+    targets: {
+      bare: ['json-1k', 'sse-once'],
+      'gatehouse-anthropic': ['json-1k', 'sse-once'],
+      'gatehouse-responses': ['json-1k', 'sse-once'],
+    },
+  },
   whole: {
     command: 'npm run bench',
     rounds: 5,
@@ -71,6 +84,7 @@ export const RUNS = {
       nginx: WORKLOAD_IDS,
       'gatehouse-openai': WORKLOAD_IDS,
       'gatehouse-anthropic': mapped,
+      'gatehouse-responses': mapped,
       'gatehouse-gemini': mapped,
       'portkey-openai': WORKLOAD_IDS,
       'portkey-anthropic': ['json-1k'],

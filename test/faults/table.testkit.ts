@@ -14,11 +14,15 @@ export interface Scenario {
   readonly setup: Setup;
 }
 
-/** Every setup with OpenAI's clients; Anthropic's see the richest one, and what becomes of a stream that has begun. */
-const callsOf = (row: Row): readonly (readonly [Api, readonly Setup[]])[] => [
-  ['chat', SETUP_NAMES],
-  ['messages', row.outcome.both.end === 'broken' ? ['both', 'complete'] : ['both']],
-];
+/** Every setup with clients of chat completions; the others see the richest one, and what becomes of a stream that has begun. */
+const callsOf = (row: Row): readonly (readonly [Api, readonly Setup[]])[] => {
+  const richest: readonly Setup[] = row.outcome.both.end === 'broken' ? ['both', 'complete'] : ['both'];
+  return [
+    ['chat', SETUP_NAMES],
+    ['messages', richest],
+    ['responses', richest],
+  ];
+};
 
 const scenariosOf = (row: Row): Scenario[] =>
   (row.dialects ?? DIALECT_NAMES).flatMap((dialect) =>
@@ -109,5 +113,5 @@ function expectAnswer({ row, dialect, setup }: Scenario, received: Received, { w
 /** An overload is 503 to OpenAI's clients and 529 to Anthropic's. */
 function clientStatus({ row: { status, code }, api }: Scenario): number | undefined {
   if (code !== 'overloaded') return status;
-  return api === 'chat' ? 503 : 529;
+  return api === 'messages' ? 529 : 503;
 }

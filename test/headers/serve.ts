@@ -1,4 +1,5 @@
 import { builtinPlugins } from '../../plugins/index.ts';
+import { OpenSockets } from '../../src/compose/websockets/open-sockets.ts';
 import { ModelLabels } from '../../src/catalog/model-labels.ts';
 import { PluginRegistry } from '../../src/chain/registry.ts';
 import { compileSnapshot, type Snapshot } from '../../src/compose/snapshot.ts';
@@ -65,6 +66,7 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     responses: new MemoryResponses(clock),
     health: new MemoryHealthStore({ clock }),
     inFlight,
+    sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

@@ -8,6 +8,7 @@ import { startGateway } from '../../src/process/gateway.ts';
 import { validateCommand } from '../../src/cli/validate.ts';
 import { startTestGateway, writeSettings } from '../support/gateway.ts';
 import { anthropicEvents, geminiReply, json, sse, startUpstream } from '../support/upstream.ts';
+import { connect, refusal } from './websockets/kit.testkit.ts';
 
 /** Every secret a request meets is a word of its own here; none may be found in anything that comes out. */
 const privateKey = testPrivateKey();
@@ -138,6 +139,21 @@ describe('secrets', () => {
         expect(await ask('/v1/messages', { ...turn(model, 'late'), stream: true })).toBe(200);
         expect(await ask('/v1/chat/completions', { ...turn(model, 'late'), stream: true })).toBe(200);
         expect(await ask('/v1/messages/count_tokens', turn(model, 'echo'))).toBe(400);
+      }
+      for (const model of places) {
+        const input = (text: string): object => ({ model, input: text, max_output_tokens: 5 });
+        expect(await ask('/v1/responses', input('echo'))).toBe(400);
+        expect(await ask('/v1/responses', { ...input('late'), stream: true })).toBe(200);
+        expect(await ask('/v1/responses/input_tokens', input('echo'))).toBe(400);
+        const headers = { authorization: '', 'x-gateway-api-key': CANARIES.gatewayKey };
+        const socket = await connect(gateway, { headers });
+        for (const body of [input('echo'), input('late'), { ...input('hi'), generate: false }])
+          outputs.push(JSON.stringify(await socket.turn(body)));
+        for (const more of [
+          { path: `/v1/responses?key=${CANARIES.gatewayKey}` },
+          { headers, origin: 'https://evil.example' },
+        ])
+          outputs.push(inspect(await refusal(gateway, more)));
       }
       expect(await ask('/v1/messages', turn('@vertex/gemini-2.5-flash'))).toBe(200);
       expect(await ask('/v1/messages/count_tokens', turn('@vertex/gemini-2.5-flash'))).toBe(200);

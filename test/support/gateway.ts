@@ -21,6 +21,8 @@ export interface TestSettings {
 
 export interface TestGateway {
   readonly gateway: Gateway;
+  /** The settings folder. */
+  readonly configs: string;
   readonly url: string;
   readonly statusUrl: string;
   /** Log lines so far, parsed. */
@@ -73,6 +75,7 @@ export async function startTestGateway(
     const gateway = await startGateway({ watch: agreement.watch, ...all, files: agreement.files });
     return {
       gateway,
+      configs: dir,
       url: gateway.data.url,
       statusUrl: gateway.status.url,
       get logs() {

@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
-import { COLUMNS, MESSAGES_COLUMNS, regenerate, type Column } from './field-table.ts';
+import {
+  COLUMNS,
+  GEMINI_COLUMNS,
+  MESSAGES_COLUMNS,
+  regenerate,
+  RESPONSES_COLUMNS,
+  type Column,
+} from './field-table.ts';
+import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
+import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
 import { observe } from './observe.ts';
 
@@ -23,6 +32,16 @@ const SILENT: Readonly<Record<string, string>> = {
 const SILENT_IN_MESSAGES: Readonly<Record<string, string>> = {
   'service_tier, Gemini on Vertex AI 2.5': 'both of its values ask for no more than a request that names no tier',
   'service_tier, Gemini on Vertex AI 3': 'as above',
+};
+
+/** By field: the same for all targets that lack it. */
+const SILENT_IN_RESPONSES: Readonly<Record<string, string>> = {
+  stream_options: 'it concerns the stream to the client alone, which the gateway writes',
+  tool_choice: '`auto` is the default of Gemini',
+  'reasoning.summary': 'the gateway shows the client the thoughts, if the request asks the model for any',
+  store: 'the reply says `store: false`',
+  client_metadata: 'Codex sends it for its maker (docs/protocols/openai-responses.md#request)',
+  service_tier: '`default` is the tier of a request that names none',
 };
 
 describe('the tables of request fields', () => {
@@ -59,6 +78,17 @@ describe('the tables of request fields', () => {
     expect(await silentIn([...MESSAGES_TOP_LEVEL, ...MESSAGES_NESTED], MESSAGES_COLUMNS)).toEqual(
       Object.keys(SILENT_IN_MESSAGES),
     );
+    const responses = await silentIn([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS);
+    expect([...new Set(responses.map((place) => place.split(', ', 1)[0]))]).toEqual(Object.keys(SILENT_IN_RESPONSES));
+    expect(await silentIn([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS)).toEqual([]);
+  });
+
+  it('have every top-level field of the schemas of the Responses API and of Gemini’s API', () => {
+    const topLevel = (probes: readonly Probe[]) => [...new Set(probes.map(({ field }) => field.split('.')[0]))];
+    expect(topLevel(RESPONSES_TOP_LEVEL)).toEqual(Object.keys(schemaOf('responses').properties));
+    // Each field has two spellings (docs/protocols/gemini.md#request-body).
+    const fields = Object.keys(schemaOf('generate-content').properties).filter((name) => !name.includes('_'));
+    expect(fields.filter((name) => !topLevel(GEMINI_TOP_LEVEL).includes(name))).toEqual([]);
   });
 });
 

@@ -6,6 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
+import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
+import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 import { observe, type Effect, type Observed, type Upstream } from './observe.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,6 +51,15 @@ export const MESSAGES_COLUMNS: readonly Column[] = [
   GEMINI,
   OPENAI,
 ];
+
+/** A server of the client's own API gets a request as it is. */
+export const RESPONSES_COLUMNS: readonly Column[] = [
+  { title: 'OpenAI Responses', upstreams: [{ name: 'OpenAI', family: 'responses', model: 'gpt-5' }] },
+  { ...OPENAI, upstreams: OPENAI.upstreams.filter(({ name }) => name !== 'OpenAI') },
+  GEMINI,
+  CLAUDE,
+];
+export const GEMINI_COLUMNS: readonly Column[] = [GEMINI, CLAUDE, OPENAI];
 
 export interface Row {
   readonly field: string;
@@ -154,8 +165,11 @@ client's own API, and lost elsewhere.`;
 const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
 
+const RESPONSES = 'A request of `POST /v1/responses`, over HTTP or in a WebSocket:';
+const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
+
 const MORE =
-  'Fields of messages, parts, blocks, calls and tools: [docs/formats.md](docs/formats.md#what-reaches-which-model).';
+  'Requests of the Responses API and of Gemini’s API, and fields of messages, parts, blocks, calls and tools: [docs/formats.md](docs/formats.md#what-reaches-which-model).';
 
 export interface Document {
   readonly file: string;
@@ -173,7 +187,16 @@ export async function regenerate(): Promise<readonly Document[]> {
       await table(MESSAGES_TOP_LEVEL, MESSAGES_COLUMNS),
       MORE,
     ],
-    'docs/formats.md': [CHAT, await table(NESTED, COLUMNS), MESSAGES, await table(MESSAGES_NESTED, MESSAGES_COLUMNS)],
+    'docs/formats.md': [
+      CHAT,
+      await table(NESTED, COLUMNS),
+      MESSAGES,
+      await table(MESSAGES_NESTED, MESSAGES_COLUMNS),
+      RESPONSES,
+      await table([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS),
+      GEMINI_API,
+      await table([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS),
+    ],
   };
   return Object.entries(parts).map(([name, blocks]) => {
     const file = join(ROOT, name);

@@ -1,7 +1,7 @@
 /** Observes the effect of one request field on the request to an upstream, by omitting the field. */
 import { isDeepStrictEqual } from 'node:util';
 import { MODEL_OF_PROBE, type Probe } from './field-probes.ts';
-import { isRefused, send, type Family, type Json, type Sent } from './outbound.ts';
+import { isRefused, send, type Client, type Family, type Json, type Sent } from './outbound.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -41,10 +41,21 @@ export async function observe(probe: Probe, { family, model }: Upstream): Promis
 }
 
 /** The base of all probes: the fields that every upstream requires. */
-function complete({ request }: Probe, model: string): Json {
-  const limit = 'max_tokens' in request || 'max_completion_tokens' in request ? {} : { max_tokens: 4096 };
-  return { model: `@entry/${model}`, messages: [{ role: 'user', content: 'hi' }], ...limit, ...request };
+function complete({ request, client = 'chat' }: Probe, model: string): Json {
+  return { model: `@entry/${model}`, ...BASES[client](request), ...request };
 }
+
+const ofMessages = (request: Json): Json => ({
+  messages: [{ role: 'user', content: 'hi' }],
+  ...('max_tokens' in request || 'max_completion_tokens' in request ? {} : { max_tokens: 4096 }),
+});
+
+const BASES: Readonly<Record<Client, (request: Json) => Json>> = {
+  chat: ofMessages,
+  messages: ofMessages,
+  responses: () => ({ input: [{ role: 'user', content: 'hi' }], max_output_tokens: 4096 }),
+  gemini: () => ({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }),
+};
 
 function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent): Effect {
   const changes = diff(view(other), view(sent));

@@ -1,7 +1,9 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
 import transform from '../../plugins/transform/index.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { messages } from '../../src/operations/messages.ts';
+import { responses } from '../../src/operations/responses.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
@@ -33,13 +35,21 @@ export type Outbound = Sent | Refused;
 
 export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' in outbound;
 
-/** A kind of upstream that requests are translated for: `openai` is OpenAI's own API, `compatible` any other server with it. */
-export type Family = 'openai' | 'compatible' | 'vertex' | 'anthropic';
+/**
+ * A kind of upstream that requests are translated for: `openai` is OpenAI's own chat API, `responses` its Responses API, `compatible` any other
+ * server with the chat API.
+ */
+export type Family = 'openai' | 'responses' | 'compatible' | 'vertex' | 'anthropic';
 
 /** The API a request is written for. */
-export type Client = 'chat' | 'messages';
+export type Client = 'chat' | 'messages' | 'responses' | 'gemini';
 
-const OPERATIONS: Readonly<Record<Client, Operation>> = { chat: chatCompletions, messages };
+const OPERATIONS: Readonly<Record<Client, Operation>> = {
+  chat: chatCompletions,
+  messages,
+  responses,
+  gemini: geminiGenerate.find(({ id }) => id === 'gemini.generate_content')!,
+};
 
 /** How the caller wants its request treated, beside what the body says. */
 export interface Asking {
@@ -62,6 +72,8 @@ function resolve(family: Family, asked: string, stream: boolean): ResolvedTarget
     return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task: 'generate', stream }) };
   const direct = { ...named, origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
   if (family === 'anthropic') return { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
+  if (family === 'responses')
+    return { ...direct, path: '/v1/responses', format: 'openai-responses', extensions: NO_EXTENSIONS };
   const chat = { ...direct, path: '/v1/chat/completions', format: 'openai-chat' } as const;
   return family === 'openai' ? { ...chat, extensions: NO_EXTENSIONS } : chat;
 }

@@ -13,6 +13,8 @@ import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.
 import type { Duplex } from 'node:stream';
 import type { Format } from '../../formats/format.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
+import type { OpenSockets } from '../websockets/open-sockets.ts';
+import { opensWebSocket, serveWebSockets } from '../websockets/upgrade.ts';
 
 /**
  * Longer than common load balancers keep an idle connection (AWS ALB: 60 s). A proxy that closes first never sends a
@@ -23,6 +25,14 @@ const KEEP_ALIVE_MS = 75_000;
 /** How often node:http checks for requests that arrive too slowly. */
 const SLOW_CHECK_MS = 1000;
 
+interface DataServerSetup {
+  readonly clock: Clock;
+  readonly inFlight: InFlight;
+  readonly sockets: OpenSockets;
+  /** The settings in force. */
+  readonly current: () => ServerSettings;
+}
+
 interface DataServer {
   readonly server: Server;
   readonly pipelines: Pipelines;
@@ -32,7 +42,7 @@ interface DataServer {
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
-  { clock, inFlight }: { readonly clock: Clock; readonly inFlight: InFlight },
+  { clock, inFlight, sockets, current }: DataServerSetup,
 ): DataServer {
   const app = new Koa();
   bindReplies(app);
@@ -61,10 +71,25 @@ export function createDataServer(
   };
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const server = createServer(
-    { maxHeaderSize: settings.limits.header, connectionsCheckingInterval: SLOW_CHECK_MS },
+    {
+      maxHeaderSize: settings.limits.header,
+      connectionsCheckingInterval: SLOW_CHECK_MS,
+      shouldUpgradeCallback: opensWebSocket,
+    },
     (req, res) => pipelines.take(req, res),
   );
+  const replies = new WeakMap<Duplex, ServerResponse>();
+  server.prependListener('request', (req, res) => replies.set(req.socket, res));
+  serveWebSockets(server, {
+    handle,
+    koa: (req, res) => app.createContext(req, res),
+    clock,
+    sockets,
+    settings: current,
+    replies,
+  });
   answerRefusals(server, {
+    replies,
     format: openaiChat,
     clock,
     headerLimit: settings.limits.header,
@@ -101,6 +126,8 @@ export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'li
 const LINGER_MS = 5000;
 
 interface RefusalSetup {
+  /** The latest response of each connection. */
+  readonly replies: WeakMap<Duplex, ServerResponse>;
   readonly format: Format;
   readonly clock: Clock;
   /** Limit of the request headers, in bytes. */
@@ -114,10 +141,9 @@ interface RefusalSetup {
  * an id; Node's own replies have no body. https://nodejs.org/api/http.html#event-clienterror
  */
 function answerRefusals(server: Server, setup: RefusalSetup): void {
-  const replies = new WeakMap<Duplex, ServerResponse>();
+  const { replies } = setup;
   /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
   const ending = new WeakSet<Duplex>();
-  server.prependListener('request', (req, res) => replies.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (ending.has(socket)) return;
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();

@@ -89,10 +89,8 @@ function refusal(ctx: Koa.Context): GatewayError {
       `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.${hintFor(ctx.path)}`,
     );
   // Codex goes to HTTP at once after a 426, and only after retries when the status is another one.
-  if (ctx.get('upgrade').toLowerCase() === 'websocket') {
-    ctx.set('upgrade', 'HTTP/1.1');
+  if (ctx.get('upgrade').toLowerCase() === 'websocket')
     return new GatewayError('upgrade_required', `${ctx.path} has no WebSocket form: send ${methods.join(', ')}.`);
-  }
   ctx.set('allow', methods.join(', '));
   return new GatewayError('method_not_allowed', `${ctx.path} accepts ${methods.join(', ')}, not ${ctx.method}.`);
 }

@@ -109,7 +109,12 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const live = new LiveSnapshot(snapshot, () => {});
   const { newId } = setup;
   const path = createRequestPath({ live, inFlight, clock, log, newId, pluginFault: shared.pluginFault });
-  const { server } = createDataServer(path, settings, { clock, inFlight });
+  const { server } = createDataServer(path, settings, {
+    clock,
+    inFlight,
+    sockets: shared.sockets,
+    current: () => settings,
+  });
   return {
     server,
     snapshot,

@@ -1,3 +1,4 @@
+import { OpenSockets } from '../../compose/websockets/open-sockets.ts';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
@@ -32,6 +33,7 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     health: new MemoryHealthStore({ clock }),
     responses: new MemoryResponses(clock),
     inFlight: new InFlight(),
+    sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

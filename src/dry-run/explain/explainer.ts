@@ -1,3 +1,4 @@
+import { OpenSockets } from '../../compose/websockets/open-sockets.ts';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
@@ -237,6 +238,7 @@ export class Explainer {
       health: new MemoryHealthStore({ clock }),
       responses: this.#setup.responses ?? new MemoryResponses(clock),
       inFlight: this.#inFlight,
+      sockets: new OpenSockets(),
       tokenFetched() {},
       recorder: NO_RECORDER,
       labels: new ModelLabels(),

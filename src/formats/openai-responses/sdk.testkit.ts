@@ -1,14 +1,20 @@
 import OpenAI from 'openai';
+import OpenAI7 from 'openai7';
 import type { JsonObject } from '../conversation.ts';
 
-/** The response that OpenAI's own client assembles from a stream: its accumulator, an injected transport, no socket. */
+/**
+ * The response that OpenAI's own clients assemble from a stream: their accumulators, an injected transport, no socket. Version 7 throws
+ * at every event that it does not know.
+ */
 export async function accumulated(sse: string): Promise<JsonObject> {
-  const client = new OpenAI({
+  const settings = {
     apiKey: 'test',
     maxRetries: 0,
     fetch: () => Promise.resolve(new Response(sse, { headers: { 'content-type': 'text/event-stream' } })),
-  });
-  const response = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+  };
+  const asked = { model: 'm', input: 'hi' };
+  await new OpenAI(settings).responses.stream(asked).finalResponse();
+  const response = await new OpenAI7(settings).responses.stream(asked).finalResponse();
   return JSON.parse(JSON.stringify(response)) as JsonObject;
 }
 

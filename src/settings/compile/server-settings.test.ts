@@ -44,6 +44,7 @@ describe('compileServerSettings', () => {
         'telemetry',
         'timeouts',
         'trusted_proxies',
+        'websockets',
       ].sort(),
     );
     expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));

@@ -1,4 +1,12 @@
-import type { ChainItem, Duration, Files, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
+import type {
+  ChainItem,
+  Duration,
+  Files,
+  Limits,
+  Listen,
+  ServerFile,
+  WebSockets,
+} from '../../../schemas/types.generated.ts';
 import {
   parseBytes,
   parseDuration,
@@ -94,6 +102,7 @@ export interface ServerSettings {
   readonly responses: { readonly maxBytes: number; readonly ttlMs: number };
   /** Undefined: the gateway stores no files. */
   readonly files: FilesSettings | undefined;
+  readonly webSockets: WebSocketSettings;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
@@ -117,6 +126,22 @@ export interface FilesSettings {
   readonly inlineBytes: number;
   readonly idleMs: number;
   readonly uploads: number;
+}
+
+export interface WebSocketSettings {
+  readonly enabled: boolean;
+  /** Origins of web pages that may open one, besides the gateway's own. */
+  readonly origins: readonly string[];
+  /** Open sockets of one key. */
+  readonly perKey: number;
+  readonly frameBytes: number;
+  /** Bytes of the latest response of one socket, with its input. */
+  readonly keptBytes: number;
+  /** Bytes that all sockets hold for requests that are not under way. */
+  readonly heldBytes: number;
+  readonly turns: number;
+  readonly idleMs: number;
+  readonly lifetimeMs: number;
 }
 
 export interface BucketSettings {
@@ -149,6 +174,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     cache: compileCacheStore(cache),
     responses: compileResponses(file.responses ?? {}),
     files: file.files && compileFiles(file.files),
+    webSockets: compileWebSockets(file.websockets ?? {}),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
@@ -216,6 +242,18 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
     uploads: file.uploads ?? 32,
   };
 }
+
+const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
+  enabled: file.enabled ?? true,
+  origins: file.origins ?? [],
+  perKey: file.per_key ?? 64,
+  frameBytes: parseBytes(file.frame_bytes ?? '16MiB'),
+  keptBytes: parseBytes(file.kept_bytes ?? '8MiB'),
+  heldBytes: parseBytes(file.held_bytes ?? '128MiB'),
+  turns: file.turns ?? 1000,
+  idleMs: parseDuration(file.idle_time ?? '10m'),
+  lifetimeMs: parseDuration(file.lifetime ?? '60m'),
+});
 
 const compileBucket = (gcs: NonNullable<Files['gcs']>): BucketSettings => ({
   provider: gcs.provider,

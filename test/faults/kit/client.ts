@@ -1,8 +1,12 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { KEY } from '../../support/gateway.ts';
 
-export type Api = 'chat' | 'messages';
-const PATHS: Readonly<Record<Api, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+export type Api = 'chat' | 'messages' | 'responses';
+const PATHS: Readonly<Record<Api, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+};
 
 export interface Ask {
   readonly api: Api;
@@ -45,8 +49,9 @@ export interface OpenCall {
 export function call(url: string, ask: Ask): OpenCall {
   const body = JSON.stringify({
     model: 'any',
-    max_tokens: 64,
-    messages: [{ role: 'user', content: 'Hallo' }],
+    ...(ask.api === 'responses'
+      ? { max_output_tokens: 64, input: 'Hallo' }
+      : { max_tokens: 64, messages: [{ role: 'user', content: 'Hallo' }] }),
     ...(ask.stream && { stream: true }),
     ...(ask.stream && ask.api === 'chat' && { stream_options: { include_usage: true } }),
     ...ask.body,
@@ -87,7 +92,7 @@ async function read(res: IncomingMessage, ask: Ask): Promise<Received> {
     headers,
     raw,
     broken: broken || !res.complete,
-    ...(ask.api === 'chat' ? readChat(events) : readMessages(events)),
+    ...READERS[ask.api](events),
     ...endsOf(events, ask.api, isStream),
   };
 }
@@ -110,13 +115,24 @@ function endsOf(events: readonly Json[], api: Api, isStream: boolean): Pick<Rece
   if (!isStream) return { ends: [], endsLast: true };
   const marks = events.map((event) => {
     if (event === '[DONE]') return 'complete' as const;
-    if (event['error']) return 'error' as const;
+    if (event['error'] || event['type'] === 'response.failed') return 'error' as const;
     return api === 'messages' && event['type'] === 'message_stop' ? ('complete' as const) : undefined;
   });
   return { ends: marks.filter((mark) => mark !== undefined), endsLast: marks.at(-1) !== undefined };
 }
 
+interface ParsedResponse {
+  readonly status?: string;
+  readonly model?: string;
+  readonly output?: readonly { readonly content?: readonly { readonly text?: string }[] }[];
+  readonly incomplete_details?: { readonly reason?: string } | null;
+  readonly error?: { readonly code?: string; readonly message: string } | null;
+  readonly usage?: { readonly input_tokens?: number; readonly output_tokens?: number } | null;
+}
+
 interface Parsed {
+  readonly type?: string;
+  readonly response?: ParsedResponse;
   readonly error?: {
     readonly code?: string;
     readonly message: string;
@@ -140,6 +156,28 @@ interface Parsed {
   readonly stop_reason?: string | null;
 }
 type View = Pick<Received, 'text' | 'finish' | 'model' | 'usage' | 'error'>;
+
+/** The last event of a stream has the whole response. */
+function readResponse(events: readonly Json[]): View {
+  const all = parsedOf(events);
+  const last: ParsedResponse = all.findLast(({ response }) => response)?.response ?? all.at(-1) ?? {};
+  const deltas = all.map(({ type, delta }) => (type === 'response.output_text.delta' ? String(delta) : ''));
+  const whole = (last.output ?? []).flatMap(({ content = [] }) => content.map(({ text = '' }) => text));
+  const { usage, error, incomplete_details: details, status } = last;
+  return {
+    text: (last.status === 'completed' ? whole : deltas).join(''),
+    finish: details?.reason ?? status,
+    model: last.model,
+    usage: usage ? { input: usage.input_tokens ?? 0, output: usage.output_tokens ?? 0 } : undefined,
+    error: error ? { code: error.code, message: error.message } : undefined,
+  };
+}
+
+const READERS: Readonly<Record<Api, (events: readonly Json[]) => View>> = {
+  chat: readChat,
+  messages: readMessages,
+  responses: readResponse,
+};
 
 const parsedOf = (events: readonly Json[]): Parsed[] => events.filter((event) => event !== '[DONE]');
 

@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import type { WebSocketSettings } from '../../settings/compile/server-settings.ts';
+
+/** An open socket, as the process sees it. */
+export interface OpenSocket {
+  /** Closes it once its running turn has ended. */
+  drain(): void;
+  terminate(): void;
+}
+
+type SocketLimits = Pick<WebSocketSettings, 'perKey' | 'heldBytes'>;
+
+/** Time after which a key whose sockets are all open may try again. */
+const RETRY_AFTER_MS = 1000;
+
+/** All WebSockets of the process. Outlives snapshots and uses the limits of the latest one. */
+export class OpenSockets {
+  readonly #open = new Set<OpenSocket>();
+  readonly #places = new Map<string, number>();
+  /** Handshakes that wait for their answer, with the key whose place they have taken. */
+  readonly #handshakes = new WeakMap<ServerResponse, string | undefined>();
+  #limits: SocketLimits = { perKey: Infinity, heldBytes: Infinity };
+  #held = 0;
+  #draining = false;
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Bytes that sockets hold besides their running turns. */
+  get held(): number {
+    return this.#held;
+  }
+
+  apply(limits: SocketLimits): void {
+    this.#limits = limits;
+  }
+
+  /** A response that opens a socket takes a place for it, and no other. */
+  expect(res: ServerResponse): void {
+    this.#handshakes.set(res, undefined);
+  }
+
+  /** Takes a place for the socket of the caller, or returns the refusal. */
+  enter({ caller }: Exchange, res: ServerResponse): GatewayError | undefined {
+    if (!this.#handshakes.has(res)) return undefined;
+    if (this.#draining) return new GatewayError('shutting_down', 'The gateway is shutting down. Connect again.');
+    const key = caller?.keyId ?? '';
+    const count = this.#places.get(key) ?? 0;
+    if (count >= this.#limits.perKey)
+      return new GatewayError(
+        'busy',
+        `This key has ${this.#limits.perKey} WebSockets open (websockets.per_key). Close one, or send requests over HTTP.`,
+        { retryAfterMs: RETRY_AFTER_MS },
+      );
+    this.#places.set(key, count + 1);
+    this.#handshakes.set(res, key);
+    return undefined;
+  }
+
+  /** Gives the place of this handshake back. */
+  leave(res: ServerResponse): void {
+    const key = this.#handshakes.get(res);
+    if (key === undefined) return;
+    this.#handshakes.delete(res);
+    const count = (this.#places.get(key) ?? 0) - 1;
+    if (count > 0) this.#places.set(key, count);
+    else this.#places.delete(key);
+  }
+
+  add(socket: OpenSocket): void {
+    this.#open.add(socket);
+    if (this.#draining) socket.drain();
+  }
+
+  delete(socket: OpenSocket): void {
+    this.#open.delete(socket);
+  }
+
+  /** Counts bytes that a socket holds; negative to release them. False: they do not fit and are not counted. */
+  hold(bytes: number): boolean {
+    if (bytes > 0 && this.#held + bytes > this.#limits.heldBytes) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  /** Closes each socket once its running turn has ended. Further ones are refused. */
+  drain(): void {
+    this.#draining = true;
+    for (const socket of this.#open) socket.drain();
+  }
+
+  terminate(): void {
+    for (const socket of this.#open) socket.terminate();
+  }
+}

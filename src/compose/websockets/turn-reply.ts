@@ -1,0 +1,154 @@
+import { readSse, SseCutter, type SseEvent } from '../../formats/sse/event-stream.ts';
+import { isObject } from '../../formats/json/object.ts';
+import type { JsonLimits } from '../../plugin/json-scan.ts';
+import { errorFrame, withStreamId } from './answers.ts';
+import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
+import type { ReplyHead, ReplySink } from './reply-socket.ts';
+
+/** Sends a message. `sent` is called when it has left, or when the socket has closed. */
+export type Send = (text: string, sent: () => void) => void;
+
+/** The response of a turn that has ended well. */
+export interface TurnResult {
+  readonly id?: string;
+  /** JSON texts of its output items, between commas. */
+  readonly output?: string;
+}
+
+/** How a turn ended. */
+export interface TurnEnd {
+  readonly status: number;
+  /** Undefined: the turn failed. */
+  readonly result: Required<TurnResult> | undefined;
+  /** False: the reply broke off before anything told the client of a failure. */
+  readonly whole: boolean;
+}
+
+interface TurnNames {
+  readonly streamId: string | undefined;
+  /** The response that the client named and that the socket has written out. */
+  readonly previous: string | undefined;
+  /** The id in the request is unknown to the socket. */
+  readonly unknownPrevious: boolean;
+}
+
+/** Events with a whole response, whose `previous_response_id` is that of the client's request. */
+const WITH_RESPONSE: ReadonlySet<string | undefined> = new Set([
+  'response.created',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+const ENDED_WELL: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete']);
+
+/** The gateway reads an upstream's events only to keep its response: a nested one is not kept. */
+const LIMITS: JsonLimits = { depth: 256, keys: Infinity, items: Infinity };
+
+/** Turns the reply of a turn into messages: each event is one. */
+export class TurnReply implements ReplySink {
+  readonly #send: Send;
+  readonly #names: TurnNames;
+  readonly #onEnd: (end: TurnEnd) => void;
+  readonly #cutter = new SseCutter();
+  readonly #pieces: Buffer[] = [];
+  #head: ReplyHead = { status: 0, headers: new Map() };
+  #result: Required<TurnResult> | undefined;
+
+  constructor(send: Send, names: TurnNames, onEnd: (end: TurnEnd) => void) {
+    this.#send = send;
+    this.#names = names;
+    this.#onEnd = onEnd;
+  }
+
+  head(head: ReplyHead): void {
+    this.#head = head;
+  }
+
+  body(bytes: Buffer, taken: () => void): void {
+    if (!this.#isStream) {
+      this.#pieces.push(bytes);
+      return taken();
+    }
+    const whole = this.#cutter.push(bytes);
+    const texts = whole ? readSse(whole).flatMap((event) => this.#message(event)) : [];
+    const last = texts.pop();
+    if (last === undefined) return taken();
+    for (const text of texts) this.#send(text, () => {});
+    this.#send(last, taken);
+  }
+
+  closed(whole: boolean): void {
+    const end = (): void => this.#onEnd({ status: this.#head.status, result: this.#result, whole });
+    const text = whole && !this.#isStream ? this.#plain() : undefined;
+    if (text === undefined) end();
+    else this.#send(text, end);
+  }
+
+  get #isStream(): boolean {
+    return this.#head.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  }
+
+  /** Comments and the line `[DONE]` are of the stream and not of the API. */
+  #message({ event, data }: SseEvent): readonly string[] {
+    if (!data.startsWith('{')) return [];
+    const type = event ?? typeOf(data);
+    const isRead = ENDED_WELL.has(type) || (this.#names.previous !== undefined && WITH_RESPONSE.has(type));
+    const text = isRead ? this.#withResponse(type, data) : data;
+    return [withStreamId(text, this.#names.streamId)];
+  }
+
+  #withResponse(type: string | undefined, data: string): string {
+    const frame = readFrame(Buffer.from(data), LIMITS);
+    const span = frame?.topLevel.get('response');
+    const response = span && readFrame(frame!.bytes.subarray(span.from, span.to), LIMITS);
+    if (!frame || !response) return data;
+    if (ENDED_WELL.has(type)) this.#keep(textOf(response, 'id'), jsonOf(response, 'output'));
+    const { previous } = this.#names;
+    if (previous === undefined || !response.topLevel.has('previous_response_id')) return data;
+    const named = withTexts(response, new Map([['previous_response_id', JSON.stringify(previous)]]));
+    return withTexts(frame, new Map([['response', named.toString()]])).toString();
+  }
+
+  #keep(id: string | undefined, output: string | undefined): void {
+    const items: unknown = output === undefined ? undefined : JSON.parse(output);
+    if (id === undefined || !Array.isArray(items)) return;
+    const kept = items.filter((item) => !isUnreadable(item)).map((item) => JSON.stringify(item));
+    this.#result = { id, output: kept.join(',') };
+  }
+
+  /** A reply without events: an error, or a response that is whole. */
+  #plain(): string {
+    const { streamId, unknownPrevious } = this.#names;
+    const body = parsed(Buffer.concat(this.#pieces).toString('utf8'));
+    if (this.#head.status < 300) return withStreamId(this.#completed(body), streamId);
+    const error = isObject(body) && isObject(body.error) ? body.error : {};
+    // Clients send the whole input again after this code, whatever refused the id.
+    const isUnknown = unknownPrevious && error.param === 'previous_response_id';
+    const shown = isUnknown ? { ...error, code: 'previous_response_not_found' } : error;
+    return withStreamId(errorFrame(this.#head.status, shown), streamId);
+  }
+
+  #completed(response: unknown): string {
+    const { id, output } = isObject(response) ? response : {};
+    if (typeof id === 'string') this.#keep(id, JSON.stringify(output));
+    return JSON.stringify({ type: 'response.completed', sequence_number: 0, response });
+  }
+}
+
+/** OpenAI finds no reasoning item that it has not stored: without its encrypted content it cannot be an input. */
+const isUnreadable = (item: unknown): boolean =>
+  isObject(item) && item.type === 'reasoning' && typeof item.encrypted_content !== 'string';
+
+function typeOf(data: string): string | undefined {
+  const frame = readFrame(Buffer.from(data), LIMITS);
+  return frame && textOf(frame, 'type');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

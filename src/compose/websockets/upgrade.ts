@@ -1,0 +1,125 @@
+import { ServerResponse, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ServerOptions } from 'ws';
+import { responsesSocket } from '../../operations/responses-socket.ts';
+import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
+import { asksForWebSocket } from './door.ts';
+import { ReplySocket, type ReplyHead, type ReplySink } from './reply-socket.ts';
+import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
+import { respond } from './turn.ts';
+
+export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening'> {
+  /** The latest response of a connection. */
+  readonly replies: WeakMap<Duplex, ServerResponse>;
+}
+
+/** Messages of a client may come in this many pieces. */
+const MOST_FRAGMENTS = 1024;
+const CLOSE_MS = 5000;
+
+/** True for a request whose connection becomes a WebSocket, if the request path agrees. All others are ordinary requests. */
+export const opensWebSocket = (req: IncomingMessage): boolean =>
+  asksForWebSocket(req) && targetOf(req) === responsesSocket.path;
+
+/** A key in the query is taken away and not read: browsers can send nothing else, and logs show addresses. */
+function targetOf({ url, method }: IncomingMessage): string {
+  const target = { url, method, headers: {} };
+  normaliseTarget(target);
+  return target.url?.split('?', 1)[0] ?? '';
+}
+
+/** Serves the WebSockets of the data listener. */
+export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSetup): void {
+  const opening = routeOf('GET');
+  const turn = routeOf('POST');
+  server.on('upgrade', (req, socket, head) => {
+    // Node takes its listeners off a socket that it hands over.
+    socket.on('error', () => {});
+    const before = replies.get(socket);
+    // The reply to an earlier request of this connection is still on its way, and nothing may come between.
+    if (before && !before.writableFinished) return void socket.destroy();
+    // It is one: the listener has no other sockets.
+    const tcp = socket as Socket;
+    const { headers } = req;
+    req.url = targetOf(req);
+    const handshake = { url: req.url, headers, remoteAddress: tcp.remoteAddress };
+    const answer = new HandshakeAnswer(async (reply, body) => {
+      const isOpen = reply?.status === 101;
+      if (isOpen) tcp.once('close', () => setup.sockets.leave(res));
+      else setup.sockets.leave(res);
+      if (!reply || tcp.destroyed) {
+        setup.sockets.leave(res);
+        return void tcp.destroy();
+      }
+      if (!isOpen) return void tcp.end(Buffer.concat([refusalHead(reply), body]));
+      const { WebSocketServer } = await import('ws');
+      const { frameBytes } = setup.settings().webSockets;
+      const options: ServerOptions & { readonly closeTimeout: number } = {
+        noServer: true,
+        clientTracking: false,
+        perMessageDeflate: false,
+        maxPayload: frameBytes,
+        maxFragments: MOST_FRAGMENTS,
+        closeTimeout: CLOSE_MS,
+        // Pongs for a client that does not read would fill the memory.
+        autoPong: false,
+        // A browser's page can send a key only as a protocol, and the answer would repeat it.
+        handleProtocols: () => false,
+      };
+      const upgrader = new WebSocketServer(options);
+      upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));
+      upgrader.handleUpgrade(req, tcp, head, (ws) => {
+        const opened = new ResponsesSocket(ws, handshake, { ...setup, turn, opening });
+        tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
+      });
+    });
+    const reply = new ReplySocket(tcp.remoteAddress, answer);
+    tcp.once('close', () => reply.destroy());
+    const res = new ServerResponse(req);
+    setup.sockets.expect(res);
+    respond(reply, { req, res, koa: () => setup.koa(req, res) }, { handle: setup.handle, routed: opening });
+  });
+}
+
+function routeOf(method: 'GET' | 'POST') {
+  const { path } = responsesSocket;
+  const route = fixedRoute({ url: path, method });
+  if (!route) throw new Error(`no route ${method} ${path}`);
+  return route.read({ path, headers: {} });
+}
+
+/** Receives the reply to a handshake. */
+class HandshakeAnswer implements ReplySink {
+  readonly #onEnd: (head: ReplyHead | undefined, body: Buffer) => Promise<void>;
+  readonly #pieces: Buffer[] = [];
+  #head: ReplyHead | undefined;
+
+  constructor(onEnd: (head: ReplyHead | undefined, body: Buffer) => Promise<void>) {
+    this.#onEnd = onEnd;
+  }
+
+  head(head: ReplyHead): void {
+    this.#head = head;
+  }
+
+  body(bytes: Buffer, taken: () => void): void {
+    this.#pieces.push(bytes);
+    taken();
+  }
+
+  closed(whole: boolean): void {
+    void this.#onEnd(whole ? this.#head : undefined, Buffer.concat(this.#pieces));
+  }
+}
+
+function refusalHead({ status, headers }: ReplyHead): Buffer {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`, 'latin1');
+}
+
+/** The headers of the handshake itself, which `ws` writes. */
+const OF_HANDSHAKE: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'keep-alive']);
+
+const ownHeaders = ({ headers }: ReplyHead): string[] =>
+  [...headers].filter(([name]) => !OF_HANDSHAKE.has(name)).map(([name, value]) => `${name}: ${value}`);
