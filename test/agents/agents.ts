@@ -27,8 +27,6 @@ export interface Agent {
   readonly sdk?: { readonly script: string; readonly api: string; readonly env?: SdkNames['env'] };
   readonly start: (run: Run) => Start;
   readonly tools: (work: string, names: readonly string[]) => Toolbox;
-  /** False: its requests have no tools in some cases. */
-  readonly hasTools?: false;
   /** Cases that it cannot run, with the reason. */
   readonly lacks?: Readonly<Record<string, string>>;
 }
@@ -65,6 +63,9 @@ const codex: Agent = {
         'exec',
         '--skip-git-repo-check',
         '--dangerously-bypass-approvals-and-sandbox',
+        // Else each run ends 5 s later, when its maker's servers have not answered.
+        '-c',
+        'analytics.enabled=false',
         ...(run.thinking ? thinks : []),
         run.prompt,
       ],

@@ -19,8 +19,8 @@ export interface Outcome {
   readonly refused: readonly string[];
   /** Requests with tools that reached the upstream. */
   readonly turns: number;
-  /** The model was asked for its thoughts, and its last one came back with its signature. */
-  readonly thought: { readonly asked: boolean; readonly signed: boolean };
+  /** Of a model that signs its thoughts: it was asked for them, and the signature came back to it. */
+  readonly thought: { readonly signs: boolean; readonly asked: boolean; readonly signed: boolean };
 }
 
 export interface Case {
@@ -126,7 +126,10 @@ export const CASES: readonly Case[] = [
       ...(ask.rounds === 0 ? does('I will look.', tools.shell('printf sun-%d 48')) : recounts(ask, 'sun-48')),
       thought: ask.thinks ? 'A thought of the model.' : undefined,
     }),
-    verdict: finished,
+    verdict(outcome) {
+      const { signs, asked, signed } = outcome.thought;
+      return finished(outcome) ?? (signs && asked && !signed ? 'the signature of the thought is lost' : undefined);
+    },
   },
   {
     name: 'cut',

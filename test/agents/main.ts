@@ -92,12 +92,21 @@ async function inside(): Promise<number> {
 
 const UNSHARE = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 
+/** Asked before the agents are installed. */
+function canIsolate(): boolean {
+  const { status, error, stderr } = spawnSync('unshare', [...UNSHARE, 'true'], { encoding: 'utf8' });
+  if (status === 0) return true;
+  const why = error?.message ?? stderr.trim();
+  console.error(`No agent was run: a network with loopback alone needs \`unshare -rn\` and \`ip\`. ${why}`);
+  return false;
+}
+
 /** Runs this file again in a network namespace that has loopback alone. */
 function isolate(): number {
-  const probe = spawnSync('unshare', [...UNSHARE, 'true'], { encoding: 'utf8' });
-  if (probe.status !== 0) {
-    const why = probe.error?.message ?? probe.stderr.trim();
-    console.error(`No agent was run: a network with loopback alone needs \`unshare -rn\` and \`ip\`. ${why}`);
+  try {
+    install();
+  } catch (error) {
+    console.error(`No agent was run: \`npm ci\` of their packages failed. ${String(error)}`);
     return 3;
   }
   const again = [...UNSHARE, process.execPath, import.meta.filename, ...args];
@@ -105,8 +114,7 @@ function isolate(): number {
 }
 
 if (process.env[IN_NAMESPACE] === undefined) {
-  install();
-  process.exitCode = isolate();
+  process.exitCode = canIsolate() ? isolate() : 3;
 } else {
   const others = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
   if (others.length > 0) throw new Error(`Agents must not reach a network, and there is ${others.join(', ')}.`);

@@ -54,20 +54,16 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
   mkdirSync(work);
   const refused: string[] = [];
   let turns = 0;
-  const thought = { asked: false, signed: false };
+  const thought = { signs: kind.signs, asked: false, signed: false };
   stage.play = {
     retryAfter: 1,
     refused: (message) => void refused.push(message),
     answer(ask) {
       // Agents have side calls without tools: titles, summaries, the choice of a model.
-      if (agent.hasTools !== false && ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
+      if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
       turns += 1;
       thought.asked ||= ask.thinks;
       thought.signed ||= ask.signed;
-      if (process.env['AGENTS_TRACE'] !== undefined)
-        console.log(
-          `     turn ${turns}: round ${ask.rounds} thinks ${ask.thinks} signed ${ask.signed} results ${JSON.stringify(ask.results)?.slice(0, 150)}`,
-        );
       return row.model(ask, turns - 1, agent.tools(work, ask.tools));
     },
   };

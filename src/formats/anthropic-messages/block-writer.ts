@@ -54,6 +54,11 @@ export class BlockWriter {
     return this.#next === 0;
   }
 
+  /** True while the signature of a text is unwritten. */
+  get unsigned(): boolean {
+    return this.#signed !== undefined;
+  }
+
   text(source: number, text: string): void {
     // No `citations` without citations, as in all recorded replies: the AI SDK refuses the `null` that the types allow.
     const open = this.#enter('text', source, EMPTY_TEXT);

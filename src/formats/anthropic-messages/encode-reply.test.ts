@@ -57,6 +57,19 @@ describe('thousands of calls that wait behind one without arguments', () => {
   });
 });
 
+it('a text is the last block: its signature is written only before another one', () => {
+  const signed: GenerationEvent[] = [
+    { type: 'text', ...place, text: 'Warm.' },
+    { type: 'signature', ...place, signature: 'c2ln' },
+  ];
+  const end: GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }, { type: 'end' }];
+  const typesOf = (events: readonly GenerationEvent[]) =>
+    (format.encodeReply(events, clientContext()) as { content: { type: string }[] }).content.map(({ type }) => type);
+  expect(typesOf([...signed, ...end])).toEqual(['text']);
+  const call: GenerationEvent = { type: 'tool_call', choice: 0, block: 1, call: 0, id: 'call_1', name: 'f' };
+  expect(typesOf([...signed, call, ...end])).toEqual(['text', 'thinking', 'tool_use']);
+});
+
 describe('a thought of which the client wants the signature alone', () => {
   const client = { ...clientContext(), hideThoughts: true, signsHidden: true };
   const said = (maker: 'claude' | 'gemini', ...texts: readonly string[]): GenerationEvent[] => [

@@ -232,6 +232,7 @@ class MessageWriter {
     this.#start();
     this.#ended = true;
     this.#blocks.settle();
+    if (this.#blocks.unsigned) lose(this.#notes, 'signatures');
     // Clients expect some content (docs/protocols/messages-route.md#empty-reply).
     if (this.#blocks.empty) {
       this.#blocks.text(0, '');
