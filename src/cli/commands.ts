@@ -1,6 +1,6 @@
 import { readMoment } from '../plugin/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
-import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
+import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import { promptCommands } from './prompts/commands.ts';
 
 export { UsageError, type Command, type World } from './arguments.ts';
@@ -148,6 +148,25 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ...promptCommands,
   [
+    'agent-config',
+    {
+      ...AGENT_CONFIG_HELP,
+      async run(args, world) {
+        const { values, positionals } = parse(args, AGENT, 1);
+        const [name] = positionals;
+        if (name === undefined) throw new UsageError('agent-config needs an agent: codex, claude, gemini or opencode');
+        const { url, model, 'key-env': keyEnv } = values;
+        if (!/^https?:\/\/[^\s/'"]+(?:\/[^\s'"]*)?$/.test(url))
+          throw new UsageError(`--url must be an http URL, not ${url}`);
+        if (!/^[A-Za-z_]\w*$/.test(keyEnv))
+          throw new UsageError(`--key-env must be the name of a variable, not ${keyEnv}`);
+        if (/[\s'"\\]/.test(model)) throw new UsageError(`--model must be the name of a model, not ${model}`);
+        const { agentConfigCommand } = await import('./agents/print.ts');
+        return agentConfigCommand(name, { url: url.replace(/\/+$/, ''), keyEnv, model }, world);
+      },
+    },
+  ],
+  [
     'simulator',
     {
       usage: 'simulator [--port PORT]',
@@ -249,6 +268,12 @@ async function test(args: string[], world: World): Promise<number> {
   const stopped = stopSignal(process, systemClock, () => process.exit(1));
   return watchTestsCommand(options, stopped);
 }
+
+const AGENT = {
+  url: { type: 'string', default: 'http://127.0.0.1:8787' },
+  'key-env': { type: 'string', default: 'GATEHOUSE_API_KEY' },
+  model: { type: 'string', default: 'MODEL' },
+} as const satisfies Options;
 
 const CREATE = {
   ...configs,

@@ -15,6 +15,17 @@ export const SERVE_HELP: Help = {
   ),
 };
 
+export const AGENT_CONFIG_HELP: Help = {
+  usage: 'agent-config codex|claude|gemini|opencode [--url URL] [--key-env NAME] [--model MODEL]',
+  help: lines(
+    'Print the lines that point a coding agent at a running gateway, for a shell',
+    '--url URL       address of the gateway; default: http://127.0.0.1:8787',
+    '--key-env NAME  environment variable with the gateway key; default: GATEHOUSE_API_KEY',
+    '--model MODEL   an alias of catalog.yaml, or @SLUG/MODEL',
+    'Exit code 0: printed, 2: wrong usage, or no such agent',
+  ),
+};
+
 export const EXPLAIN_HELP: Help = {
   usage: lines(
     "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD]",

@@ -143,6 +143,8 @@ export interface ClientContext {
   readonly ownId?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
+  /** The client is not shown the thoughts, but returns their signatures (docs/protocols/messages-route.md#hidden-thoughts). */
+  readonly signsHidden?: boolean;
   readonly echo?: RequestEcho | undefined;
   /** The gateway keeps the reply for later requests. */
   readonly stored?: boolean | undefined;

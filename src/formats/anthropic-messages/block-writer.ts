@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
 import { writeEnvelope, type Envelope } from '../envelope.ts';
 import { makerOf, type Maker } from '../maker.ts';
-import { thinkingSignature } from './signatures.ts';
+import { OWN_MAKER, thinkingSignature } from './signatures.ts';
 import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
 import { listOf } from '../json/read.ts';
 
@@ -38,6 +38,11 @@ export class BlockWriter {
   readonly #sink: MessageSink;
   readonly #queue = new CallQueue();
   #open: OpenBlock | undefined;
+  /**
+   * The signature of a text, written when a block follows. At the end of a message it would be the last block, in which clients such as
+   * the Claude Agent SDK look for the answer, and no maker demands the signature of a last text.
+   */
+  #signed: { readonly envelope: Envelope; readonly source: number } | undefined;
   #next = 0;
 
   constructor(sink: MessageSink) {
@@ -47,6 +52,11 @@ export class BlockWriter {
   /** True while nothing was written: a reply needs at least one block (docs/protocols/messages-route.md#empty-reply). */
   get empty(): boolean {
     return this.#next === 0;
+  }
+
+  /** True while the signature of a text is unwritten. */
+  get unsigned(): boolean {
+    return this.#signed !== undefined;
   }
 
   text(source: number, text: string): void {
@@ -70,7 +80,18 @@ export class BlockWriter {
       this.#sink.delta(open.index, { type: 'signature_delta', signature: thinkingSignature(signature, maker) });
       return;
     }
-    this.#signPrevious({ kind: 'signature', maker: maker ?? makerOf({ type: 'text' }), of: 'text', signature }, block);
+    const envelope: Envelope = { kind: 'signature', maker: maker ?? makerOf({ type: 'text' }), of: 'text', signature };
+    this.#signed = { envelope, source: block };
+  }
+
+  /** A block without the text of its thought, which the signature brings back if its maker wrote one. */
+  signHidden({ block, signature, maker = OWN_MAKER }: BlockSignature, text: string): void {
+    this.settle();
+    const { index } = this.#enter('thinking', block, EMPTY_THINKING);
+    const whole =
+      text === '' ? thinkingSignature(signature, maker) : writeEnvelope({ kind: 'thinking', maker, text, signature });
+    this.#sink.delta(index, { type: 'signature_delta', signature: whole });
+    this.settle();
   }
 
   /** Writes a picture, and its signature in a block after it. */
@@ -84,6 +105,13 @@ export class BlockWriter {
     this.#signPrevious({ kind: 'signature', maker: made, of: 'picture', signature }, block);
   }
 
+  /** Before a new block: the signature that waits for one. */
+  #sign(): void {
+    const signed = this.#signed;
+    this.#signed = undefined;
+    if (signed) this.#signPrevious(signed.envelope, signed.source);
+  }
+
   #signPrevious(envelope: Envelope, source: number): void {
     this.settle();
     const { index } = this.#enter('thinking', source, EMPTY_THINKING);
@@ -93,6 +121,7 @@ export class BlockWriter {
 
   whole(block: JsonObject): void {
     this.settle();
+    this.#sign();
     const index = this.#next++;
     this.#sink.open(index, block);
     this.#sink.close(index);
@@ -104,6 +133,7 @@ export class BlockWriter {
     const busy = open?.kind === 'tool' && (this.#queue.last !== undefined || open.custom || !open.arguments.whole);
     if (busy) return this.#queue.add(waiting);
     this.#close();
+    this.#sign();
     this.#openCall(waiting);
   }
 
@@ -152,6 +182,7 @@ export class BlockWriter {
     const open = this.#open;
     if (open?.kind === kind && open.source === source) return open;
     this.settle();
+    this.#sign();
     const fresh: OpenBlock = {
       kind,
       source,

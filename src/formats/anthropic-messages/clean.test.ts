@@ -140,6 +140,8 @@ describe('a body that is passed through to Claude', () => {
         const events: GenerationEvent[] = [
           { type: 'start' },
           ...pieces.flatMap((make, block) => make(block)),
+          // The signature of a last text is not written.
+          { type: 'text', ...place, block: pieces.length, text: 'a' },
           { type: 'finish', choice: 0, reason: 'stop' },
           { type: 'end' },
         ];

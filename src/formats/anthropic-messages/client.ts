@@ -7,18 +7,24 @@ import { isObject } from '../json/object.ts';
  * there, is a field of the body here.
  */
 export function readClient(body: BodyView, { id }: ClientSettings): ClientOptions {
-  const strict = !asksForThinking(body);
-  return { id: `msg_${id}`, strict, hideThoughts: strict, ownId: true, includeUsage: false };
+  const thoughts = thoughtsFor(body);
+  const strict = thoughts !== 'shown';
+  const signsHidden = thoughts === 'omitted';
+  return {
+    id: `msg_${id}`,
+    strict,
+    hideThoughts: strict,
+    ...(signsHidden && { signsHidden }),
+    ownId: true,
+    includeUsage: false,
+  };
 }
 
-/**
- * True for both types that turn thinking on. `display: omitted` requests thinking that the reply does not show
- * (docs/protocols/anthropic-messages.md#thinking).
- */
-function asksForThinking(body: BodyView): boolean {
+/** Two types turn thinking on. `display: omitted` requests blocks without text (docs/protocols/anthropic-messages.md#thinking). */
+function thoughtsFor(body: BodyView): 'shown' | 'omitted' | 'none' {
   const thinking = body.has('thinking') ? body.value('thinking') : undefined;
-  if (!isObject(thinking) || thinking['display'] === 'omitted') return false;
-  return thinking['type'] === 'enabled' || thinking['type'] === 'adaptive';
+  if (!isObject(thinking) || (thinking['type'] !== 'enabled' && thinking['type'] !== 'adaptive')) return 'none';
+  return thinking['display'] === 'omitted' ? 'omitted' : 'shown';
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */

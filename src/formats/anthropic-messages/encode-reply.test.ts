@@ -57,6 +57,60 @@ describe('thousands of calls that wait behind one without arguments', () => {
   });
 });
 
+it('a text is the last block: its signature is written only before another one', () => {
+  const signed: GenerationEvent[] = [
+    { type: 'text', ...place, text: 'Warm.' },
+    { type: 'signature', ...place, signature: 'c2ln' },
+  ];
+  const end: GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }, { type: 'end' }];
+  const typesOf = (events: readonly GenerationEvent[]) =>
+    (format.encodeReply(events, clientContext()) as { content: { type: string }[] }).content.map(({ type }) => type);
+  expect(typesOf([...signed, ...end])).toEqual(['text']);
+  const call: GenerationEvent = { type: 'tool_call', choice: 0, block: 1, call: 0, id: 'call_1', name: 'f' };
+  expect(typesOf([...signed, call, ...end])).toEqual(['text', 'thinking', 'tool_use']);
+});
+
+describe('a thought of which the client wants the signature alone', () => {
+  const client = { ...clientContext(), hideThoughts: true, signsHidden: true };
+  const said = (maker: 'claude' | 'gemini', ...texts: readonly string[]): GenerationEvent[] => [
+    ...texts.map((text): GenerationEvent => ({ type: 'thinking', ...place, text })),
+    { type: 'signature', ...place, signature: 'c2ln', maker },
+    { type: 'text', choice: 0, block: 1, text: 'Warm.' },
+    { type: 'finish', choice: 0, reason: 'stop' },
+    { type: 'end' },
+  ];
+
+  it.each([
+    ['without text, as Claude writes it', 'claude', [''], { text: '', signature: 'c2ln' }],
+    ['with text', 'claude', ['Let ', 'me.'], { text: 'Let me.', signature: 'c2ln' }],
+    ['of another maker', 'gemini', ['Let me.'], { text: 'Let me.', signature: 'c2ln', maker: 'gemini' }],
+  ] as const)('is a block without text, and comes back whole: %s', async (_, maker, texts, thought) => {
+    const events = said(maker, ...texts);
+    const reply = format.encodeReply(events, client) as { content: { type: string; thinking?: string }[] };
+    expect(reply.content.map(({ type, thinking }) => [type, thinking])).toEqual([
+      ['thinking', ''],
+      ['text', undefined],
+    ]);
+    expect((await readWithSdk(format.encodeStream(client).push(events))).content).toEqual(reply.content);
+    const { turns } = format.decodeRequest({
+      model: 'm',
+      max_tokens: 1,
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: reply.content },
+        { role: 'user', content: 'and now?' },
+      ],
+    });
+    expect(turns[1]?.parts[0]).toMatchObject({ type: 'thinking', ...thought });
+  });
+
+  it('has no block without a signature', () => {
+    const events = said('claude', 'Let me.').filter(({ type }) => type !== 'signature');
+    const { content } = format.encodeReply(events, client) as { content: readonly object[] };
+    expect(content).toHaveLength(1);
+  });
+});
+
 describe('encodeStream', () => {
   it('writes a stream that the Anthropic SDK assembles to the plain reply', async () => {
     const message = await readWithSdk(encodeStream(answer));

@@ -37,6 +37,9 @@ type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type:
 type Frame = 'start' | 'usage' | 'finish' | 'refusal' | 'ping' | 'end' | 'error';
 type ContentEvent = Exclude<GenerationEvent, { type: Frame }>;
 
+/** Characters of a thought that travels in its signature. */
+const MAX_HIDDEN = 256 * 1024;
+
 /** Recorded beside the `delta` of `message_delta`, where the SDK reads it; the other late fields are inside. */
 const BESIDE_DELTA = ['context_management'];
 
@@ -61,6 +64,8 @@ class MessageWriter {
   #ownUsage: JsonObject | undefined;
   #finish: Event<'finish'> | undefined;
   #refusal = '';
+  /** The last thought of a client that gets its signature alone. */
+  #hidden: { readonly block: number; text: string } | undefined;
   readonly #fields: JsonObject = {};
   #announced = false;
   #started = false;
@@ -129,11 +134,9 @@ class MessageWriter {
         if (event.text !== '') blocks.text(event.block, event.text);
         return;
       case 'thinking':
-        if (!this.#client.hideThoughts) blocks.thinking(event.block, event.text);
-        return;
+        return this.#thinking(event);
       case 'signature':
-        if (!this.#client.hideThoughts) blocks.signature(event);
-        return;
+        return this.#signature(event);
       case 'redacted_thinking':
         return blocks.whole({ type: 'redacted_thinking', data: redactedData(event.data, event.maker) });
       case 'tool_call': {
@@ -161,6 +164,21 @@ class MessageWriter {
       case 'logprobs':
         return lose(this.#notes, 'logprobs');
     }
+  }
+
+  #thinking({ block, text }: Event<'thinking'>): void {
+    if (!this.#client.hideThoughts) return this.#blocks.thinking(block, text);
+    if (!this.#client.signsHidden) return;
+    if (this.#hidden?.block !== block) this.#hidden = { block, text };
+    else if (this.#hidden.text.length < MAX_HIDDEN) this.#hidden.text += text;
+  }
+
+  #signature(event: Event<'signature'>): void {
+    const hidden = this.#hidden;
+    if (this.#client.hideThoughts && !this.#client.signsHidden) return;
+    if (hidden?.block !== event.block) return this.#blocks.signature(event);
+    // Without its whole text a signature is not valid.
+    if (hidden.text.length < MAX_HIDDEN) this.#blocks.signHidden(event, hidden.text);
   }
 
   /** Claude generates no images: they are sent as the blocks in which the API accepts them. */
@@ -214,6 +232,7 @@ class MessageWriter {
     this.#start();
     this.#ended = true;
     this.#blocks.settle();
+    if (this.#blocks.unsigned) lose(this.#notes, 'signatures');
     // Clients expect some content (docs/protocols/messages-route.md#empty-reply).
     if (this.#blocks.empty) {
       this.#blocks.text(0, '');

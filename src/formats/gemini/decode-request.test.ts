@@ -219,6 +219,10 @@ describe('a request of this API', () => {
 it('a conversation that the wire can express survives a round trip, and encoding does not change it', () => {
   fc.assert(
     fc.property(conversation, fc.constantFrom('vertex', 'direct'), (said, host) => {
+      const { tools = [] } = said;
+      const searches = tools.some((tool) => tool.type === 'builtin' && tool.kind === 'web_search');
+      // Before Gemini 3 search and functions exclude each other.
+      fc.pre(!searches || tools.every(({ type }) => type === 'builtin'));
       const target = requestTarget({ model: 'gemini-2.5-flash', host, strict: false });
       const { body, losses } = encodeRequest(deepFreeze(said), target, replyContext());
       expect(losses).toEqual([]);

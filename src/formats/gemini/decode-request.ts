@@ -43,7 +43,8 @@ export function decodeRequest(received: JsonObject, origins?: Origins): Conversa
   const known = serviceTier === undefined ? KNOWN : new Set([...KNOWN, 'serviceTier']);
   const extras = leftover(body, known) ?? {};
   absorb(extras, { ...toolExtras, ...optional('generationConfig', rest) });
-  const safetySettings = pick(body, 'safetySettings');
+  // LangChain sends an empty list, which other servers may refuse.
+  const safetySettings = asList(pick(body, 'safetySettings'));
   return {
     model: (stringOf(body['model']) ?? '').replace(/^models\//, ''),
     stream: body['stream'] === true,
@@ -51,7 +52,7 @@ export function decodeRequest(received: JsonObject, origins?: Origins): Conversa
     ...fields,
     ...optional('tools', tools),
     ...optional('toolChoice', toolChoice),
-    ...(safetySettings !== undefined && { safetySettings: asList(safetySettings) }),
+    ...(safetySettings.length > 0 && { safetySettings }),
     ...optional('labels', objectOf(pick(body, 'labels'))),
     ...optional('serviceTier', serviceTier),
     ...(Object.keys(extras).length > 0 && { extras, extrasFormat: 'gemini' }),

@@ -237,7 +237,7 @@ describe('tools', () => {
         description: 'd',
         parameters: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
       },
-      { type: 'builtin', kind: 'web_search' },
+      { type: 'builtin', kind: 'url_context' },
       { type: 'function', name: 'g', parameters: { type: 'object', properties: {} } },
     ];
     expect(encode({ tools }).body).toEqual({
@@ -256,9 +256,20 @@ describe('tools', () => {
             { name: 'g' },
           ],
         },
-        { googleSearch: {} },
+        { urlContext: {} },
       ],
     });
+  });
+
+  it.each([
+    ['gemini-2.5-flash', { tools: [{ functionDeclarations: [{ name: 'f' }] }] }, ['dropped tools[0]']],
+    ['gemini-3-flash-preview', { tools: [{ googleSearch: {} }, { functionDeclarations: [{ name: 'f' }] }] }, []],
+  ])('of %s have a hosted search beside functions only if the model takes both', (model, expected, lost) => {
+    const search: Tool = { type: 'builtin', kind: 'web_search' };
+    const { body, losses } = encode({ tools: [search, { type: 'function', name: 'f' }] }, model);
+    expect(body).toEqual(expected);
+    expect(losses).toEqual(lost);
+    expect(encode({ tools: [search] }, model).body).toEqual({ tools: [{ googleSearch: {} }] });
   });
 
   it.each([

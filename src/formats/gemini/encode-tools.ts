@@ -22,7 +22,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
   const collected: Collected = { declarations: [], builtins: [], customTools: new Set(), strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
   const choice = conversation.toolChoice;
-  const offer = offered(collected, choice);
+  const offer = searchApart(offered(collected, choice), traits, losses);
   addWebSearch(conversation.webSearch, offer, losses);
   const { declarations, builtins } = offer;
   const tools = builtins.map(({ tool }) => tool);
@@ -56,15 +56,20 @@ interface Collected extends Offer {
   readonly strict: string[];
 }
 
-/** `name`: name of the function tool that requests the built-in tool in an OpenAI body. */
-type NamedBuiltin = EncodedBuiltin & { readonly name?: string };
+/**
+ * `name`: name of the function tool that requests the built-in tool in an OpenAI body. `search`: place of a hosted search
+ * tool in the caller's body.
+ */
+type NamedBuiltin = EncodedBuiltin & { readonly name?: string; readonly search?: string };
 
 function collect(tool: Tool, param: string, into: Collected, report: SchemaReport): void {
   const { losses } = report;
   if (into.declarations.length === 0) into.place = into.builtins.length;
   if (tool.type === 'builtin') {
-    if (tool.kind !== 'opaque') into.builtins.push(encodeBuiltin(tool.kind, tool.options ?? {}, param, losses));
-    else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
+    if (tool.kind !== 'opaque') {
+      const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
+      into.builtins.push(tool.kind === 'web_search' ? { ...encoded, search: param } : encoded);
+    } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
     else losses.dropped(param, `only ${tool.format ?? 'another API'} has this tool`);
     return;
   }
@@ -160,6 +165,24 @@ function offered({ declarations, builtins, place }: Collected, choice: ToolChoic
     declarations: declarations.filter(allowed),
     builtins: builtins.filter(allowed),
     place: builtins.slice(0, place).filter(allowed).length,
+  };
+}
+
+/**
+ * Before Gemini 3, search beside function declarations is a 400 (docs/protocols/gemini.md#built-in-tools). Codex offers a
+ * hosted search in every request, and its functions are what it works with.
+ */
+function searchApart(offer: Offer, { third }: ModelTraits, losses: LossReport): Offer {
+  const { declarations, builtins, place } = offer;
+  if (third || declarations.length === 0) return offer;
+  const kept = builtins.filter(({ search }) => search === undefined);
+  if (kept.length === builtins.length) return offer;
+  for (const { search } of builtins)
+    if (search !== undefined) losses.dropped(search, 'this model searches only without function tools');
+  return {
+    declarations,
+    builtins: kept,
+    place: builtins.slice(0, place).filter(({ search }) => search === undefined).length,
   };
 }
 

@@ -14,7 +14,7 @@ const REASONS = {
   document: `The API of the client has no field for generated files. ${NOT_STRICT}`,
   code: `OpenAI’s API has no field for executed code. ${NOT_STRICT}`,
   content_blocks: 'The API of the client has no field for this block of the provider.',
-  signatures: 'The API of the client has no field for the signature of a call.',
+  signatures: 'The API of the client has no field for the signature of a call, or of the last text.',
   choices: 'The API of the client returns one answer: the first.',
   logprobs: 'The API of the client has no field for log probabilities.',
   citations: 'The API of the client has no field for a citation on this content.',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Conversation, JsonObject, Part, Turn } from '../conversation.ts';
+import type { Conversation, JsonObject, Part, Tool, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -293,17 +293,14 @@ describe('fields', () => {
 });
 
 describe('tools', () => {
-  it('turns hosted web search into web_search_options', () => {
+  it('turns hosted web search into web_search_options at a server that lists such tools, and loses it elsewhere', () => {
     const user_location = { type: 'approximate', city: 'Oslo' };
-    const { body, losses } = encode({
-      tools: [
-        {
-          type: 'builtin',
-          kind: 'web_search',
-          options: { type: 'web_search_20250305', name: 'web_search', max_uses: 3, user_location },
-        },
-      ],
-    });
+    const options = { type: 'web_search_20250305', name: 'web_search', max_uses: 3, user_location };
+    const tools: Tool[] = [{ type: 'builtin', kind: 'web_search', options }];
+    const elsewhere = encode({ tools });
+    expect(elsewhere.body).not.toHaveProperty('web_search_options');
+    expect(elsewhere.losses).toMatchObject([{ param: 'tools[0]', action: 'dropped' }]);
+    const { body, losses } = encode({ tools }, 'direct', { extensions: new Set(['provider_tools']) });
     expect(body.web_search_options).toEqual({ user_location: { type: 'approximate', approximate: { city: 'Oslo' } } });
     expect(body.tools).toBeUndefined();
     expect(losses).toMatchObject([{ param: 'tools[0].max_uses', action: 'dropped' }]);

@@ -173,9 +173,13 @@ function encodeTools(conversation: Conversation, target: RequestTarget, report: 
   given.forEach((tool, at) => {
     const path = `tools[${at}]`;
     if (wantsComputerUse(tool)) throw noComputerUse(path);
-    const search = isBareSearch(tool) || (tool.type === 'builtin' && tool.kind === 'web_search');
-    if (search && !takes(target, 'web_search') && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
-    else if (tool.type === 'builtin' && tool.kind === 'web_search') {
+    const hosted = tool.type === 'builtin' && tool.kind === 'web_search';
+    // Agents offer a hosted search in every request, and servers with OpenAI's API refuse the field it becomes here
+    // (docs/protocols/openai-chat.md#web-search-options) unless their entry lists such tools.
+    const known = hosted ? target.extensions?.has('provider_tools') === true : takes(target, 'web_search');
+    const search = hosted || isBareSearch(tool);
+    if (search && !known && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
+    else if (hosted) {
       webSearch = encodeWebSearch(tool, path, report);
     } else if (search && takesWebSearch(target.model)) webSearch = {};
     else {

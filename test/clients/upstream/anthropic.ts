@@ -31,13 +31,42 @@ interface Turn {
 
 const onVertex = (url: string): boolean => url.includes('/publishers/anthropic/');
 
-function checkEnvelope({ url, headers, json: body }: SeenRequest): void {
+/** Fields of a beta: a request without its name in `anthropic-beta` is refused. */
+const OF_BETAS: Readonly<Record<string, readonly string[]>> = {
+  context_management: ['context-management-2025-06-27'],
+};
+const DEFERS = ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'];
+
+/** Vertex AI refuses every other name (docs/protocols/vertex-ai.md#claude-betas). */
+const VERTEX_BETAS = words(
+  'claude-code-20250219 compact-2026-01-12 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07 ' +
+    'context-management-2025-06-27 interleaved-thinking-2025-05-14 tool-search-tool-2025-10-19 web-search-2025-03-05',
+);
+
+const betasOf = ({ headers }: SeenRequest): readonly string[] =>
+  String(headers['anthropic-beta'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+
+const modelOf = ({ url, json }: SeenRequest): string =>
+  /\/models\/([^:]+):/.exec(url)?.[1] ?? text(json['model'], 'model');
+
+/** Thinks adaptively, and takes system turns between others (docs/protocols/anthropic-messages.md#thinking). */
+const isNew = (request: SeenRequest): boolean => /^claude-(?:opus|sonnet)-5/.test(modelOf(request));
+
+function checkEnvelope(request: SeenRequest): void {
+  const { url, headers, json: body } = request;
+  const betas = betasOf(request);
+  const enabled = Object.keys(OF_BETAS).filter((field) => OF_BETAS[field]?.some((beta) => betas.includes(beta)));
   if (onVertex(url)) {
-    only(body, 'request', [...TOP, 'anthropic_version']);
+    only(body, 'request', [...TOP, ...enabled, 'anthropic_version']);
+    const unknown = betas.find((beta) => !VERTEX_BETAS.includes(beta));
+    if (unknown !== undefined) refuse(`Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header.`);
     if (body['anthropic_version'] !== 'vertex-2023-10-16') refuse('anthropic_version: Field required');
     if (url.includes(':streamRawPredict') !== (body['stream'] === true)) refuse('stream does not go with the verb.');
   } else {
-    only(body, 'request', [...TOP, 'model']);
+    only(body, 'request', [...TOP, ...enabled, 'model']);
     if (!text(body['model'], 'model').startsWith('claude-')) refuse('model: not one of ours');
     if (headers['anthropic-version'] === undefined) refuse('anthropic-version: header is required');
   }
@@ -48,14 +77,16 @@ function checkEnvelope({ url, headers, json: body }: SeenRequest): void {
 export function readCount({ url, json: body }: SeenRequest): void {
   only(body, 'request', onVertex(url) ? [...COUNTED, 'anthropic_version'] : COUNTED);
   if (!text(body['model'], 'model').startsWith('claude-')) refuse('model: not one of ours');
-  readTurns(body);
+  readTurns(body, false);
 }
 
-function readTurns(body: Fields): readonly Turn[] {
+function readTurns(body: Fields, systemTurns: boolean): readonly Turn[] {
   const turns: Turn[] = [];
   for (const [index, message] of list(body['messages'], 'messages').entries()) {
     const at = `messages.${index}`;
-    const { role, content } = only(message, at, ['role', 'content']);
+    const { role: written, content } = only(message, at, ['role', 'content']);
+    // What a system turn says comes between turns, as a user's text does.
+    const role = systemTurns && index > 0 && written === 'system' ? 'user' : written;
     if (role !== 'user' && role !== 'assistant') refuse(`${at}.role: must be user or assistant`);
     const blocks = readBlocks(content, `${at}.content`);
     // Consecutive turns of one role are one turn to the API.
@@ -114,10 +145,12 @@ function checkCalls(turn: Turn, after: Turn | undefined, index: number): void {
     refuse(`${at}: tool_use ids were found without tool_result blocks immediately after`);
 }
 
-function checkThinking(body: Fields, turns: readonly Turn[]): boolean {
+function checkThinking(body: Fields, turns: readonly Turn[], adaptive: boolean): boolean {
   const thinking = only(body['thinking'] ?? { type: 'disabled' }, 'thinking', ['type', 'budget_tokens', 'display']);
   if (thinking['type'] === 'disabled') return false;
-  // The models of the matrix are of 4.5, which think by budget alone (docs/protocols/anthropic-messages.md#thinking).
+  if (adaptive)
+    return thinking['type'] === 'adaptive' || refuse('thinking.type: enabled is not supported by this model');
+  // The other models are of 4.5, which think by budget alone (docs/protocols/anthropic-messages.md#thinking).
   if (thinking['type'] !== 'enabled') refuse('thinking.type: adaptive is not supported by this model');
   const budget = Number(thinking['budget_tokens']);
   if (!(budget >= 1024 && budget < Number(body['max_tokens'])))
@@ -131,10 +164,14 @@ function checkThinking(body: Fields, turns: readonly Turn[]): boolean {
   return true;
 }
 
-function readTools(body: Fields): { tools: string[]; forced: string | undefined } {
+function readTools(request: SeenRequest): { tools: string[]; forced: string | undefined } {
+  const { json: body } = request;
+  const defers = betasOf(request).some((beta) => DEFERS.includes(beta));
   const tools = list(body['tools'] ?? [], 'tools').map((tool) => {
+    const { type } = fields(tool, 'tools[]');
+    if (typeof type === 'string' && type !== 'custom') return readServerTool(tool, type);
     const known = ['name', 'description', 'input_schema', 'type', 'strict', 'cache_control', 'eager_input_streaming'];
-    const { name, input_schema: schema } = only(tool, 'tools[]', known);
+    const { name, input_schema: schema } = only(tool, 'tools[]', defers ? [...known, 'defer_loading'] : known);
     if (fields(schema, 'input_schema')['type'] !== 'object') refuse('tools.input_schema.type: Field required');
     return text(name, 'tools.name');
   });
@@ -146,6 +183,16 @@ function readTools(body: Fields): { tools: string[]; forced: string | undefined 
   if (choice['type'] === 'none') return { tools: [], forced: undefined };
   if (choice['type'] === 'any') return { tools, forced: tools[0] };
   return { tools, forced: choice['type'] === 'tool' ? text(choice['name'], 'tool_choice.name') : undefined };
+}
+
+const SERVER_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  web_search_20250305: ['max_uses', 'allowed_domains', 'blocked_domains', 'user_location'],
+  tool_search_tool_regex_20251119: [],
+};
+
+function readServerTool(tool: unknown, type: string): string {
+  const known = SERVER_TOOLS[type] ?? refuse(`tools: Input tag '${type}' is unknown`);
+  return text(only(tool, 'tools[]', ['type', 'name', 'cache_control', ...known])['name'], 'tools.name');
 }
 
 function readFormat(body: Fields): boolean {
@@ -168,7 +215,7 @@ export const anthropic: Wire = {
   read(request): Ask {
     checkEnvelope(request);
     const { json: body } = request;
-    const turns = readTurns(body);
+    const turns = readTurns(body, isNew(request));
     const last = turns.at(-1)!;
     const before = turns.at(-2);
     const results = blocksOf(last, 'tool_result');
@@ -183,7 +230,7 @@ export const anthropic: Wire = {
           .at(-1)
           ?.toString() ?? '',
       stream: body['stream'] === true,
-      ...readTools(body),
+      ...readTools(request),
       results:
         results.length === 0 || !before
           ? undefined
@@ -192,27 +239,29 @@ export const anthropic: Wire = {
             ),
       json: readFormat(body),
       image: image && { mime: text(image['media_type'], 'media_type'), data: text(image['data'], 'data') },
-      thinks: checkThinking(body, turns),
+      thinks: checkThinking(body, turns, isNew(request)),
       signed: before !== undefined && blocksOf(before, 'thinking').length > 0,
+      rounds: turns.filter((turn) => blocksOf(turn, 'tool_use').length > 0).length,
     };
   },
 
-  reply: (answer) => ({ ...messageOf(answer), content: blocksFor(answer) }),
+  reply: (answer, request) => ({ ...messageOf(answer, request), content: blocksFor(answer, request) }),
 
-  stream(answer, { url }) {
+  stream(answer, request) {
+    const { url } = request;
     return [
       ...(onVertex(url) ? ['event: vertex_event\ndata: {"usage":1}\n\n'] : []),
       frame({
         type: 'message_start',
         message: {
-          ...messageOf(answer),
+          ...messageOf(answer, request),
           content: [],
           stop_reason: null,
           usage: { input_tokens: USAGE.input, output_tokens: 1 },
         },
       }),
       frame({ type: 'ping' }),
-      ...blocksFor(answer).flatMap((block, index) => blockEvents(block, index)),
+      ...blocksFor(answer, request).flatMap((block, index) => blockEvents(block, index)),
       frame({
         type: 'message_delta',
         delta: { stop_reason: stopOf(answer), stop_sequence: null },
@@ -222,9 +271,9 @@ export const anthropic: Wire = {
     ];
   },
 
-  error(status, message) {
+  error(status, message, retryAfter = RETRY_AFTER) {
     const known = status === 503 ? 529 : status;
-    const headers = { 'request-id': 'req_upstream', ...(status === 429 && { 'retry-after': String(RETRY_AFTER) }) };
+    const headers = { 'request-id': 'req_upstream', ...(status === 429 && { 'retry-after': String(retryAfter) }) };
     return { status: known, headers, body: errorOf(TYPES[known] ?? 'api_error', message) };
   },
 
@@ -253,9 +302,10 @@ function frame(event: Fields & { readonly type: string }): string {
 const stopOf = ({ calls }: Answer): string => (calls.length > 0 ? 'tool_use' : 'end_turn');
 const outputOf = ({ thought }: Answer): number => USAGE.output + (thought === undefined ? 0 : USAGE.thought);
 
-function messageOf(answer: Answer) {
+function messageOf(answer: Answer, { json: body }: SeenRequest) {
   return {
-    id: 'msg_up',
+    // Claude Code takes two messages with one id for one message.
+    id: `msg_up${list(body['messages'], 'messages').length}`,
     type: 'message',
     role: 'assistant',
     model: 'claude-sonnet-4-5-20250929',
@@ -265,11 +315,17 @@ function messageOf(answer: Answer) {
   };
 }
 
-function blocksFor({ thought, text, calls }: Answer): Fields[] {
+function blocksFor({ thought, text, calls }: Answer, { json: body }: SeenRequest): Fields[] {
+  const shown = fields(body['thinking'] ?? {}, 'thinking')['display'] === 'omitted' ? '' : thought;
   return [
-    ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: CLAUDE_SIGNATURE }]),
+    ...(thought === undefined ? [] : [{ type: 'thinking', thinking: shown, signature: CLAUDE_SIGNATURE }]),
     ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...calls.map(({ name, args }, index) => ({ type: 'tool_use', id: `toolu_0${index + 1}`, name, input: args })),
+    ...calls.map(({ id, name, args }, index) => ({
+      type: 'tool_use',
+      id: id ?? `toolu_0${index + 1}`,
+      name,
+      input: args,
+    })),
   ];
 }
 

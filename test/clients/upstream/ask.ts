@@ -16,9 +16,13 @@ export interface Ask {
   readonly thinks: boolean;
   /** The last turn of the model came back with the signature that it was given. */
   readonly signed: boolean;
+  /** Turns of the model with calls so far. */
+  readonly rounds: number;
 }
 
 export interface Call {
+  /** Default: a number within its answer. */
+  readonly id?: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
@@ -29,8 +33,8 @@ export interface Answer {
   readonly calls: readonly Call[];
 }
 
-/** What an upstream does instead of answering, at the word of the user. */
-export type Failure = number | 'midstream' | 'hang' | 'silence';
+/** What an upstream does instead of answering: a status, or what becomes of the stream after its first words. */
+export type Failure = number | 'midstream' | 'hang' | 'silence' | 'cut';
 
 /** The request breaks a rule of the wire it is written in. */
 export class Refusal extends Error {}
@@ -71,5 +75,5 @@ function callsFor({ question, tools }: Ask): Call[] {
 
 /** Whether a result is that of the call it is put against. */
 export function answersCall(result: string, { args }: Call): boolean {
-  return result.includes(rain(String(args['city'])));
+  return args['city'] === undefined || result.includes(rain(String(args['city'])));
 }

@@ -7,6 +7,12 @@ const KEYWORDS = words(
     'minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering',
 );
 
+/** `$schema` stands at the top of the schemas that Google's own Gemini CLI sends to it. */
+export function checkSchemaDocument(value: unknown, at: string): void {
+  const { $schema: _, ...schema } = fields(value, at);
+  checkJsonSchema(schema, at);
+}
+
 export function checkJsonSchema(value: unknown, at: string): void {
   const schema = fields(value, at);
   for (const key of Object.keys(schema)) if (!KEYWORDS.includes(key)) refuse(`${at}: ${key} is not supported.`);

@@ -1,6 +1,6 @@
 import { USAGE } from '../words.ts';
 import { answersCall, refuse, type Answer, type Ask, type Call } from './ask.ts';
-import { checkJsonSchema } from './gemini-schema.ts';
+import { checkJsonSchema, checkSchemaDocument } from './gemini-schema.ts';
 import { fields, list, oneOf, only, text, words, type Fields } from './strict.ts';
 import { halves, RETRY_AFTER, type Wire } from './wire.ts';
 
@@ -18,6 +18,7 @@ const CONFIG = words(
   'temperature topP topK candidateCount maxOutputTokens stopSequences seed presencePenalty ' +
     'frequencyPenalty responseMimeType responseJsonSchema responseModalities thinkingConfig imageConfig',
 );
+const TOOLS = ['functionDeclarations', 'googleSearch'];
 const PAYLOADS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
 
 export interface Content {
@@ -95,13 +96,20 @@ function callsOf({ parts }: Content): Call[] {
 const textOf = (parts: readonly Fields[]): string => parts.map((part) => part['text'] ?? '').join('');
 
 export function readTools(body: Fields, third: boolean): { tools: string[]; forced: string | undefined } {
-  const tools = list(body['tools'] ?? [], 'tools').flatMap((tool) =>
-    list(only(tool, 'tools[]', ['functionDeclarations'])['functionDeclarations'], 'functionDeclarations'),
-  );
+  const given = list(body['tools'] ?? [], 'tools').map((tool) => only(tool, 'tools[]', TOOLS));
+  const kinds = given.map((tool) => oneOf(tool, 'tools[]', TOOLS));
+  if (!third && kinds.includes('functionDeclarations') && kinds.includes('googleSearch'))
+    refuse('Multiple tools are supported only when they are all search tools.');
+  const tools = given.flatMap((tool) => list(tool['functionDeclarations'] ?? [], 'functionDeclarations'));
   const names = tools.map((tool) => {
-    const declared = only(tool, 'functionDeclarations[]', ['name', 'description', 'parametersJsonSchema']);
+    const declared = only(tool, 'functionDeclarations[]', [
+      'name',
+      'description',
+      'parametersJsonSchema',
+      'parameters',
+    ]);
     if (declared['parametersJsonSchema'] !== undefined)
-      checkJsonSchema(declared['parametersJsonSchema'], 'parametersJsonSchema');
+      checkSchemaDocument(declared['parametersJsonSchema'], 'parametersJsonSchema');
     return text(declared['name'], 'functionDeclarations[].name');
   });
   const config = only(body['toolConfig'] ?? {}, 'toolConfig', ['functionCallingConfig'])['functionCallingConfig'];
@@ -158,6 +166,7 @@ export const gemini: Wire = {
       signed: contents.some(
         ({ role, parts }) => role === 'model' && parts.some((part) => part['thoughtSignature'] === GEMINI_SIGNATURE),
       ),
+      rounds: contents.filter(({ parts }) => parts.some((part) => 'functionCall' in part)).length,
     };
   },
 
@@ -175,8 +184,8 @@ export const gemini: Wire = {
     ];
   },
 
-  error(status, message) {
-    const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${RETRY_AFTER}s` };
+  error(status, message, retryAfter = RETRY_AFTER) {
+    const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfter}s` };
     const error = {
       code: status,
       message,
@@ -222,8 +231,8 @@ function partsOf({ thought, text, calls }: Answer, url: string): Fields[] {
     ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
     ...(text === '' ? [] : [{ text }]),
     // Only the first of several calls is signed.
-    ...calls.map((call, index) => ({
-      functionCall: call,
+    ...calls.map(({ name, args }, index) => ({
+      functionCall: { name, args },
       ...(signed && index === 0 && { thoughtSignature: GEMINI_SIGNATURE }),
     })),
   ];

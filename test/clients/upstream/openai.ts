@@ -8,8 +8,9 @@ import { halves, RETRY_AFTER, type Wire } from './wire.ts';
  * docs/protocols/openai-chat.md#stream, docs/protocols/errors.md#openai-errors).
  */
 
+/** `top_k` is no field of OpenAI's, but of vLLM, and of Llama on Vertex AI (docs/protocols/vertex-ai.md#open-model-fields). */
 const TOP = words(
-  'model messages max_tokens max_completion_tokens temperature top_p n stop seed stream stream_options ' +
+  'top_k model messages max_tokens max_completion_tokens temperature top_p n stop seed stream stream_options ' +
     'tools tool_choice parallel_tool_calls response_format reasoning_effort user safety_identifier ' +
     'presence_penalty frequency_penalty metadata store',
 );
@@ -127,6 +128,7 @@ export const openai: Wire = {
       image: readImage(users.at(-1)),
       thinks: 'reasoning_effort' in body && body['reasoning_effort'] !== 'none',
       signed: false,
+      rounds: messages.filter(({ calls }) => calls.length > 0).length,
     };
   },
 
@@ -152,9 +154,9 @@ export const openai: Wire = {
     ];
   },
 
-  error(status, message) {
+  error(status, message, retryAfter = RETRY_AFTER) {
     const { type, code } = ERRORS[status] ?? { type: 'server_error', code: null };
-    const headers: Record<string, string> = status === 429 ? { 'retry-after': String(RETRY_AFTER) } : {};
+    const headers: Record<string, string> = status === 429 ? { 'retry-after': String(retryAfter) } : {};
     return { status, headers, body: { error: { message, type, param: null, code } } };
   },
 
@@ -190,8 +192,8 @@ function usageOf({ thought }: Answer): object {
 }
 
 const callsOf = ({ calls }: Answer) =>
-  calls.map(({ name, args }, index) => ({
-    id: `call_${index + 1}`,
+  calls.map(({ id, name, args }, index) => ({
+    id: id ?? `call_${index + 1}`,
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }));

@@ -8,13 +8,18 @@ export interface Wire {
   reply(answer: Answer, request: SeenRequest): object;
   /** The events of a stream, framed. */
   stream(answer: Answer, request: SeenRequest): readonly string[];
-  error(status: number, message: string): { readonly status: number; readonly body: object; readonly headers: Headers };
+  error(status: number, message: string, retryAfter?: number): ErrorReply;
   /** The frame that tells of a failure in a running stream. */
   readonly streamError: string;
 }
 
-type Headers = Readonly<Record<string, string>>;
+interface ErrorReply {
+  readonly status: number;
+  readonly body: object;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
+/** Seconds, unless a test chooses others. */
 export const RETRY_AFTER = 7;
 
 /** A text in two pieces, as it streams. */

@@ -1,0 +1,130 @@
+/** How a coding agent is pointed at the gateway: what `gatehouse agent-config` prints, what docs/agents shows, and what test/agents runs. */
+
+export interface Place {
+  /** Origin of the gateway, without a slash at its end. */
+  readonly url: string;
+  /** Environment variable that holds the gateway key. */
+  readonly keyEnv: string;
+  /** Alias, or `@slug/model`. */
+  readonly model: string;
+}
+
+export interface ConfigFile {
+  /** Below the home folder of the user. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface AgentConfig {
+  readonly name: string;
+  readonly title: string;
+  /** The npm package that has the command. */
+  readonly package: string;
+  readonly command: string;
+  /** API of the gateway that the agent speaks. */
+  readonly api: string;
+  readonly files: (place: Place) => readonly ConfigFile[];
+  /** Environment variables; `$NAME` stands for the value of another one. */
+  readonly env: (place: Place) => Readonly<Record<string, string>>;
+  /** One sentence each. */
+  readonly notes: readonly string[];
+}
+
+const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** A TOML basic string: its escapes are those of JSON. */
+const toml = (value: string): string => JSON.stringify(value);
+
+const codex: AgentConfig = {
+  name: 'codex',
+  title: 'Codex CLI',
+  package: '@openai/codex',
+  command: 'codex',
+  api: 'POST /v1/responses',
+  files: ({ url, keyEnv, model }) => [
+    {
+      path: '.codex/config.toml',
+      text: [
+        `model = ${toml(model)}`,
+        'model_provider = "gatehouse"',
+        '',
+        '[model_providers.gatehouse]',
+        'name = "Gatehouse"',
+        `base_url = ${toml(`${url}/v1`)}`,
+        `env_key = ${toml(keyEnv)}`,
+        'wire_api = "responses"',
+        '',
+      ].join('\n'),
+    },
+  ],
+  env: () => ({}),
+  notes: [
+    'Codex brings the tools of a model whose name it knows. For other names it warns and takes general ones.',
+    'Set `model_supports_reasoning_summaries = true` for an alias of a model that thinks: Codex then asks for its thoughts.',
+  ],
+};
+
+const claude: AgentConfig = {
+  name: 'claude',
+  title: 'Claude Code',
+  package: '@anthropic-ai/claude-code',
+  command: 'claude',
+  api: 'POST /v1/messages',
+  files: () => [],
+  env: ({ url, keyEnv, model }) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_AUTH_TOKEN: `$${keyEnv}`,
+    ANTHROPIC_MODEL: model,
+    // Titles and summaries: without it Claude Code asks for a model of Anthropic by name.
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+  }),
+  notes: [
+    'Its model picker shows models whose names begin with `claude` or `anthropic`, with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`.',
+  ],
+};
+
+const gemini: AgentConfig = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  package: '@google/gemini-cli',
+  command: 'gemini',
+  api: 'POST /v1beta/models/{model}:streamGenerateContent',
+  files: () => [
+    { path: '.gemini/settings.json', text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
+  ],
+  env: ({ url, keyEnv, model }) => ({
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: `$${keyEnv}`,
+    GEMINI_MODEL: model,
+  }),
+  notes: ['Its side calls name built-in models, such as `gemini-2.5-flash`: an alias of that name serves them.'],
+};
+
+const opencode: AgentConfig = {
+  name: 'opencode',
+  title: 'opencode',
+  package: 'opencode-ai',
+  command: 'opencode',
+  api: 'POST /v1/chat/completions',
+  files: ({ url, keyEnv, model }) => [
+    {
+      path: '.config/opencode/opencode.json',
+      text: json({
+        $schema: 'https://opencode.ai/config.json',
+        provider: {
+          gatehouse: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${url}/v1`, apiKey: `{env:${keyEnv}}` },
+            models: { [model]: { limit: { context: 200000, output: 32000 } } },
+          },
+        },
+        model: `gatehouse/${model}`,
+        small_model: `gatehouse/${model}`,
+      }),
+    },
+  ],
+  env: () => ({}),
+  notes: [],
+};
+
+export const AGENT_CONFIGS: readonly AgentConfig[] = [codex, claude, gemini, opencode];

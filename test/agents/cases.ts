@@ -1,0 +1,173 @@
+import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
+
+/** The rows of the table: what the model does, and what the run of the agent must come to. */
+
+/** How the model uses the tools of an agent. */
+export interface Toolbox {
+  shell(command: string): Omit<Call, 'id'>;
+  write(path: string, text: string): Omit<Call, 'id'>;
+}
+
+export interface Outcome {
+  /** Exit code; `undefined` if the run had to be ended. */
+  readonly code: number | undefined;
+  readonly output: string;
+  readonly ms: number;
+  /** Text of `NOTE` in the working folder. */
+  readonly note: string | undefined;
+  /** What the upstream refused, as the gateway wrote it. */
+  readonly refused: readonly string[];
+  /** Requests with tools that reached the upstream. */
+  readonly turns: number;
+  /** Of a model that signs its thoughts: it was asked for them, and the signature came back to it. */
+  readonly thought: { readonly signs: boolean; readonly asked: boolean; readonly signed: boolean };
+}
+
+export interface Case {
+  readonly name: string;
+  readonly title: string;
+  readonly prompt: string;
+  /** What the model says in its turn after `ask.rounds` turns with calls. `nth` counts the requests of the agent's own turns. */
+  readonly model: (ask: Ask, nth: number, tools: Toolbox) => Answer | Failure;
+  /** Undefined, or what is wrong. */
+  readonly verdict: (outcome: Outcome) => string | undefined;
+  readonly wrongKey?: true;
+  readonly thinking?: true;
+  /** Default 60 s. */
+  readonly limitMs?: number;
+}
+
+export const NOTE = 'note.txt';
+const NOTED = 'The note of the agent.';
+const LONG_ROUNDS = 12;
+/** Enough for a context to grow, little enough for every agent to pass it on uncut. */
+const LINES = 60;
+
+const says = (text: string): Answer => ({ thought: undefined, text, calls: [] });
+
+let calls = 0;
+const does = (text: string, ...made: readonly Omit<Call, 'id'>[]): Answer => ({
+  thought: undefined,
+  text,
+  // Agents refuse an id that came before in their conversation.
+  calls: made.map((call) => ({ ...call, id: `toolu_${String((calls += 1)).padStart(6, '0')}` })),
+});
+
+/** Repeats what the tools said, so that the end of the run shows what has come back to the model. */
+const recounts = (ask: Ask, ...wanted: readonly string[]): Answer => {
+  const results = ask.results ?? [];
+  const lost = wanted.filter((text, index) => !results[index]?.includes(text));
+  return says(lost.length === 0 ? `All came back: ${wanted.join(', ')}.` : `Lost: ${lost.join(', ')}.`);
+};
+
+const FINAL = /All came back: /;
+
+const finished = ({ code, output, refused }: Outcome): string | undefined => {
+  if (code === undefined) return 'did not end in time';
+  if (refused.length > 0) return `the upstream refused: ${refused[0]}`;
+  if (/Lost: /.test(output)) return /Lost: .*/.exec(output)?.[0];
+  if (!FINAL.test(output)) return 'did not give the last answer of the model';
+  return code === 0 ? undefined : `exit code ${code}`;
+};
+
+/** Either the agent asked again and finished, or it said what happened. */
+const finishedOrTold =
+  (words: RegExp) =>
+  (outcome: Outcome): string | undefined => {
+    const { code, output } = outcome;
+    if (FINAL.test(output)) return finished(outcome);
+    if (code === undefined) return 'did not end in time';
+    if (!words.test(output)) return `ended with ${code} and without a readable message`;
+    return code === 0 ? 'an error ended with exit code 0' : undefined;
+  };
+
+export const CASES: readonly Case[] = [
+  {
+    name: 'text',
+    title: 'a text',
+    prompt: 'Say that all came back.',
+    model: () => says('All came back: nothing.'),
+    verdict: finished,
+  },
+  {
+    name: 'tools',
+    title: 'a turn with tools',
+    prompt: 'Run a command and say what it printed.',
+    model: (ask, _, tools) =>
+      ask.rounds === 0 ? does('I will look.', tools.shell('printf rain-%d 42')) : recounts(ask, 'rain-42'),
+    verdict: finished,
+  },
+  {
+    name: 'edit',
+    title: 'a file edit',
+    prompt: `Write ${NOTE}.`,
+    model: (ask, _, tools) =>
+      ask.rounds === 0 ? does('', tools.write(NOTE, `${NOTED}\n`)) : says('All came back: the edit.'),
+    verdict: (outcome) =>
+      finished(outcome) ??
+      (outcome.note?.trim() === NOTED ? undefined : `the file has ${JSON.stringify(outcome.note)}`),
+  },
+  {
+    name: 'parallel',
+    title: 'parallel calls',
+    prompt: 'Run two commands at once and say what they printed.',
+    model: (ask, _, tools) =>
+      ask.rounds === 0
+        ? does('Both.', tools.shell('printf one-%d 21'), tools.shell('printf two-%d 22'))
+        : recounts(ask, 'one-21', 'two-22'),
+    verdict: finished,
+  },
+  {
+    name: 'thinking',
+    title: 'thinking',
+    prompt: 'Think, run a command and say what it printed.',
+    thinking: true,
+    model: (ask, _, tools) => ({
+      ...(ask.rounds === 0 ? does('I will look.', tools.shell('printf sun-%d 48')) : recounts(ask, 'sun-48')),
+      thought: ask.thinks ? 'A thought of the model.' : undefined,
+    }),
+    verdict(outcome) {
+      const { signs, asked, signed } = outcome.thought;
+      return finished(outcome) ?? (signs && asked && !signed ? 'the signature of the thought is lost' : undefined);
+    },
+  },
+  {
+    name: 'cut',
+    title: 'a cut stream',
+    prompt: 'Say that all came back.',
+    model: (_, nth) => (nth === 0 ? 'cut' : says('All came back: nothing.')),
+    verdict: finishedOrTold(/stream|connection|terminated|socket|network|closed|upstream|interrupted|error/i),
+  },
+  {
+    name: 'rate',
+    title: 'a rate limit',
+    prompt: 'Say that all came back.',
+    model: (_, nth) => (nth === 0 ? 429 : says('All came back: nothing.')),
+    verdict: finishedOrTold(/429|rate.?limit|RESOURCE_EXHAUSTED|The model says/i),
+  },
+  {
+    name: 'key',
+    title: 'a wrong key',
+    prompt: 'Say that all came back.',
+    wrongKey: true,
+    model: () => says('All came back: nothing.'),
+    limitMs: 30_000,
+    verdict({ code, output, turns }) {
+      if (code === undefined) return 'did not end within 30 s';
+      if (turns > 0) return 'the upstream was reached';
+      if (!/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i.test(output)) return 'no readable message';
+      return code === 0 ? 'ended with exit code 0' : undefined;
+    },
+  },
+  {
+    name: 'long',
+    title: 'a long conversation',
+    prompt: `Run ${LONG_ROUNDS} commands, one after the other.`,
+    model: (ask, _, tools) =>
+      ask.rounds < LONG_ROUNDS
+        ? does(`Step ${ask.rounds}.`, tools.shell(`seq ${ask.rounds * 1000} ${ask.rounds * 1000 + LINES}`))
+        : recounts(ask, String((LONG_ROUNDS - 1) * 1000 + LINES)),
+    verdict: finished,
+    limitMs: 120_000,
+  },
+];

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the last run of each cell came to. The file is committed: the pages of docs/agents are written from it. */
+export interface Result {
+  readonly agent: string;
+  readonly upstream: string;
+  readonly case: string;
+  /** Version of the agent that ran. */
+  readonly version: string;
+  /** Day of the run. */
+  readonly date: string;
+  /** Absent for a cell that passed. */
+  readonly fault?: string;
+}
+
+const FILE = join(import.meta.dirname, 'results.json');
+
+export function readResults(): readonly Result[] {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Result[]) : [];
+}
+
+const keyOf = ({ agent, upstream, case: row }: Result): string => `${agent} ${upstream} ${row}`;
+
+/** Puts new results in the place of older ones of the same cells. */
+export function writeResults(more: readonly Result[]): void {
+  const all = new Map([...readResults(), ...more].map((result) => [keyOf(result), result]));
+  const lines = [...all.values()].map((result) => `  ${JSON.stringify(result)}`).toSorted();
+  writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startGateway } from '../../src/process/gateway.ts';
+import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
+import { KEY, writeSettings } from '../support/gateway.ts';
+import { KEY_ENV, type Agent } from './agents.ts';
+import { NOTE, type Case, type Outcome } from './cases.ts';
+import { INSTALLED } from './install.ts';
+import { startTee } from './tee.ts';
+import { aliasOf, settingsFor, type UpstreamKind } from './upstreams.ts';
+
+/** One gateway and one upstream for all runs of a process. */
+export interface Stage {
+  readonly url: string;
+  play: Play;
+  close(): Promise<void>;
+}
+
+const SILENT: Play = { answer: () => 404 };
+
+/** `dump`: a file for all that agents and gateway, and gateway and upstream, said. */
+export async function openStage(dump?: string): Promise<Stage> {
+  const stage: Pick<Stage, 'play'> = { play: SILENT };
+  const upstream = await startStrictUpstream(() => stage.play);
+  const { settings, env } = settingsFor(upstream.url);
+  const configs = writeSettings(settings);
+  const gateway = await startGateway({ configs, env, logTo: { write: () => {} } });
+  const tee = dump === undefined ? undefined : await startTee(gateway.data.url);
+  return Object.assign(stage, {
+    url: tee?.url ?? gateway.data.url,
+    async close() {
+      tee?.close();
+      const seen = upstream.seen.map(({ url, headers, text }) => ({ url, headers, body: text }));
+      if (dump !== undefined) writeFileSync(dump, JSON.stringify({ agent: tee?.said, upstream: seen }, null, 1));
+      await gateway.close();
+      await upstream.close();
+      rmSync(configs, { recursive: true, force: true });
+    },
+  });
+}
+
+export interface Cell {
+  readonly agent: Agent;
+  readonly kind: UpstreamKind;
+  readonly row: Case;
+}
+
+/** Runs an agent once, in a home and a working folder of its own. */
+export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise<Outcome> {
+  const home = mkdtempSync(join(tmpdir(), 'gatehouse-agent-'));
+  const work = join(home, 'work');
+  mkdirSync(work);
+  const refused: string[] = [];
+  let turns = 0;
+  const thought = { signs: kind.signs, asked: false, signed: false };
+  stage.play = {
+    retryAfter: 1,
+    refused: (message) => void refused.push(message),
+    answer(ask) {
+      // Agents have side calls without tools: titles, summaries, the choice of a model.
+      if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
+      turns += 1;
+      thought.asked ||= ask.thinks;
+      thought.signed ||= ask.signed;
+      return row.model(ask, turns - 1, agent.tools(work, ask.tools));
+    },
+  };
+  const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
+  const run = { url: stage.url, model: aliasOf(kind), prompt: row.prompt, thinking: row.thinking === true };
+  const { program, args, env, files } = agent.start(run);
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+  const from = performance.now();
+  try {
+    const file = join(INSTALLED, program);
+    const [command, first] = program.endsWith('js') ? [process.execPath, [file]] : [file, []];
+    const ended = await exec(command, [...first, ...args], {
+      cwd: work,
+      env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withValues(env, { [KEY_ENV]: key }) },
+      limitMs: row.limitMs ?? 60_000,
+    });
+    const note = join(work, NOTE);
+    return {
+      ...ended,
+      ms: Math.round(performance.now() - from),
+      note: existsSync(note) ? readFileSync(note, 'utf8') : undefined,
+      refused,
+      turns,
+      thought,
+    };
+  } finally {
+    stage.play = SILENT;
+    rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Nothing of the machine's own environment, which may hold keys. */
+const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' };
+
+const withValues = (env: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, values[value.replace(/^\$/, '')] ?? value]));
+
+interface Ended {
+  readonly code: number | undefined;
+  readonly output: string;
+}
+
+/** Ends the process and all that it started after `limitMs`. */
+function exec(
+  command: string,
+  args: readonly string[],
+  { cwd, env, limitMs }: { cwd: string; env: Record<string, string>; limitMs: number },
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let output = '';
+    const note = (piece: Buffer): void => {
+      output += piece.toString();
+    };
+    child.stdout.on('data', note);
+    child.stderr.on('data', note);
+    let late = false;
+    const group = -(child.pid ?? 0);
+    const end = (): void => {
+      try {
+        process.kill(group, 'SIGKILL');
+      } catch {
+        // All of its processes have ended.
+      }
+    };
+    const timer = setTimeout(() => {
+      late = true;
+      end();
+    }, limitMs);
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      // Helpers that outlive the agent would keep its output open.
+      if (group < 0) end();
+      setTimeout(() => resolve({ code: late ? undefined : (code ?? 128), output }), 50);
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { MAX_STEPS, prompt, TOOLS } from './common.js';
+
+/** The tool loop of LangChain's documents, streamed. */
+export async function loop(model) {
+  const bound = model.bindTools(
+    TOOLS.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, description, parameters: schema },
+    })),
+  );
+  const messages = [new HumanMessage(prompt)];
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    let message;
+    for await (const chunk of await bound.stream(messages)) message = message?.concat(chunk) ?? chunk;
+    if (!message) throw new Error('The stream ended without a message.');
+    messages.push(message);
+    if (!message.tool_calls?.length) return message.text;
+    for (const { id, name, args } of message.tool_calls) {
+      const { run } = TOOLS.find((tool) => tool.name === name);
+      messages.push(new ToolMessage({ tool_call_id: id, name, content: run(args) }));
+    }
+  }
+  throw new Error('too many steps');
+}

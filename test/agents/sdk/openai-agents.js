@@ -1,0 +1,19 @@
+import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
+import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
+
+const instructions = 'You use tools.';
+const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
+  tool({ name, description, parameters: schema, strict: true, execute: async (input) => execute(input) }),
+);
+const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } } : {};
+
+// <docs>
+setTracingDisabled(true);
+const agent = new Agent({ name: 'helper', model: process.env.MODEL, instructions, tools, modelSettings });
+// </docs>
+
+await main(async () => {
+  const result = await run(agent, prompt, { stream: true, maxTurns: MAX_STEPS });
+  await result.completed;
+  return result.finalOutput;
+});

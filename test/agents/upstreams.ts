@@ -1,0 +1,61 @@
+import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
+import { KEYS } from '../clients/upstream/strict-upstream.ts';
+
+/** The columns of the table: an alias for each kind of upstream. Agents see the alias alone. */
+export interface UpstreamKind {
+  readonly name: string;
+  readonly title: string;
+  readonly target: string;
+  /** The vendor signs thoughts and wants them back. */
+  readonly signs: boolean;
+}
+
+export const UPSTREAMS: readonly UpstreamKind[] = [
+  { name: 'gemini', title: 'Gemini on Vertex AI', target: '@vertex/gemini-3-flash-preview', signs: true },
+  {
+    name: 'claude-vertex',
+    title: 'Claude on Vertex AI',
+    target: '@vertex/anthropic.claude-sonnet-4-5@20250929',
+    signs: true,
+  },
+  { name: 'claude', title: 'Claude', target: '@claude/claude-opus-5', signs: true },
+  { name: 'openai-chat', title: 'OpenAI-compatible', target: '@own/own-model', signs: false },
+  {
+    name: 'llama',
+    title: 'Llama on Vertex AI',
+    target: '@vertex/meta.llama-4-scout-17b-16e-instruct-maas',
+    signs: false,
+  },
+];
+
+export const aliasOf = ({ name }: UpstreamKind): string => `gw-${name}`;
+
+/** The settings of a gateway before one strict upstream that plays all of them. */
+export function settingsFor(url: string) {
+  const common = { base_url: url, allow_insecure: true };
+  const tokens = `${url}/token`;
+  return {
+    settings: {
+      server: { egress: { token_uris: [tokens] } },
+      catalog: {
+        providers: [
+          { slug: 'own', provider: 'openai', ...common, base_url: `${url}/v1`, api_key: '${env:OWN_KEY}' },
+          { slug: 'claude', provider: 'anthropic', ...common, api_key: '${env:CLAUDE_KEY}' },
+          {
+            slug: 'vertex',
+            provider: 'vertex-ai',
+            ...common,
+            region: 'us-central1',
+            service_account: '${env:SERVICE_ACCOUNT}',
+          },
+        ],
+        aliases: Object.fromEntries(UPSTREAMS.map((kind) => [aliasOf(kind), { target: kind.target }])),
+      },
+    },
+    env: {
+      OWN_KEY: KEYS.openai,
+      CLAUDE_KEY: KEYS.anthropic,
+      SERVICE_ACCOUNT: serviceAccountJson({ token_uri: tokens }),
+    },
+  };
+}
