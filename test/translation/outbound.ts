@@ -3,7 +3,7 @@ import transform from '../../plugins/transform/index.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
 import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { messages } from '../../src/operations/messages.ts';
-import { responses } from '../../src/operations/responses.ts';
+import { createResponse } from '../../src/operations/responses.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
@@ -47,7 +47,7 @@ export type Client = 'chat' | 'messages' | 'responses' | 'gemini';
 const OPERATIONS: Readonly<Record<Client, Operation>> = {
   chat: chatCompletions,
   messages,
-  responses,
+  responses: createResponse,
   gemini: geminiGenerate.find(({ id }) => id === 'gemini.generate_content')!,
 };
 
