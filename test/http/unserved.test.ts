@@ -53,7 +53,9 @@ describe('what is not served', () => {
 
   it('is a 426 for a WebSocket', async () => {
     const headers = { 'x-api-key': KEY, connection: 'Upgrade', upgrade: 'websocket' };
-    const [reply] = (await once(get(`${gateway.url}/v1/chat/completions`, { headers }), 'response')) as [IncomingMessage];
+    const [reply] = (await once(get(`${gateway.url}/v1/chat/completions`, { headers }), 'response')) as [
+      IncomingMessage,
+    ];
     const body = JSON.parse(await text(reply)) as object;
     expect([reply.statusCode, reply.headers['upgrade']]).toEqual([426, 'HTTP/1.1']);
     expect(body).toMatchObject({ error: { code: 'upgrade_required', message: expect.stringContaining('POST') } });
