@@ -20,6 +20,7 @@ const RARE: Readonly<Record<string, string>> = {
   'src/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
     'a condition reads a field of a large body',
   'src/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
+  'src/compose/websockets/open-sockets.ts: WeakMap<ServerResponse, string | undefined>': 'a client opens a WebSocket',
   'src/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
   'src/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>': 'the key or the catalog entry has field rules',
   'src/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',

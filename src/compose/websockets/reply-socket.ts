@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 
 /** The head of a response. */
-export interface ReplyHead {
+export interface SocketReplyHead {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
@@ -9,7 +9,7 @@ export interface ReplyHead {
 
 /** Receives a response that does not leave as HTTP. */
 export interface ReplySink {
-  head(head: ReplyHead): void;
+  head(head: SocketReplyHead): void;
   /** @param taken to be called when the bytes have left: the response waits for it when much is on its way */
   body(bytes: Buffer, taken: () => void): void;
   /** Called once. False: the response was given up before its end. */
@@ -92,7 +92,7 @@ export class ReplySocket extends Socket {
   }
 }
 
-function readHead(text: string): ReplyHead {
+function readHead(text: string): SocketReplyHead {
   const [first = '', ...lines] = text.split('\r\n');
   const headers = lines.map((line): [string, string] => {
     const colon = line.indexOf(':');

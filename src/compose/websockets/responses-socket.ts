@@ -118,7 +118,7 @@ export class ResponsesSocket implements OpenSocket {
 
   #advance(): void {
     if (this.#busy || this.#ws.readyState !== this.#ws.OPEN) return;
-    if (this.#closing) return this.#closing();
+    if (this.#closing) return this.#finish();
     const message = this.#waiting.shift();
     if (this.#waiting.length < READ_AHEAD && this.#ws.isPaused) this.#ws.resume();
     if (!message) return this.#rest();
@@ -243,7 +243,14 @@ export class ResponsesSocket implements OpenSocket {
 
   #closeAfterTurn(close: () => void): void {
     this.#closing ??= close;
-    if (!this.#busy) this.#closing();
+    if (!this.#busy) this.#finish();
+  }
+
+  /** Closes the socket as the first reason has it, once. */
+  #finish(): void {
+    const close = this.#closing;
+    this.#closing = () => {};
+    close?.();
   }
 
   #close(code: number, reason: string): void {

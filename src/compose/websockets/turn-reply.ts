@@ -3,7 +3,7 @@ import { isObject } from '../../formats/json/object.ts';
 import type { JsonLimits } from '../../plugin/json-scan.ts';
 import { errorFrame, withStreamId } from './answers.ts';
 import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
-import type { ReplyHead, ReplySink } from './reply-socket.ts';
+import type { SocketReplyHead, ReplySink } from './reply-socket.ts';
 
 /** Sends a message. `sent` is called when it has left, or when the socket has closed. */
 export type Send = (text: string, sent: () => void) => void;
@@ -52,7 +52,7 @@ export class TurnReply implements ReplySink {
   readonly #onEnd: (end: TurnEnd) => void;
   readonly #cutter = new SseCutter();
   readonly #pieces: Buffer[] = [];
-  #head: ReplyHead = { status: 0, headers: new Map() };
+  #head: SocketReplyHead = { status: 0, headers: new Map() };
   #result: Required<TurnResult> | undefined;
 
   constructor(send: Send, names: TurnNames, onEnd: (end: TurnEnd) => void) {
@@ -61,7 +61,7 @@ export class TurnReply implements ReplySink {
     this.#onEnd = onEnd;
   }
 
-  head(head: ReplyHead): void {
+  head(head: SocketReplyHead): void {
     this.#head = head;
   }
 

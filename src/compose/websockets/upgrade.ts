@@ -5,7 +5,7 @@ import type { ServerOptions } from 'ws';
 import { responsesSocket } from '../../operations/responses-socket.ts';
 import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
 import { asksForWebSocket } from './door.ts';
-import { ReplySocket, type ReplyHead, type ReplySink } from './reply-socket.ts';
+import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socket.ts';
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
@@ -91,15 +91,15 @@ function routeOf(method: 'GET' | 'POST') {
 
 /** Receives the reply to a handshake. */
 class HandshakeAnswer implements ReplySink {
-  readonly #onEnd: (head: ReplyHead | undefined, body: Buffer) => Promise<void>;
+  readonly #onEnd: (head: SocketReplyHead | undefined, body: Buffer) => Promise<void>;
   readonly #pieces: Buffer[] = [];
-  #head: ReplyHead | undefined;
+  #head: SocketReplyHead | undefined;
 
-  constructor(onEnd: (head: ReplyHead | undefined, body: Buffer) => Promise<void>) {
+  constructor(onEnd: (head: SocketReplyHead | undefined, body: Buffer) => Promise<void>) {
     this.#onEnd = onEnd;
   }
 
-  head(head: ReplyHead): void {
+  head(head: SocketReplyHead): void {
     this.#head = head;
   }
 
@@ -113,7 +113,7 @@ class HandshakeAnswer implements ReplySink {
   }
 }
 
-function refusalHead({ status, headers }: ReplyHead): Buffer {
+function refusalHead({ status, headers }: SocketReplyHead): Buffer {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`, 'latin1');
 }
@@ -121,5 +121,5 @@ function refusalHead({ status, headers }: ReplyHead): Buffer {
 /** The headers of the handshake itself, which `ws` writes. */
 const OF_HANDSHAKE: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
-const ownHeaders = ({ headers }: ReplyHead): string[] =>
+const ownHeaders = ({ headers }: SocketReplyHead): string[] =>
   [...headers].filter(([name]) => !OF_HANDSHAKE.has(name)).map(([name, value]) => `${name}: ${value}`);

@@ -198,7 +198,6 @@ describe('a client of a WebSocket', () => {
     const pieces: Buffer[] = [];
     socket.on('data', (piece: Buffer) => pieces.push(piece));
     socket.write(post + HANDSHAKE);
-    setTimeout(() => console.log(Buffer.concat(pieces).toString()), 1000);
     await once(socket, 'close');
     expect(Buffer.concat(pieces).toString()).not.toContain('101 Switching');
     await isWell(gateway);
