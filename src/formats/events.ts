@@ -29,6 +29,8 @@ export interface Usage {
   /** Tokens of a predicted output (OpenAI `prediction`) that the answer used, and those that it did not use. */
   readonly acceptedPrediction?: number;
   readonly rejectedPrediction?: number;
+  /** Seconds of sound, of a model that counts no tokens (docs/protocols/audio.md#usage). The counts of tokens are 0 then. */
+  readonly seconds?: number;
 }
 
 /** A failure the provider reported, before or inside a reply, in provider-neutral form. */

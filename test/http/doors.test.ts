@@ -1,6 +1,7 @@
+import { request as httpRequest, type ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError, RateLimitError, toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { KEY, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { json, sse, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
@@ -242,6 +243,27 @@ describe('the reply to a transcription', () => {
     expect([reply.status, reply.headers.get('content-type'), await reply.text()]).toEqual([200, type, text]);
   });
 
+  it.each([
+    ['plain', false, (usage: object) => (res: ServerResponse) => json(res, { text: 'Hi', usage })],
+    [
+      'streamed',
+      true,
+      (usage: object) => (res: ServerResponse) => sse(res, [{ type: 'transcript.text.done', text: 'Hi', usage }]),
+    ],
+  ])('has its seconds in the record and in a metric, as other replies have tokens: %s', async (_, stream, answer) => {
+    const usage = { type: 'duration', seconds: 7 };
+    await start((_request, res) => answer(usage)(res));
+    const form = new FormData();
+    form.set('model', '@openai/w');
+    form.set('stream', String(stream));
+    form.set('file', new Blob([SOUND]), 'a.wav');
+    expect(await (await post('transcriptions', form)).text()).toContain(JSON.stringify(usage));
+    expect(gateway.logs.at(-1)!['tokens']).toEqual({ input: 0, output: 0, seconds: 7 });
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^gatehouse_audio_seconds_total\{.*request_model="__other__".*\} 7$/m);
+    expect(metrics).not.toMatch(/^gatehouse_tokens_total\{.*provider="openai"/m);
+  });
+
   it('streams as events', async () => {
     const openai = await start((_request, res) =>
       sse(res, [
@@ -346,5 +368,42 @@ describe('a form that passes through as it arrives', () => {
     });
     const reply = await post('transcriptions', streamOf(field('model', '@openai/m'), sound(large), END), typed);
     expect([reply.status, await reply.text()]).toEqual([413, expect.stringContaining('limits.form')]);
+  });
+});
+
+describe('a client that leaves in the middle of its form', () => {
+  const LIMITS = { server: { limits: { body: '60KiB', form_held: '60KiB', in_flight_bytes: '200KiB' } } };
+
+  /** Sends a part of a form of `announced` bytes, and disconnects once `isThere`. */
+  async function leave(announced: number, isThere: () => boolean): Promise<void> {
+    const request = httpRequest(`${gateway.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'content-length': announced, ...typed },
+    });
+    request.on('error', () => {});
+    request.write(field('model', '@openai/m') + sound('a'.repeat(40_000)).slice(0, -2));
+    await until(isThere, 'the form arrives');
+    request.destroy();
+  }
+
+  const running = (): number => gateway.gateway.records({ limit: 10, state: 'running' }).length;
+
+  it.each([
+    ['held', 55_000, () => running() === 1],
+    ['passing through', 500_000, () => upstream.sockets.size === 1],
+  ])('ends the request to the upstream, and frees its bytes: a form that is %s', async (_, announced, isThere) => {
+    const openai = await start((_request, res) => json(res, { text: 'Hi' }), LIMITS);
+    for (let time = 0; time < 10; time += 1) {
+      await leave(announced, isThere);
+      await until(() => running() === 0 && upstream.sockets.size === 0, 'the request has ended');
+    }
+    expect(upstream.seen).toEqual([]);
+    const lines = gateway.logs.filter(({ route }) => route === '/v1/audio/transcriptions');
+    expect(lines).toHaveLength(10);
+    for (const line of lines)
+      expect(line).toMatchObject({ status: 499, msg: 'client left', error_code: 'client_closed' });
+    expect(await openai.audio.transcriptions.create({ file: await file(), model: '@openai/m' })).toEqual({
+      text: 'Hi',
+    });
   });
 });

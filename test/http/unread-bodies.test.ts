@@ -51,26 +51,21 @@ function writeAllFirst({ path, type, key }: Door, pieces: number, length?: numbe
   const { port, host } = gateway.gateway.data;
   const size = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`;
   const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nx-gateway-api-key: ${key}\r\ncontent-type: ${type}\r\n${size}\r\n\r\n`;
-  const writeAll = async (): Promise<void> => {
-    const write = (bytes: string | Buffer): Promise<void> =>
-      new Promise((done, fail) => socket.write(bytes, (error) => (error ? fail(error) : done())));
-    try {
-      await write(head);
-      for (let at = 0; at < pieces; at += 1) {
-        if (length === undefined) await write(`${PIECE.length.toString(16)}\r\n`);
-        await write(PIECE);
-        if (length === undefined) await write('\r\n');
-      }
-      if (length === undefined) await write('0\r\n\r\n');
-      socket
-        .on('data', (bytes) => resolve(bytes.toString()))
-        .once('end', () => resolve('the end'))
-        .resume();
-    } catch (error) {
-      reject(error);
+  const socket: Socket = connect({ port, host, allowHalfOpen: true });
+  const write = (bytes: string | Buffer): Promise<void> =>
+    new Promise((done, fail) => socket.write(bytes, (error) => (error ? fail(error) : done())));
+  const send = async (): Promise<void> => {
+    await write(head);
+    for (let at = 0; at < pieces; at += 1) {
+      if (length === undefined) await write(`${PIECE.length.toString(16)}\r\n`);
+      await write(PIECE);
+      if (length === undefined) await write('\r\n');
     }
+    if (length === undefined) await write('0\r\n\r\n');
+    socket.on('data', (bytes) => resolve(bytes.toString())).once('end', () => resolve('the end'));
+    socket.resume();
   };
-  const socket: Socket = connect({ port, host, allowHalfOpen: true }, () => void writeAll());
+  send().catch(reject);
   socket.pause().on('error', reject);
   return promise.finally(() => socket.destroy());
 }

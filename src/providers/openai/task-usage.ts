@@ -7,10 +7,12 @@ const count = (value: unknown): number | undefined =>
 
 /**
  * Usage of images, speech and transcriptions, which has names of its own (docs/protocols/images.md#image-usage,
- * docs/protocols/audio.md#usage). Undefined without token counts: some models count seconds.
+ * docs/protocols/audio.md#usage). Some models count seconds. Undefined without any count.
  */
 export function decodeTaskUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined;
+  const seconds = raw.type === 'duration' ? count(raw.seconds) : undefined;
+  if (seconds !== undefined) return { input: 0, output: 0, total: 0, seconds };
   const input = count(raw.input_tokens);
   const output = count(raw.output_tokens);
   if (input === undefined && output === undefined) return undefined;

@@ -23,13 +23,14 @@ const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { record: 'call', as: 'plain', value: ({ call }) => call || undefined },
 ];
 
-/** The tokens of an attempt. */
+/** The tokens of an attempt, or its seconds of sound. */
 export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { line: 'input', record: 'input', as: 'plain', value: ({ input }) => input },
   { line: 'output', record: 'output', as: 'plain', value: ({ output }) => output },
   { line: 'cache_read', record: 'cache_read', as: 'plain', value: ({ cacheRead }) => cacheRead },
   { line: 'cache_write', record: 'cache_write', as: 'plain', value: ({ cacheWrite }) => cacheWrite },
   { line: 'reasoning', record: 'reasoning', as: 'plain', value: ({ reasoning }) => reasoning },
+  { line: 'seconds', record: 'seconds', as: 'plain', value: ({ seconds }) => seconds },
 ];
 
 /** One attempt at a target. */

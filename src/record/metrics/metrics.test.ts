@@ -49,6 +49,7 @@ describe('the metric table', () => {
 
   it('divides requests, tokens and errors by callers, and nothing else', () => {
     expect(specs.flatMap(([, spec]) => (spec.byCaller ? [spec.name] : [])).toSorted()).toEqual([
+      'gatehouse_audio_seconds_total',
       'gatehouse_requests_rejected_total',
       'gatehouse_requests_total',
       'gatehouse_tokens_total',

@@ -46,7 +46,7 @@ const tokensOf = (
   labels: (attempt) => ({ ...modelOf(attempt), type }),
   value: (attempt) => {
     const usage = paidUsage(attempt);
-    return usage && countOf(usage);
+    return usage && usage.seconds === undefined ? countOf(usage) : undefined;
   },
 });
 const INPUT = tokensOf('input', ({ input }) => input);
@@ -202,6 +202,16 @@ export const UPSTREAM_METRICS = {
     tokensOf('cache_read', ({ cacheRead }) => cacheRead),
     tokensOf('cache_write', ({ cacheWrite }) => cacheWrite),
     tokensOf('reasoning', ({ reasoning }) => reasoning),
+  ),
+  audioSeconds: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_audio_seconds_total',
+      help: 'Seconds of sound of the attempts that answered, where the upstream reports seconds and no tokens (transcriptions).',
+      labels: MODEL_LABELS,
+      byCaller: true,
+    },
+    { labels: modelOf, value: (attempt) => paidUsage(attempt)?.seconds },
   ),
   requestTokens: perAttempt(
     {
