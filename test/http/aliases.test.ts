@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -17,11 +18,13 @@ import {
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
+let scripted: ((res: ServerResponse) => Promise<void>) | undefined;
 
 const key = (id: string, more: object = {}) => ({ id, key: `\${env:NONE:-gatehouse-${id}-key-0123456789}`, ...more });
 
 beforeAll(async () => {
   upstream = await startUpstream(({ json: body, url }, res) => {
+    if (scripted) return scripted(res);
     if (url.includes('count_tokens')) return json(res, { input_tokens: 3 });
     if (url.includes('messages'))
       return body['stream'] === true ? sse(res, anthropicEvents('Hel', 'lo')) : json(res, anthropicReply('Hello'));
@@ -116,6 +119,39 @@ describe('a request for an alias', () => {
   ])('is named in replies of the Messages API (%s)', async (_, stream, model) => {
     const { text } = await ask({ model, path: '/v1/messages', stream });
     expect(modelsIn(text)).toEqual([model]);
+  });
+
+  it('has its events as they arrive, one write for each, with nothing changed but the name', async () => {
+    const events = [
+      { type: 'message_start', message: { model: 'claude-up', content: [], tomorrow: { model: 'claude-up' } } },
+      { type: 'tomorrow', model: 'claude-up' },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: { model: 'claude-up' } } },
+      { type: 'message_stop' },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    let received = (): void => {};
+    scripted = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of events) {
+        const arrived = new Promise<void>((resolve) => (received = resolve));
+        res.write(event);
+        await arrived;
+      }
+      res.end();
+    };
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'claude-gw-5', stream: true, max_tokens: 50, messages: [] }),
+    });
+    const pieces: string[] = [];
+    const decoder = new TextDecoder();
+    for await (const piece of response.body!) {
+      pieces.push(decoder.decode(piece));
+      received();
+    }
+    scripted = undefined;
+    expect(pieces.map((piece) => piece.replace('"model":"claude-gw-5"', '"model":"claude-up"'))).toEqual(events);
+    expect(modelsIn(pieces.join('')).filter((name) => name === 'claude-gw-5')).toHaveLength(1);
   });
 
   it('for a config uses that config and each target’s own model', async () => {
