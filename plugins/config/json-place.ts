@@ -29,9 +29,9 @@ export function stringAt(text: string, start: number, path: readonly string[]): 
       const isKey = text[next] === ':';
       if (isKey && !value && depth === matched + 1 && text.slice(at + 1, to - 1) === path[matched]) {
         const from = afterSpace(text, next + 1);
-        if (matched + 1 < path.length) {
-          if (text[from] === '{') matched += 1;
-        } else if (text[from] === '"') value = { from, to: stringEnd(text, from) };
+        const isLast = matched + 1 === path.length;
+        if (!isLast && text[from] === '{') matched += 1;
+        if (isLast && text[from] === '"') value = { from, to: stringEnd(text, from) };
       }
       at = isKey ? next + 1 : to;
       continue;

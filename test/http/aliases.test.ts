@@ -18,12 +18,14 @@ import {
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
+let status = 200;
 let scripted: ((res: ServerResponse) => Promise<void>) | undefined;
 
 const key = (id: string, more: object = {}) => ({ id, key: `\${env:NONE:-gatehouse-${id}-key-0123456789}`, ...more });
 
 beforeAll(async () => {
   upstream = await startUpstream(({ json: body, url }, res) => {
+    if (status !== 200) return json(res, { error: { message: 'no' } }, status);
     if (scripted) return scripted(res);
     if (url.includes('count_tokens')) return json(res, { input_tokens: 3 });
     if (url.includes('messages'))
@@ -45,6 +47,7 @@ beforeAll(async () => {
         fast: { target: '@openai/gpt-4o', display_name: 'Fast', context: 128000, efforts: ['medium', 'high'] },
         'claude-gw-5': { target: '@claude/claude-opus-4-5' },
         'gpt-4o': { target: '@openai/gpt-4o', hidden: true },
+        never: { target: '@openai/o3-mini' },
         pair: { config: 'both' },
       },
     },
@@ -265,7 +268,8 @@ describe('lists of models', () => {
   const idsOf = async (id: string) => (await list(id)).data.map((model) => model['id']);
 
   it('begin with the aliases that the key may use, without hidden ones', async () => {
-    expect(await idsOf('all')).toEqual(['claude-gw-5', 'fast', 'pair', '@claude/claude-opus-4-5', '@openai/gpt-4o']);
+    const names = 'claude-gw-5 fast never pair @claude/claude-opus-4-5 @openai/gpt-4o';
+    expect((await idsOf('all')).join(' ')).toBe(names);
     expect(await idsOf('alone')).toEqual(['fast', 'pair']);
     expect(await idsOf('other')).toEqual(['claude-gw-5', 'pair', '@claude/claude-opus-4-5']);
     expect(await idsOf('bound')).toEqual([]);
@@ -304,6 +308,14 @@ describe('lists of models', () => {
 });
 
 describe('the record and the metrics of a request', () => {
+  it('have the model of an alias from the first request on', async () => {
+    status = 500;
+    await ask({ model: 'never' });
+    status = 200;
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toMatch(/gatehouse_alias_requests_total\{alias="never",provider="openai",request_model="o3-mini",/);
+  });
+
   it('have the real model, and name the alias', async () => {
     await ask({ model: 'fast' });
     expect(gateway.logs.findLast((line) => line['alias'] === 'fast')).toMatchObject({
