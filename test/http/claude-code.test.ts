@@ -333,6 +333,17 @@ describe('an error', () => {
     expect([status, reply.error?.message]).toEqual([400, expected]);
   });
 
+  it('names the account of the gateway in the log, and not to the client', async () => {
+    refusal = 'No quota left in organization org-AbCdEf123456 of projects/123456789.';
+    const { reply } = await post('@claude/claude-opus-5', {}, '');
+    const own = await post('@gemini/anthropic.claude-opus-5', {}, '');
+    const words = refusal;
+    refusal = undefined;
+    expect(reply.error?.message).toBe('No quota left in organization [organization] of projects/[project].');
+    expect(own.reply.error?.message).toBe(words);
+    expect(gateway.logText()).toContain(words);
+  });
+
   it.each([
     ['GET', '/.well-known/oauth-authorization-server', 404],
     ['GET', '/managed/settings', 404],
