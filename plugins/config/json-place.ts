@@ -30,8 +30,8 @@ export function stringAt(text: string, start: number, path: readonly string[]): 
       if (isKey && !value && depth === matched + 1 && text.slice(at + 1, to - 1) === path[matched]) {
         const from = afterSpace(text, next + 1);
         const isLast = matched + 1 === path.length;
-        if (isLast && text[from] === '"') value = { from, to: stringEnd(text, from) };
         if (!isLast && text[from] === '{') matched += 1;
+        if (isLast && text[from] === '"') value = { from, to: stringEnd(text, from) };
       }
       at = isKey ? next + 1 : to;
       continue;

@@ -55,8 +55,8 @@ describe('the name of the model', () => {
       fc.property(formats, text, around, (format, model, inner) => {
         const field = format === 'gemini' ? 'modelVersion' : 'model';
         const body = { id: 1, [field]: model, content: [{ input: { model }, inner }] };
-        const got = named(JSON.stringify(body), { format, type: 'application/json' });
-        expect(got).toBe(JSON.stringify({ ...body, [field]: 'fast' }));
+        const got = named(`\n ${JSON.stringify(body)}`, { format, type: 'Application/JSON' });
+        expect(got).toBe(`\n ${JSON.stringify({ ...body, [field]: 'fast' })}`);
       }),
     );
   });

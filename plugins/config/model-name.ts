@@ -33,15 +33,25 @@ export function withModelName(
   { body, headers }: Pick<Reply, 'body' | 'headers'>,
   { format, name }: { readonly format: FormatName; readonly name: string },
 ): Buffer | Source {
-  const type = headers['content-type'] ?? '';
+  const type = headers['content-type']?.toLowerCase() ?? '';
   const sse = type.startsWith(EVENTS);
-  if (!sse && !type.startsWith('application/json')) return body;
   const { document, event } = PLACES[format];
+  if (!sse && Buffer.isBuffer(body) && isObject(body)) return inDocument(body, document, name);
+  if (!sse && !type.startsWith('application/json')) return body;
   const names = new EventNames(event, name, sse);
   if (!Buffer.isBuffer(body)) return new NamedStream(body, names);
   // A cached stream is a whole body too.
-  return !sse && body[0] === OPEN_OBJECT ? inDocument(body, document, name) : names.write(body);
+  return names.write(body);
 }
+
+/** Servers that wait for a model may send white space before the document. */
+function isObject(body: Buffer): boolean {
+  let at = 0;
+  while (SPACES.has(body[at] ?? 0)) at += 1;
+  return body[at] === OPEN_OBJECT;
+}
+
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** A document that the gateway cannot scan stays as it is. */
 function inDocument(bytes: Buffer, key: string, name: string): Buffer {

@@ -31,7 +31,8 @@ function toCodexModel(
     support_verbosity: false,
     apply_patch_tool_type: 'freeform',
     truncation_policy: { mode: 'tokens', limit: 10_000 },
-    supports_parallel_tool_calls: capabilities?.includes('parallel_tools') ?? true,
+    // Of many models no source says it, and Codex asks for single calls without it.
+    supports_parallel_tool_calls: true,
     // Codex compacts a conversation at nine tenths of it, so it is the input that has to fit.
     ...(maxInput !== undefined && { context_window: maxInput }),
     ...(capabilities && { input_modalities: ['text', ...(capabilities.includes('vision') ? ['image'] : [])] }),

@@ -111,7 +111,7 @@ describe('a model', () => {
     const [full, bare] = Object(toCodexList([known, unknown])).models as Record<string, unknown>[];
     expect(full).toMatchObject({
       context_window: 272_000,
-      supports_parallel_tool_calls: false,
+      supports_parallel_tool_calls: true,
       input_modalities: ['text', 'image'],
       supported_reasoning_levels: [{ effort: 'high' }, { effort: 'low' }, { effort: 'max' }],
     });

@@ -99,10 +99,13 @@ export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
   readonly #labels: ModelNames;
   readonly #places = new KnownPlaces();
+  /** `@slug/model` of aliases. */
+  readonly #aliased: ReadonlySet<string | undefined>;
 
   constructor(catalog: Catalog, setup: ResolverSetup) {
     this.#catalog = catalog;
     this.#labels = setup.labels;
+    this.#aliased = new Set([...catalog.aliases.values()].map(({ target }) => target));
   }
 
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
@@ -126,7 +129,10 @@ export class CatalogResolver implements TargetResolver {
     checkModel(identifier.model, chosen, isGranted(exchange, place, identifier.model));
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
-    return known.target(this.#labels.labelFor(entry.models, identifier.model, known.location.model));
+    const { model: upstreamModel } = known.location;
+    // The settings name the target of an alias, as they name the models of an entry.
+    const aliased = this.#aliased.size > 0 && this.#aliased.has(`${place}/${identifier.model}`);
+    return known.target(aliased ? upstreamModel : this.#labels.labelFor(entry.models, identifier.model, upstreamModel));
   }
 
   /** Resolves a model name without a task. Throws as `resolve` does. */

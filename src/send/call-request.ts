@@ -61,6 +61,7 @@ export class CallRequest implements OutboundRequest {
     return {
       provider: provider.slug,
       credentials: provider.usesCallersToken ? 'caller' : 'entry',
+      path: this.path,
       secrets: secretsOf(this.#credentials),
     };
   }

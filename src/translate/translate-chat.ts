@@ -52,9 +52,8 @@ export function passThrough(job: Job): Prepared {
       stream,
       contentType: stream ? own.contentType.stream : undefined,
       openReader: ({ headers }) => {
-        const type = headers['content-type'] ?? '';
-        if (stream && (several || (JSON_TYPE.test(type) && !own.streamsAsJson)))
-          return translatingReader(writtenAnew(job), stream, type);
+        if (stream && (several || isDocument(headers, own)))
+          return translatingReader(writtenAnew(job), stream, typeOf(headers));
         return own.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
       },
       decodeError: upstream.decodeError,
@@ -64,6 +63,14 @@ export function passThrough(job: Job): Prepared {
 }
 
 const JSON_TYPE = /^application\/json\b/i;
+
+type Headers = Readonly<Record<string, string>>;
+
+const typeOf = (headers: Headers): string => headers['content-type'] ?? '';
+
+/** True for a JSON reply to a stream request, where the API streams in another way. */
+const isDocument = (headers: Headers, { streamsAsJson }: Format): boolean =>
+  JSON_TYPE.test(typeOf(headers)) && !streamsAsJson;
 
 /**
  * Converts a JSON reply to a stream request into the requested stream. A server without streams replies with the whole
@@ -105,6 +112,8 @@ function* translate(job: Job): Steps<Prepared> {
   const stream = isStream(attempt.body);
   const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
   const translation = { upstream, client: operation.format, reply: encoded.reply, context };
+  const own = operation.format;
+  const passes = isUnchanged(job, encoded.reply);
   const unshown = operation.format.unshown?.(attempt.body, job.client);
   return {
     losses: joinLosses(encoded.losses, users.losses, unshown ?? []),
@@ -113,12 +122,25 @@ function* translate(job: Job): Steps<Prepared> {
       ...placeOf(job, encoded.headers),
       body: writeJson(encoded.body),
       stream,
-      contentType: stream ? operation.format.contentType.stream : operation.format.contentType.body,
-      openReader: ({ headers }) => translatingReader(translation, stream, headers['content-type'] ?? ''),
+      contentType: stream ? own.contentType.stream : own.contentType.body,
+      openReader: ({ headers }) =>
+        passes && !(stream && isDocument(headers, own))
+          ? own.passThrough(job.client, stream)
+          : translatingReader(translation, stream, typeOf(headers)),
       decodeError: withHint(upstream.decodeError, encoded.hint),
       withoutSignatures: signatureRemoval(upstream, target),
     },
   };
+}
+
+/**
+ * True where the reply of a request that was written anew needs no translation: both sides have one API, and nothing in the request
+ * stands for something else. Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them back.
+ */
+function isUnchanged({ upstream, operation }: Job, reply: ReplyContext): boolean {
+  const { customTools, jsonTool, inlineThinking = false } = reply;
+  const asSent = jsonTool === undefined && !inlineThinking && (customTools?.size ?? 0) === 0;
+  return upstream.name === operation.format.name && asSent;
 }
 
 /** Appends the hint to the upstream's message: it only guesses at the reason of the refusal. */

@@ -1,3 +1,4 @@
+import { withoutAccount } from './hidden-accounts.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type ErrorCode, type UpstreamReport } from '../plugin/index.ts';
@@ -94,6 +95,8 @@ export interface UpstreamErrorContext {
   readonly shouldRetry?: boolean | undefined;
   /** The owner of the credentials that were sent: the caller's own token, or those of the catalog entry. */
   readonly credentials?: 'caller' | 'entry' | undefined;
+  /** The path of the request. Without it, the message keeps the account that it names. */
+  readonly path?: string | undefined;
   /** The credentials that were sent, which are removed from messages that quote them. */
   readonly secrets?: readonly string[] | undefined;
 }
@@ -110,7 +113,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
   const code = own ?? codeOf(failure, status);
   if (code === 'invalid_api_key' && context.credentials === 'entry') return credentialsRefused(failure, context);
-  const message = reported(failure.message || `The upstream answered HTTP ${status}.`);
+  const message = shown(reported(failure.message || `The upstream answered HTTP ${status}.`), context);
   return new UpstreamError(code, message, {
     status,
     ...(failure.param !== undefined && { param: reported(failure.param).slice(0, MAX_PARAM) }),
@@ -125,6 +128,10 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
+
+/** The report for the operator keeps the account. */
+const shown = (message: string, { credentials, path }: UpstreamErrorContext): string =>
+  credentials === 'entry' && path !== undefined ? withoutAccount(message, path) : message;
 
 /**
  * The error omits the upstream's message: providers quote the key that they refuse, or its ends (`sk-proj-********abcd`), and the

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -17,11 +18,15 @@ import {
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
+let status = 200;
+let scripted: ((res: ServerResponse) => Promise<void>) | undefined;
 
 const key = (id: string, more: object = {}) => ({ id, key: `\${env:NONE:-gatehouse-${id}-key-0123456789}`, ...more });
 
 beforeAll(async () => {
   upstream = await startUpstream(({ json: body, url }, res) => {
+    if (status !== 200) return json(res, { error: { message: 'no' } }, status);
+    if (scripted) return scripted(res);
     if (url.includes('count_tokens')) return json(res, { input_tokens: 3 });
     if (url.includes('messages'))
       return body['stream'] === true ? sse(res, anthropicEvents('Hel', 'lo')) : json(res, anthropicReply('Hello'));
@@ -42,6 +47,7 @@ beforeAll(async () => {
         fast: { target: '@openai/gpt-4o', display_name: 'Fast', context: 128000, efforts: ['medium', 'high'] },
         'claude-gw-5': { target: '@claude/claude-opus-4-5' },
         'gpt-4o': { target: '@openai/gpt-4o', hidden: true },
+        never: { target: '@openai/o3-mini' },
         pair: { config: 'both' },
       },
     },
@@ -116,6 +122,39 @@ describe('a request for an alias', () => {
   ])('is named in replies of the Messages API (%s)', async (_, stream, model) => {
     const { text } = await ask({ model, path: '/v1/messages', stream });
     expect(modelsIn(text)).toEqual([model]);
+  });
+
+  it('has its events as they arrive, one write for each, with nothing changed but the name', async () => {
+    const events = [
+      { type: 'message_start', message: { model: 'claude-up', content: [], tomorrow: { model: 'claude-up' } } },
+      { type: 'tomorrow', model: 'claude-up' },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: { model: 'claude-up' } } },
+      { type: 'message_stop' },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    let received = (): void => {};
+    scripted = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of events) {
+        const arrived = new Promise<void>((resolve) => (received = resolve));
+        res.write(event);
+        await arrived;
+      }
+      res.end();
+    };
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'claude-gw-5', stream: true, max_tokens: 50, messages: [] }),
+    });
+    const pieces: string[] = [];
+    const decoder = new TextDecoder();
+    for await (const piece of response.body!) {
+      pieces.push(decoder.decode(piece));
+      received();
+    }
+    scripted = undefined;
+    expect(pieces.map((piece) => piece.replace('"model":"claude-gw-5"', '"model":"claude-up"'))).toEqual(events);
+    expect(modelsIn(pieces.join('')).filter((name) => name === 'claude-gw-5')).toHaveLength(1);
   });
 
   it('for a config uses that config and each target’s own model', async () => {
@@ -229,7 +268,8 @@ describe('lists of models', () => {
   const idsOf = async (id: string) => (await list(id)).data.map((model) => model['id']);
 
   it('begin with the aliases that the key may use, without hidden ones', async () => {
-    expect(await idsOf('all')).toEqual(['claude-gw-5', 'fast', 'pair', '@claude/claude-opus-4-5', '@openai/gpt-4o']);
+    const names = 'claude-gw-5 fast never pair @claude/claude-opus-4-5 @openai/gpt-4o';
+    expect((await idsOf('all')).join(' ')).toBe(names);
     expect(await idsOf('alone')).toEqual(['fast', 'pair']);
     expect(await idsOf('other')).toEqual(['claude-gw-5', 'pair', '@claude/claude-opus-4-5']);
     expect(await idsOf('bound')).toEqual([]);
@@ -268,6 +308,14 @@ describe('lists of models', () => {
 });
 
 describe('the record and the metrics of a request', () => {
+  it('have the model of an alias from the first request on', async () => {
+    status = 500;
+    await ask({ model: 'never' });
+    status = 200;
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toMatch(/gatehouse_alias_requests_total\{alias="never",provider="openai",request_model="o3-mini",/);
+  });
+
   it('have the real model, and name the alias', async () => {
     await ask({ model: 'fast' });
     expect(gateway.logs.findLast((line) => line['alias'] === 'fast')).toMatchObject({

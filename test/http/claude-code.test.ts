@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
 import type { MessageCreateParamsBase as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import {
   entriesFor,
   json,
   openaiReply,
+  sse,
   startUpstream,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
@@ -16,6 +18,7 @@ import {
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let refusal: string | undefined;
+let scripted: ((res: ServerResponse) => void | Promise<void>) | undefined;
 /** The fields that the upstream takes; it refuses all others. */
 let taken: ReadonlySet<string> | undefined;
 
@@ -23,6 +26,7 @@ beforeAll(async () => {
   upstream = await startUpstream(({ url, json: body }, res) => {
     const unknown = taken && Object.keys(body).filter((field) => !taken?.has(field));
     if (unknown?.length) return json(res, { error: { code: 400, message: `${unknown}: Extra inputs` } }, 400);
+    if (scripted) return scripted(res);
     if (refusal !== undefined) return json(res, { error: { code: 400, message: refusal } }, 400);
     return json(res, /messages|anthropic/.test(url) ? anthropicReply('ok') : openaiReply('ok'));
   });
@@ -54,7 +58,7 @@ const MODELS = {
 
 const BETAS = 'claude-code-20250219,context-management-2025-06-27,advanced-tool-use-2025-11-20,request-tags-2026-08-21';
 
-async function post(model: string, body: object, betas = BETAS) {
+async function ask(model: string, body: object, betas = BETAS) {
   const before = upstream.seen.length;
   const response = await fetch(`${gateway.url}/v1/messages?beta=true`, {
     method: 'POST',
@@ -67,14 +71,20 @@ async function post(model: string, body: object, betas = BETAS) {
     },
     body: JSON.stringify({ model, max_tokens: 9000, messages: [{ role: 'user', content: 'hi' }], ...body }),
   });
+  const text = await response.text();
   const [sent] = upstream.seen.slice(before);
   return {
     status: response.status,
-    reply: (await response.json()) as { error?: { type: string; message: string; details?: object } },
+    text,
     lost: response.headers.get('x-gateway-dropped-params') ?? '',
     sent: sent?.json,
     betas: String(sent?.headers['anthropic-beta'] ?? ''),
   };
+}
+
+async function post(model: string, body: object, betas = BETAS) {
+  const { text, ...answer } = await ask(model, body, betas);
+  return { ...answer, reply: JSON.parse(text) as { error?: { type: string; message: string; details?: object } } };
 }
 
 const CLEARS = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
@@ -242,6 +252,28 @@ describe('a body for another generation of Claude than the alias stands for', ()
     expect(lost).toContain('messages[2]');
   });
 
+  it.each([
+    ['a document', false],
+    ['a stream', true],
+  ])('has a reply whose unknown parts stay (%s)', async (_title, stream) => {
+    const events = [
+      { type: 'message_start', message: { ...anthropicReply(''), content: [], tomorrow: 1 } },
+      { type: 'tomorrow', model: 'm' },
+      { type: 'message_stop' },
+    ];
+    scripted = (res) => (stream ? sse(res, events) : json(res, { ...anthropicReply('ok'), tomorrow: { model: 'm' } }));
+    const body = { messages, stream };
+    const { text } = await ask('claude-gw-old', body);
+    scripted = undefined;
+    const named = { model: 'claude-gw-old' };
+    if (!stream)
+      return expect(JSON.parse(text)).toEqual({ ...anthropicReply('ok'), ...named, tomorrow: { model: 'm' } });
+    const [first, ...others] = events;
+    const { message } = first as { message: object };
+    const expected = [{ type: 'message_start', message: { ...message, ...named } }, ...others];
+    expect(text).toBe(expected.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+  });
+
   it('has adaptive thinking in place of a budget', async () => {
     const { sent, lost } = await post('claude-gw-new', { thinking: { type: 'enabled', budget_tokens: 4000 } });
     expect(sent).toMatchObject({ model: 'claude-opus-5', thinking: { type: 'adaptive' } });
@@ -299,6 +331,17 @@ describe('an error', () => {
     const { status, reply } = await post(model, {}, '');
     refusal = undefined;
     expect([status, reply.error?.message]).toEqual([400, expected]);
+  });
+
+  it('names the account of the gateway in the log, and not to the client', async () => {
+    refusal = 'No quota left in organization org-AbCdEf123456 of projects/123456789.';
+    const { reply } = await post('@claude/claude-opus-5', {}, '');
+    const own = await post('@gemini/anthropic.claude-opus-5', {}, '');
+    const words = refusal;
+    refusal = undefined;
+    expect(reply.error?.message).toBe('No quota left in organization [organization] of projects/[project].');
+    expect(own.reply.error?.message).toBe(words);
+    expect(gateway.logText()).toContain(words);
   });
 
   it.each([

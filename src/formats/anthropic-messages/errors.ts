@@ -118,7 +118,7 @@ export function encodeError(error: ClientError): ErrorReply {
   const body = {
     type: 'error',
     error: {
-      type: TYPE_BY_CODE[error.code ?? ''] ?? clientType(error),
+      type: typeOfCode(error) ?? clientType(error),
       message: error.message,
       ...(Object.keys(details).length > 0 && { details }),
     },
@@ -139,11 +139,11 @@ function clientStatus(error: ClientError): number {
 
 const DENIED_MODEL = 'model_not_allowed';
 
-/** Types of the contract between Claude Code and gateways, by the gateway's code (docs/protocols/claude-code.md#refusals). */
-const TYPE_BY_CODE: Readonly<Record<string, string | undefined>> = {
-  [DENIED_MODEL]: 'invalid_request_error',
-  not_supported: 'not_supported',
-};
+/** Types of the contract between Claude Code and gateways (docs/protocols/claude-code.md#refusals). */
+function typeOfCode({ code, status }: ClientError): string | undefined {
+  if (code === DENIED_MODEL) return 'invalid_request_error';
+  return code === 'not_supported' && status === 501 ? 'not_supported' : undefined;
+}
 
 function isOverload({ status, type, code }: ClientError): boolean {
   return status === 503 && (code === 'overloaded' || type === 'overloaded_error');
