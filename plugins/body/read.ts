@@ -116,9 +116,10 @@ class BodyPieces {
 
   /** The bytes, which are not kept here: the listeners of a request live as long as its reply. */
   bytes(): Buffer {
-    const [first = EMPTY, others] = [this.#first, this.#others];
+    const first = this.#first ?? EMPTY;
+    const bytes = this.#others ? Buffer.concat([first, ...this.#others]) : first;
     this.#first = this.#others = undefined;
-    return others ? Buffer.concat([first, ...others]) : first;
+    return bytes;
   }
 }
 

@@ -51,6 +51,7 @@ describe('the table of errors', () => {
     const cause = new Error('broken');
     const error = new GatewayError('internal_error', 'no', { cause });
     expect([error instanceof Error, String(error), error.cause]).toEqual([true, 'GatewayError: no', cause]);
+    expect(Object.keys(error)).not.toContain('message');
     expect(error.stack).toMatch(/^GatewayError: no\n {4}at .*errors\.test\.ts:/);
   });
 

@@ -304,15 +304,18 @@ export interface UpstreamReport {
 /** An `Error` to `instanceof`, to loggers and to `util.inspect`, except that `Error` captures a stack in each instance. */
 class StacklessError {
   declare readonly stack?: string;
+  declare readonly message: string;
   declare readonly cause?: unknown;
-  readonly message: string;
 
   constructor(message: string, cause: unknown) {
-    this.message = message;
-    if (cause !== undefined) this.cause = cause;
+    Object.defineProperty(this, 'message', hidden(message));
+    if (cause !== undefined) Object.defineProperty(this, 'cause', hidden(cause));
   }
 }
 Object.setPrototypeOf(StacklessError.prototype, Error.prototype);
+
+/** A property as `Error` defines its own: spreads and JSON leave it out. */
+const hidden = (value: unknown): PropertyDescriptor => ({ value, writable: true, configurable: true });
 
 /** The only error that reaches clients unchanged; any other thrown value becomes `internal_error`. */
 export class GatewayError extends StacklessError {

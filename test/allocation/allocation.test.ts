@@ -19,6 +19,13 @@ const OPENAI = {
   ],
   usage: { prompt_tokens: 200, completion_tokens: 150, total_tokens: 350 },
 };
+const CHUNK = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'gpt-4o-mini',
+  choices: [{ index: 0, delta: { content: TEXT }, logprobs: null, finish_reason: null }],
+};
 const CLAUDE = {
   id: 'msg_1',
   type: 'message',
@@ -36,7 +43,12 @@ let url: string;
 let dir: string;
 
 beforeAll(async () => {
-  upstream = await startUpstream(({ url: path }, res) => {
+  upstream = await startUpstream(({ url: path, json }, res) => {
+    // A stream that goes on for longer than the test.
+    if (json['stream'] === true) {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(CHUNK)}\n\n`);
+      return;
+    }
     const body = JSON.stringify(path.includes('/messages') ? CLAUDE : OPENAI);
     res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
   });
@@ -84,13 +96,18 @@ async function heapOf(request: 'gc' | 'now'): Promise<number> {
   return Number(bytes);
 }
 
-async function send(model: string): Promise<void> {
+async function post(model: string, more: { readonly stream?: true; readonly signal?: AbortSignal }): Promise<Response> {
+  const { signal = null, ...fields } = more;
   const messages = [{ role: 'user', content: TEXT.repeat(11) }];
-  const body = JSON.stringify({ model, max_tokens: 300, messages });
+  const body = JSON.stringify({ model, max_tokens: 300, messages, ...fields });
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
-  const reply = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+  const reply = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body, signal });
   expect(reply.status).toBe(200);
-  await reply.arrayBuffer();
+  return reply;
+}
+
+async function send(model: string): Promise<void> {
+  await (await post(model, {})).arrayBuffer();
 }
 
 async function sendAll(model: string, count: number): Promise<void> {
@@ -124,3 +141,26 @@ it.each([
   },
   120_000,
 );
+
+/** Opens streams until the first event of each has arrived. */
+async function openStreams(count: number, signal: AbortSignal): Promise<void> {
+  const open = async (): Promise<void> => {
+    const { body } = await post('@gpt/gpt-4o-mini', { stream: true, signal });
+    await body!.getReader().read();
+  };
+  for (let opened = 0; opened < count; opened += 20) await Promise.all(Array.from({ length: 20 }, open));
+}
+
+const STREAMS = 300;
+
+it('An open stream holds at most 26 KB of heap', async () => {
+  const client = new AbortController();
+  await openStreams(100, client.signal);
+  const before = await heapOf('gc');
+  await openStreams(STREAMS, client.signal);
+  const held = ((await heapOf('gc')) - before) / STREAMS / 1024;
+  client.abort();
+  console.log(`${held.toFixed(1)} KB of heap per stream`);
+  expect(held).toBeLessThan(26);
+  expect(held).toBeGreaterThan(5);
+}, 120_000);
