@@ -66,7 +66,8 @@ describe('the memory of a large body', () => {
 
   const delivered = createTry({ delivered: true });
   it.each<[string, number, (exchange: TestExchange) => void]>([
-    ['freed after a request without an attempt', 0, () => {}],
+    ['kept after a request without an attempt', text.length, () => {}],
+    ['kept if an attempt sent nothing', text.length, (exchange) => createAttempt(exchange)],
     [
       'freed once all tries have delivered it',
       0,
@@ -81,7 +82,14 @@ describe('the memory of a large body', () => {
         createAttempt(exchange, { tries: [delivered] });
       },
     ],
-    ['kept for an explanation', text.length, (exchange) => void (exchange.explainId = 'id')],
+    [
+      'kept for an explanation',
+      text.length,
+      (exchange) => {
+        createAttempt(exchange, { tries: [delivered] });
+        exchange.explainId = 'id';
+      },
+    ],
   ])('is %s', async (_, left, happen) => {
     const { exchange, bytes } = await read(true);
     happen(exchange);
@@ -90,8 +98,16 @@ describe('the memory of a large body', () => {
     expect(bytes.length).toBe(left);
   });
 
+  it('stays when the client has left', async () => {
+    const { exchange, bytes } = await read(true);
+    createAttempt(exchange, { tries: [delivered] });
+    exchange.end({ state: 'aborted' });
+    expect(bytes.length).toBe(text.length);
+  });
+
   it('stays beside an external plugin', async () => {
     const { exchange, bytes } = await read(false);
+    createAttempt(exchange, { tries: [delivered] });
     exchange.end();
     expect(bytes.length).toBe(text.length);
   });

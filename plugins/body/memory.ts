@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/plugin/index.ts';
+import type { Exchange, ReplyEnd } from '../../src/plugin/index.ts';
 
 /**
  * Frees the memory of a buffer that nothing reads any more, instead of at a garbage collection. V8 marks its whole heap
@@ -12,14 +12,18 @@ export function freeMemory({ buffer, byteLength }: Buffer): void {
 
 /** Frees the memory of a request's body when the request ends, if nothing can read it after that. */
 export const freeAtEnd = (exchange: Exchange, bytes: Buffer): void =>
-  exchange.onEnd(() => {
-    if (isUnread(exchange)) freeMemory(bytes);
+  exchange.onEnd((end) => {
+    if (isUnread(exchange, end)) freeMemory(bytes);
   });
 
 /**
- * Only built-in plugins have had the body, so two may still read it: a request that is stored for explanations, and the
- * operating system, to which a connection hands the memory itself. A try that ended early, or with bytes still to be
- * written, leaves the body to the garbage collector.
+ * Only built-in plugins have had the body, so these may still read it: the explanation of a request that is stored, the
+ * work of an attempt that was given up, and the operating system, to which a connection hands the memory itself. The body
+ * of any request but an ordinary one is left to the garbage collector: each attempt was sent, and all that was sent was
+ * delivered.
  */
-const isUnread = ({ explainId, attempts }: Exchange): boolean =>
-  explainId === undefined && attempts.every(({ tries }) => tries.every(({ delivered }) => delivered));
+const isUnread = ({ explainId, attempts }: Exchange, { state }: ReplyEnd): boolean =>
+  state === 'complete' &&
+  explainId === undefined &&
+  attempts.length > 0 &&
+  attempts.every(({ tries }) => tries.length > 0 && tries.every(({ delivered }) => delivered));

@@ -18,9 +18,14 @@ const gathered: StoredValue[] = [];
  * the record itself would leave the garbage collector twenty objects to copy. The list is one object, and most of its
  * values are integers, or texts that many records share.
  */
-export function storedRecord(record: BoundedRecord): StoredRecord {
+export function storedRecord(record: BoundedRecord): StoredValue[] {
   const length = storeValues(record, gathered, 0);
   return gathered.slice(0, length);
+}
+
+/** Stores a record in the list of another. */
+export function storeAgain(record: BoundedRecord, list: StoredValue[]): void {
+  list.length = storeValues(record, list, 0);
 }
 
 /** A stored record as the admin listener's JSON, without credentials, which a caller may write into its path or model. */

@@ -47,6 +47,30 @@ describe('the store of records', () => {
     );
   });
 
+  it('has the same record in the place of an older one as in a new place', () => {
+    const request = fc.record({
+      attempts: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
+      keyId: fc.option(fc.string({ minLength: 1, maxLength: 5 }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(request, { minLength: 2, maxLength: 8 }), (requests) => {
+        const reused = createBench(1);
+        for (const { attempts, keyId } of requests) {
+          const fresh = createBench(1);
+          const tries = (count: number) => Array.from({ length: count }, () => tryOf(3, 5));
+          const parts = {
+            attempts: attempts.map((count) => attemptOf({ tries: tries(count) })),
+            caller: keyId === undefined ? undefined : createCaller({ keyId }),
+          };
+          fresh.pass('one', parts);
+          reused.pass('one', parts);
+          expect(reused.store.find('one')).toEqual(fresh.store.find('one'));
+          expect(reused.ids({ key: keyId ?? 'none' })).toEqual(fresh.ids({ key: keyId ?? 'none' }));
+        }
+      }),
+    );
+  });
+
   it('lists running requests before ended ones, in their current state', () => {
     const { clock, store, begin, end, pass, ids } = createBench(10);
     pass('over');

@@ -1,7 +1,8 @@
 import type { Clock, Exchange } from '../plugin/index.ts';
 import { LiveList, type Listed } from '../plugin/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
-import { recordJson, recordLineJson, storedRecord, type StoredRecord } from './json.ts';
+import type { StoredValue } from './fields/record-field.ts';
+import { recordJson, recordLineJson, storeAgain, storedRecord, type StoredRecord } from './json.ts';
 import { recordOf } from './make-record.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -25,10 +26,8 @@ export interface OpenRequest extends Listed<OpenRequest> {
 /** What records are looked up by. */
 type LookedUp = Pick<RequestRecord, 'id' | 'explainId' | 'state' | 'keyId' | 'configId'>;
 
-/** The record of an ended request. */
-interface KeptRecord extends LookedUp {
-  readonly values: StoredRecord;
-}
+/** A place for the record of an ended request. */
+type KeptRecord = { -readonly [Name in keyof LookedUp]: LookedUp[Name] } & { readonly values: StoredValue[] };
 
 /**
  * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
@@ -66,16 +65,24 @@ export class RecordStore {
     this.#open.delete(request);
   }
 
-  /** Stores the record of an ended request. */
+  /**
+   * Stores the record of an ended request. Once the ring is full, the oldest record's list takes the new values: a new
+   * list for each request would outlive the young generation, and fill the old one.
+   */
   keep(record: BoundedRecord): void {
     if (this.#capacity === 0) return;
     const { id, explainId, state, keyId, configId } = record;
-    const kept = { id, explainId, state, keyId, configId, values: storedRecord(record) };
     if (this.#kept.length < this.#capacity) {
-      this.#kept.push(kept);
+      this.#kept.push({ id, explainId, state, keyId, configId, values: storedRecord(record) });
       return;
     }
-    this.#kept[this.#next] = kept;
+    const oldest = this.#kept[this.#next]!;
+    storeAgain(record, oldest.values);
+    oldest.id = id;
+    oldest.explainId = explainId;
+    oldest.state = state;
+    oldest.keyId = keyId;
+    oldest.configId = configId;
     this.#next = (this.#next + 1) % this.#capacity;
   }
 
