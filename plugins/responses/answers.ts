@@ -8,10 +8,10 @@ import {
 import { inputItems } from './input-items.ts';
 import { responseText } from './keep.ts';
 
-type Answer = (service: ResponseService, ctx: GatewayContext) => Promise<Reply>;
+type ResponseReply = (service: ResponseService, ctx: GatewayContext) => Promise<Reply>;
 
 /** The operations on kept responses, by id. */
-export const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+export const ANSWERS: ReadonlyMap<string, ResponseReply> = new Map<string, ResponseReply>([
   ['responses.retrieve', retrieve],
   ['responses.delete', remove],
   ['responses.cancel', cancel],

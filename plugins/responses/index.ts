@@ -66,7 +66,7 @@ async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>):
     await keepReply(exchange.reply, exchange, service, () => inputText(body));
 }
 
-interface Asked {
+interface AskedTurn {
   readonly exchange: Exchange;
   readonly operation: Operation;
   readonly body: RequestBody;
@@ -75,7 +75,7 @@ interface Asked {
 /** Puts the whole conversation into a request that continues one. */
 async function continued(
   { responses: service, limits, turns }: Tools,
-  { exchange, operation, body }: Asked,
+  { exchange, operation, body }: AskedTurn,
 ): Promise<Omit<KeptTurn, 'keeps'> | undefined> {
   const { request, kept } = exchange;
   // A request that is explained after it was served: its body has the whole input.

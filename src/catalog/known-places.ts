@@ -12,6 +12,7 @@ export interface PlaceKey {
   /** See `ModelCall`. Undefined for entries that do not locate by them. */
   readonly client?: FormatName | undefined;
   readonly tools?: boolean | undefined;
+  readonly compacts?: true | undefined;
 }
 
 export interface Located {
@@ -76,4 +77,8 @@ export class KnownPlaces {
 }
 
 const isSame = (a: PlaceKey, b: PlaceKey): boolean =>
-  a.task === b.task && a.stream === b.stream && a.client === b.client && a.tools === b.tools;
+  a.task === b.task &&
+  a.stream === b.stream &&
+  a.client === b.client &&
+  a.tools === b.tools &&
+  a.compacts === b.compacts;

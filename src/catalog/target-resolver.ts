@@ -66,8 +66,9 @@ function placeKey(
   { model, stream }: Pick<PlaceKey, 'model' | 'stream'>,
 ): PlaceKey {
   const task = operation?.task ?? 'generate';
-  if (!provider.locatesByClient) return { model, task, stream };
-  return { model, task, stream, client: operation?.format.name, tools: request.body?.has('tools') ?? false };
+  const compacts = operation?.compacts;
+  if (!provider.locatesByClient) return { model, task, stream, compacts };
+  return { model, task, stream, compacts, client: operation?.format.name, tools: request.body?.has('tools') ?? false };
 }
 
 /** True when the provider can serve the model for at least one task. */

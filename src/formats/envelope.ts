@@ -48,7 +48,7 @@ export function writeEnvelope(envelope: Envelope): string {
   }
 }
 
-function written(maker: Maker, kind: string, value: object): string {
+function written(maker: Maker | 'any', kind: string, value: object): string {
   return `${ENVELOPE}${maker}.${kind}.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
 }
 
@@ -72,6 +72,11 @@ export function readEnvelope(text: string): Envelope | undefined {
 
 /** A summary that a model wrote in place of a conversation, in the same form: `gh1.<maker>.c.<…>`. Any model can read it. */
 const SUMMARY = /^gh1\.[a-z0-9-]{1,64}\.c\.([A-Za-z0-9_-]+)$/;
+
+/** The tag names no maker: the text is anybody's. */
+export function writeSummary(text: string): string {
+  return written('any', 'c', { text });
+}
 
 export function readSummary(text: string): string | undefined {
   const [, encoded] = text.length > MAX_LENGTH ? [] : (SUMMARY.exec(text) ?? []);

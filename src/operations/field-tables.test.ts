@@ -10,6 +10,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'chat.completions.count_tokens': 'chat-completions',
   responses: 'responses',
   'responses.input_tokens': 'responses',
+  'responses.compact': 'responses',
   messages: 'messages',
   'messages.count_tokens': 'count-tokens',
   'gemini.generate_content': 'generate-content',

@@ -1,5 +1,5 @@
 import { responsesFields } from '../formats/fields/field-tables.ts';
-import { openaiResponses } from '../formats/openai-responses/index.ts';
+import { openaiResponses, responsesCompaction } from '../formats/openai-responses/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
 
@@ -22,6 +22,19 @@ const inputTokens: Operation = {
   path: '/v1/responses/input_tokens',
   task: 'count_tokens',
   semconvName: 'count_tokens',
+};
+
+/** https://platform.openai.com/docs/api-reference/responses/compact */
+export const compactResponse: Operation = {
+  ...createResponse,
+  id: 'responses.compact',
+  path: '/v1/responses/compact',
+  format: responsesCompaction,
+  compacts: true,
+  validate: (body) =>
+    'stream' in Object(body) && Object(body).stream === true
+      ? { message: '`stream`: a compaction is no stream.', param: 'stream', missing: false }
+      : createResponse.validate(body),
 };
 
 const OF_GATEWAY = { task: undefined, format: openaiResponses, body: 'none', validate: () => undefined } as const;
@@ -47,4 +60,10 @@ const conversations: readonly Operation[] = (['GET', 'POST', 'DELETE'] as const)
   .filter(([method, path]) => method === 'POST' || path.endsWith('}'))
   .map(([method, path]) => ({ ...OF_GATEWAY, id: 'conversations', method, path, semconvName: 'conversations' }));
 
-export const responses: readonly Operation[] = [createResponse, inputTokens, ...ofKept, ...conversations];
+export const responses: readonly Operation[] = [
+  createResponse,
+  inputTokens,
+  compactResponse,
+  ...ofKept,
+  ...conversations,
+];

@@ -40,6 +40,8 @@ export interface Operation {
   readonly body?: 'json' | 'multipart' | 'none';
   /** The model's task; undefined for an operation that the gateway answers itself. */
   readonly task: ModelTask | undefined;
+  /** The answer is a shorter form of the conversation, for which upstreams of the same API have a path of its own. */
+  readonly compacts?: true;
   /** The provider whose own path this is: it serves requests that name no provider. */
   readonly provider?: string;
   /** What the path puts before the name of a model, where its provider has the publisher in names. Aliases have no such prefix. */

@@ -16,6 +16,8 @@ export interface ModelCall {
   /** The client's format, and whether the request has tools: given to entries that locate by them (`locatesByClient`). */
   readonly client?: FormatName | undefined;
   readonly tools?: boolean | undefined;
+  /** See `Operation`. */
+  readonly compacts?: true | undefined;
 }
 
 /** The address of a model. Built per request from parts that were checked at load; the model name is encoded. */

@@ -1,5 +1,4 @@
 import type { Exchange, Found, KeptResponse, ResponseService, Soon } from '../../plugin/index.ts';
-import type { ExplainedRun } from './observation.ts';
 
 /** What was kept for a request when it was served. */
 export interface FrozenResponses {
@@ -10,7 +9,7 @@ export interface FrozenResponses {
 interface ReadOnlySetup {
   /** What the request found then. Undefined: what is kept now decides. */
   readonly before: () => FrozenResponses | undefined;
-  readonly runOf: (exchange: Exchange) => ExplainedRun;
+  readonly runOf: (exchange: Exchange) => { readonly notes: string[] };
   /** The gateway's responses are at hand. */
   readonly known: boolean;
 }
@@ -43,6 +42,6 @@ export function readOnlyResponses(service: ResponseService, { before, runOf, kno
 const UNKNOWN =
   'explain does not know the responses that a gateway keeps: the request is explained as if none were kept';
 
-function noteUnknown({ notes }: ExplainedRun, { maxBytes }: ResponseService): void {
+function noteUnknown({ notes }: { readonly notes: string[] }, { maxBytes }: ResponseService): void {
   if (maxBytes > 0 && !notes.includes(UNKNOWN)) notes.push(UNKNOWN);
 }

@@ -2,6 +2,7 @@ import type { Format } from '../format.ts';
 import { decodeError, encodeError } from '../openai-chat/errors.ts';
 import { clean, withoutSignatures } from './clean.ts';
 import { clientPaths, echo, readClient } from './client.ts';
+import { compaction } from './compaction.ts';
 import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -42,3 +43,6 @@ export const openaiResponses: Format = {
   remoteMedia,
   storedMedia,
 };
+
+/** The same for `POST /v1/responses/compact`. */
+export const responsesCompaction: Format = { ...openaiResponses, ...compaction };

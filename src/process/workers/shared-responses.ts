@@ -9,23 +9,23 @@ const LIMIT_MS = 1_000;
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-interface Waiting {
+interface OpenQuestion {
   resolve(answer: ResponseAnswer): void;
   reject(error: Error): void;
 }
 
-type Asked = Extract<ToPrimary, { readonly type: 'responses' }>;
-type Answered = Extract<ToWorker, { readonly type: 'responses' }>;
+type ResponsesAsked = Extract<ToPrimary, { readonly type: 'responses' }>;
+type ResponsesAnswered = Extract<ToWorker, { readonly type: 'responses' }>;
 
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
 export class SharedResponses implements ResponseStore {
-  readonly #send: (message: Asked) => void;
+  readonly #send: (message: ResponsesAsked) => void;
   readonly #clock: Clock;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, OpenQuestion>();
   #last = 0;
   #bytes = 0;
 
-  constructor(send: (message: Asked) => void, clock: Clock) {
+  constructor(send: (message: ResponsesAsked) => void, clock: Clock) {
     this.#send = send;
     this.#clock = clock;
   }
@@ -50,7 +50,7 @@ export class SharedResponses implements ResponseStore {
   }
 
   /** An answer after the time limit is dropped. */
-  receive({ id, answer, failed }: Answered): void {
+  receive({ id, answer, failed }: ResponsesAnswered): void {
     const waiting = this.#waiting.get(id);
     if (failed === undefined) waiting?.resolve(answer);
     else waiting?.reject(new Error(failed));
@@ -67,7 +67,7 @@ export class SharedResponses implements ResponseStore {
         this.#bytes -= bytes;
         giveUp();
       };
-      const waiting: Waiting = {
+      const waiting: OpenQuestion = {
         resolve: (answer) => (settle(), resolve(answer)),
         reject: (error) => (settle(), reject(error)),
       };
@@ -81,7 +81,10 @@ export class SharedResponses implements ResponseStore {
 }
 
 /** The primary's side. */
-export async function answerAboutResponses({ id, question }: Asked, store: ResponseStore): Promise<Answered> {
+export async function answerAboutResponses(
+  { id, question }: ResponsesAsked,
+  store: ResponseStore,
+): Promise<ResponsesAnswered> {
   try {
     return { type: 'responses', id, answer: await act(question, store) };
   } catch (error) {

@@ -80,7 +80,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     locatesByClient: api === 'auto',
     locate(model, call) {
       const { task } = call;
-      const ofResponses = OF_RESPONSES[task];
+      const ofResponses = call.compacts ? '/responses/compact' : OF_RESPONSES[task];
       const formatReason = ofResponses && responsesReason(api, model, call);
       if (ofResponses && formatReason !== undefined)
         return {
