@@ -478,7 +478,10 @@ describe('a request for another model', () => {
     script = speak('x');
     await client.messages.create({ ...ask, model: GEMINI, tools: search });
     expect(last().json['tools']).toEqual([{ googleSearch: {} }]);
-    await client.messages.create({ ...ask, model: OPENAI, tools: search });
+    const { response } = await client.messages.create({ ...ask, model: OPENAI, tools: search }).withResponse();
+    expect(last().json).not.toHaveProperty('web_search_options');
+    expect(response.headers.get('x-gateway-dropped-params')).toContain('tools[0]');
+    await client.messages.create({ ...ask, model: '@openai/gpt-x-search-preview', tools: search });
     expect(last().json['web_search_options']).toEqual({});
   });
 

@@ -58,9 +58,9 @@ describe('Gemini', () => {
     ['an unsigned call of generation 3', GEMINI, { contents: [hi, called(), answered()] }],
     ['a signature that it has not made', GEMINI, { contents: [hi, called({ thoughtSignature: 'AAAA' }), answered()] }],
     [
-      '`$schema`',
+      '`$comment`',
       GEMINI,
-      { contents: [hi], tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: { $schema: 'x' } }] }] },
+      { contents: [hi], tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: { $comment: 'x' } }] }] },
     ],
     ['a choice between no tools', GEMINI, { contents: [hi], toolConfig: { functionCallingConfig: { mode: 'AUTO' } } }],
     [
