@@ -13,6 +13,7 @@ const OF_REQUEST =
  * `LiveList` (src/plugin/live-list.ts has the reason and the figures).
  */
 const RARE: Readonly<Record<string, string>> = {
+  'src/chain/compose.ts: WeakMap<object, Chain>': 'one per operation, config and target; all requests share them',
   'src/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
   'src/compose/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
     'one per connection; the next request replaces it',

@@ -171,7 +171,7 @@ export class Agreement {
       const notes = this.#notes.get(ctx.exchange) ?? this.#begin(ctx, version);
       const reached = notes.reached.get(ctx.attempt) ?? new Set();
       notes.reached.set(ctx.attempt, reached.add(name));
-      if (of === 'config') notes.body = ctx.exchange.request.body?.original;
+      if (of === 'config') notes.body = copyOf(ctx.exchange.request.body);
       else if (of === 'route') noteHealth(ctx.exchange, notes, version);
       else if (of === 'send' && ctx.attempt) noteSent(ctx.exchange, ctx.attempt, notes);
       return run(ctx, next);
@@ -196,7 +196,7 @@ export class Agreement {
       version.open -= 1;
       // A large body that its schema refuses never reaches `config`.
       // A request that continues a response is explained from what the client sent and from what was kept then.
-      const whole = notes.found ? Buffer.concat(pieces) : (notes.body ?? exchange.request.body?.original);
+      const whole = notes.found ? Buffer.concat(pieces) : (notes.body ?? copyOf(exchange.request.body));
       const body = whole ?? Buffer.concat(pieces);
       const question = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
       const reached = [undefined, ...exchange.attempts].map((attempt) => [...(notes.reached.get(attempt) ?? [])]);
@@ -244,6 +244,9 @@ function noteSent(exchange: Exchange, attempt: Attempt, { sent }: Notes): void {
   if (written) sent.set(attempt, written);
 }
 
+/** The gateway frees the memory of a body at the end of its request, and that of its pieces before. */
+const copyOf = (body: Exchange['request']['body']): Buffer | undefined => body && Buffer.from(body.original);
+
 /** Beyond it a body is not kept twice: it is there when `config` is reached. */
 const MAX_TAPPED_BYTES = 1024 * 1024;
 
@@ -254,7 +257,7 @@ function tapBody(req: GatewayContext['req']): readonly Buffer[] {
   const push = req.push.bind(req);
   req.push = (piece: unknown, ...rest) => {
     if (Buffer.isBuffer(piece) && bytes <= MAX_TAPPED_BYTES) {
-      pieces.push(piece);
+      pieces.push(Buffer.from(piece));
       bytes += piece.length;
     }
     return push(piece, ...rest);

@@ -79,7 +79,7 @@ const claude: AgentConfig = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }),
   notes: [
-    'Its model picker shows models whose names begin with `claude` or `anthropic`, with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`.',
+    'Its model picker shows models whose names begin with `claude-` or `anthropic-`, with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`.',
   ],
 };
 
