@@ -20,6 +20,7 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['responses', 'limits', 'turns'],
   requires: ['caller', 'body'],
+  idleFor: (operation) => !isOfResponses(operation?.id ?? ''),
   explain({ exchange: { operation, caller, kept, reply, error } }) {
     if (operation && ANSWERS.has(operation.id) && reply && !error)
       return { does: `answers from the responses of key ${caller?.keyId}; nothing is sent to a model` };
@@ -30,13 +31,14 @@ export default definePlugin({
     return function responses(ctx, next) {
       const { exchange } = ctx;
       const id = exchange.operation?.id ?? '';
-      if (!id.startsWith('responses') && id !== 'conversations') return next();
       const answer = ANSWERS.get(id);
       if (answer) return answer(host.responses, ctx).then((reply) => void (exchange.reply = reply));
       return ask(host, exchange, next);
     };
   },
 });
+
+const isOfResponses = (id: string): boolean => id.startsWith('responses') || id === 'conversations';
 
 function describe({ keeps, continues, references }: KeptTurn, key = ''): string {
   return [

@@ -49,7 +49,7 @@ describe('a reply', () => {
       const { response } = await ask({ gateway: { it: all } }, { stream });
       const times = timesIn(response.headers.get('server-timing'));
       const chain = ['telemetry', 'errors', 'auth', 'body', 'config', 'metadata', 'route'];
-      const attempt = ['transform', 'send'];
+      const attempt = ['override', 'transform', 'send'];
       expect([...times.keys()]).toEqual([
         ...[...chain, ...attempt].map((name) => `plugin-${name}`),
         'upstream-connect',

@@ -256,7 +256,7 @@ targets:
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
       /^(?:plugins\/(?:.*\/)?README|docs\/plugin-api)\.md$/.test(path),
     );
-    expect(readmes.length).toBe(17);
+    expect(readmes.length).toBe(18);
     const broken = readmes.flatMap((readme) =>
       [...readFileSync(join(inside, readme), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, link]) => link!.split('#')[0]!)
