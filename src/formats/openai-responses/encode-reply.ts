@@ -29,6 +29,10 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
       writer.push(events);
       return sink.take();
     },
+    pushBytes(events) {
+      writer.push(events);
+      return sink.takeBytes();
+    },
   };
 }
 
@@ -101,7 +105,7 @@ class ResponseWriter {
     const items = this.#items;
     switch (event.type) {
       case 'text':
-        return items.text(event.text, event.phase);
+        return items.text(event.text, event.phase, event.literals);
       case 'refusal':
         return items.refusal(event.text);
       case 'thinking':

@@ -36,6 +36,11 @@ interface CallItem {
 }
 type Open = (ReasoningItem | MessageItem | CallItem) & { readonly id: string; readonly index: number; head: string };
 
+interface Saying {
+  readonly phase?: string | undefined;
+  readonly literals?: readonly string[] | undefined;
+}
+
 /** What stands in front of the id of an item, by its type. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
@@ -87,15 +92,16 @@ export class ItemWriter {
     this.whole({ type: 'reasoning', summary: [], encrypted_content });
   }
 
-  text(text: string, phase: string | undefined): void {
+  /** @param literals the text in pieces, as JSON literals with one character per byte */
+  text(text: string, phase: string | undefined, literals?: readonly string[]): void {
     if (text === '') return;
     this.#written += text.length;
-    this.#say('output_text', text, phase);
+    this.#say('output_text', text, { phase, literals });
   }
 
   refusal(text: string): void {
     if (text === '') return;
-    this.#say('refusal', text, undefined);
+    this.#say('refusal', text, {});
   }
 
   cite({ url, title = '', start, end }: UrlCitation): boolean {
@@ -202,11 +208,12 @@ export class ItemWriter {
     this.#sink.event('reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } });
   }
 
-  #say(type: OpenPart['type'], text: string, phase: string | undefined): void {
+  #say(type: OpenPart['type'], text: string, { phase, literals }: Saying): void {
     const open = this.#message(type, text.length, phase);
     const part = open.part?.type === type ? open.part : this.#openPart(open, type);
     part.text.add(text);
-    if (type === 'output_text') this.#sink.delta('output_text.delta', part.head, text, ',"logprobs":[]');
+    if (literals) this.#sink.deltas('output_text.delta', part.head, literals, ',"logprobs":[]');
+    else if (type === 'output_text') this.#sink.delta('output_text.delta', part.head, text, ',"logprobs":[]');
     else this.#sink.delta('refusal.delta', part.head, text, '');
   }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { bytesOf, joinedBytes, toBytes } from '../json/literal.ts';
 import { WrittenText } from '../json/written-text.ts';
 
 /** Receives the events of a response as the API streams them. Names come without `response.`. */
@@ -6,6 +7,8 @@ export interface ResponseSink {
   event(name: string, fields: JsonObject): void;
   /** A delta of text: `head` holds the other fields as JSON, made once for all deltas of a part. */
   delta(name: string, head: string, text: string, tail: string): void;
+  /** A delta for each text, which is a JSON literal with one character per byte. */
+  deltas(name: string, head: string, literals: readonly string[], tail: string): void;
   done(): void;
 }
 
@@ -15,10 +18,25 @@ export interface ResponseSink {
  */
 export class ResponseStreamSink implements ResponseSink {
   readonly #text = new WrittenText();
+  /** What was written before `#text`, with one character per byte. */
+  #bytes: string[] = [];
   #number = 0;
 
   take(): string {
     return this.#text.take();
+  }
+
+  takeBytes(): Buffer | undefined {
+    if (this.#bytes.length === 0) return bytesOf(this.#text.take());
+    this.#flush();
+    const bytes = joinedBytes(this.#bytes);
+    this.#bytes = [];
+    return bytes;
+  }
+
+  #flush(): void {
+    const text = this.#text.take();
+    if (text !== '') this.#bytes.push(toBytes(text));
   }
 
   event(name: string, fields: JsonObject): void {
@@ -33,6 +51,19 @@ export class ResponseStreamSink implements ResponseSink {
     this.#text.add(
       `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#number++},${head},"delta":${JSON.stringify(text)}${tail}}\n\n`,
     );
+  }
+
+  /** The hottest path: literals pass without being decoded and encoded. */
+  deltas(name: string, head: string, literals: readonly string[], tail: string): void {
+    this.#flush();
+    const type = `response.${name}`;
+    const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
+    const between = toBytes(`,${head},"delta":"`);
+    const after = `"${tail}}\n\n`;
+    let text = '';
+    for (const literal of literals)
+      if (literal !== '') text += before + String(this.#number++) + between + literal + after;
+    this.#bytes.push(text);
   }
 
   /** Open Responses demands this line. OpenAI sends none, and its SDK stops at it. */
@@ -50,5 +81,6 @@ export class WholeResponseSink implements ResponseSink {
   }
 
   delta(): void {}
+  deltas(): void {}
   done(): void {}
 }

@@ -7,6 +7,7 @@ import { gemini } from '../gemini/index.ts';
 import { LiteralText, toBytes } from '../json/literal.ts';
 import { clientContext, rechunk, replyContext, seed } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
+import { openaiResponses } from '../openai-responses/index.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { fold } from './fold.ts';
 import { translatingReader, type Translation } from './readers.ts';
@@ -133,13 +134,13 @@ const CASES: readonly Case[] = [
 ];
 
 /** An encoder that takes no literals. */
-const withoutLiterals: Translation['client'] = {
-  encodeReply: openaiChat.encodeReply,
+const withoutLiterals = (client: Format): Translation['client'] => ({
+  encodeReply: client.encodeReply,
   encodeStream(...given) {
-    const encoder = openaiChat.encodeStream(...given);
+    const encoder = client.encodeStream(...given);
     return { push: (events) => encoder.push(events) };
   },
-};
+});
 
 /** What a client receives with each read, and what timeouts and telemetry see after it. */
 function translated(
@@ -161,11 +162,11 @@ function translated(
 }
 
 /** Counts the text events that have literals. */
-function counting(count: () => void): Translation['client'] {
+function counting(client: Format, count: () => void): Translation['client'] {
   return {
-    encodeReply: openaiChat.encodeReply,
+    encodeReply: client.encodeReply,
     encodeStream(...given) {
-      const encoder = openaiChat.encodeStream(...given);
+      const encoder = client.encodeStream(...given);
       const pushBytes = (events: readonly GenerationEvent[]): Buffer | undefined => {
         if (events.some((event) => event.type === 'text' && event.literals)) count();
         return encoder.pushBytes!(events);
@@ -175,32 +176,38 @@ function counting(count: () => void): Translation['client'] {
   };
 }
 
-describe('a stream whose texts pass as literals is the stream that decoding and writing them gives', () => {
-  it.each(CASES)('$name', ({ fast, ...given }) => {
-    let runs = 0;
-    const streams = mutatedStream(given.event, [given.event('same'), ...given.others]);
-    fc.assert(
-      fc.property(
-        streams,
-        fc.boolean(),
-        fc.boolean(),
-        seed,
-        fc.boolean(),
-        (stream, strict, includeUsage, cuts, whole) => {
-          const all = Buffer.concat([Buffer.from(given.start), stream]);
-          const pieces = whole ? [all] : rechunk(all, cuts);
-          const context = clientContext({ strict, includeUsage });
-          const fastest = counting(() => (runs += 1));
-          expect(translated(given, fastest, context, pieces)).toEqual(
-            translated(given, withoutLiterals, context, pieces),
-          );
-        },
-      ),
-      { numRuns: 200 },
-    );
-    if (fast) expect(runs).toBeGreaterThan(0);
-  });
-});
+describe.each([
+  ['chat completions', openaiChat],
+  ['Responses', openaiResponses],
+] as const)(
+  'a stream of %s whose texts pass as literals is the stream that decoding and writing them gives',
+  (_, client) => {
+    it.each(CASES)('$name', ({ fast, ...given }) => {
+      let runs = 0;
+      const streams = mutatedStream(given.event, [given.event('same'), ...given.others]);
+      fc.assert(
+        fc.property(
+          streams,
+          fc.boolean(),
+          fc.boolean(),
+          seed,
+          fc.boolean(),
+          (stream, strict, includeUsage, cuts, whole) => {
+            const all = Buffer.concat([Buffer.from(given.start), stream]);
+            const pieces = whole ? [all] : rechunk(all, cuts);
+            const context = clientContext({ strict, includeUsage });
+            const fastest = counting(client, () => (runs += 1));
+            expect(translated(given, fastest, context, pieces)).toEqual(
+              translated(given, withoutLiterals(client), context, pieces),
+            );
+          },
+        ),
+        { numRuns: 200 },
+      );
+      if (fast) expect(runs).toBeGreaterThan(0);
+    });
+  },
+);
 
 describe('an event of a run of texts', () => {
   const run = new LiteralText(0, 0, ['a', String.raw`\"b\n`, String.raw`\ud83d`, toBytes('é')]);
