@@ -9,7 +9,7 @@ import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
 import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
 import { moderations } from '../../src/operations/moderations.ts';
-import { createResponse } from '../../src/operations/responses.ts';
+import { compactResponse, createResponse } from '../../src/operations/responses.ts';
 import { speech } from '../../src/operations/speech.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
@@ -81,6 +81,7 @@ export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
   { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
   { operation: createResponse, shapes: RESPONSES_SHAPES, ...GENERATE },
+  { operation: compactResponse, shapes: RESPONSES_SHAPES, formats: { claude } },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,

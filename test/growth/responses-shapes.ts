@@ -40,6 +40,8 @@ export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>>
   'messages of the assistant': (bytes) => ask([USER, ...repeat(bytes, () => ({ role: 'assistant', content: 'x' }))]),
   'unknown fields of messages': (bytes) => ask(repeat(bytes, (at) => ({ ...USER, [`x${at}`]: 1 }))),
   'unknown items': (bytes) => ask([USER, ...repeat(bytes, (at) => ({ type: `t${at}` }))]),
+  'references to reasoning': (bytes) =>
+    ask([USER, ...repeat(bytes, (at) => ({ type: 'item_reference', id: `rs_${at}` }))]),
   'unknown parts': (bytes) => ask([{ role: 'user', content: repeat(bytes, (at) => ({ type: `t${at}` })) }]),
   'calls and outputs in turn': (bytes) => ask(repeat(bytes, (at) => (at % 2 === 0 ? call(at) : output(at - 1)))),
   'calls, then their outputs': (bytes) => {

@@ -168,6 +168,17 @@ describe('secrets', () => {
         const count = { contents: [{ role: 'user', parts: [{ text: input }] }] };
         expect(await ask(path, count, { 'x-gateway-provider': '@own', authorization })).toBe(status);
       }
+      // Kept responses, and their streams that break.
+      const first = { model: places[0], input: 'hi' };
+      expect(await ask('/v1/responses', first, { 'x-request-id': 'kept-1' })).toBe(200);
+      for (const model of places) {
+        const late = { model, input: 'late', stream: true };
+        expect(await ask('/v1/responses', late, { 'x-request-id': 'kept-2' })).toBe(200);
+        expect(await ask('/v1/responses', { model, previous_response_id: 'resp_kept2', input: 'echo' })).toBe(400);
+        expect(await ask('/v1/responses/compact', { model, input: 'echo' })).toBe(400);
+      }
+      for (const path of ['resp_kept1', 'resp_kept2', 'resp_kept1/input_items'])
+        expect(await ask(`/v1/responses/${path}`, undefined)).toBe(200);
       // Where Google's SDKs put their key.
       const question = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
       const asked = '/v1beta/models/@vertex/gemini-2.5-flash';

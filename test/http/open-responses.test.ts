@@ -255,7 +255,7 @@ function expectStream(text: string): void {
   ]);
   for (const { response } of events) if (response) expectResponse(response);
   expect(events.at(-1)).toMatchObject({
-    response: { id: (events[0]?.['response'] as Json)['id'], output: [{ content: [{ text: 'One, two.' }] }] },
+    response: { id: (events[0]!['response'] as Json)['id'], output: [{ content: [{ text: 'One, two.' }] }] },
   });
 }
 

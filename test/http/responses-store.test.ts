@@ -68,7 +68,10 @@ beforeAll(async () => {
       },
     ],
   };
-  const gatewayConfigs = { forbids: { provider: '@openai', override_params: { store: false } } };
+  const gatewayConfigs = {
+    told: { provider: '@openai', reply_headers: ['explain_id'] },
+    forbids: { provider: '@openai', override_params: { store: false } },
+  };
   gateway = await startTestGateway({ catalog, keys, gateway: gatewayConfigs });
   off = await startTestGateway({ catalog, keys, server: { responses: { store: false } } });
 });
@@ -189,6 +192,39 @@ describe('a response that the gateway keeps', () => {
     await until(() => upstream.seen.at(-1)?.aborted === true, 'the upstream request is over');
     expect(await client.responses.retrieve(left)).toMatchObject({ id: left, status: 'cancelled', output: [] });
     await expect(client.responses.create({ model, input: 'Fail' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('explain', () => {
+  it('continues what is kept, and keeps and deletes nothing', async () => {
+    const first = await clientOf().responses.create({ model, input: 'Hi' });
+    const ask = (method: string, path: string, body?: object) =>
+      gateway.gateway.explain({
+        method,
+        path,
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: Buffer.from(body ? JSON.stringify(body) : ''),
+      });
+    const before = upstream.seen.length;
+    const continued = await ask('POST', '/v1/responses', { model, input: 'Go on', previous_response_id: first.id });
+    expect(JSON.stringify(continued)).toContain(`continues ${first.id}; keeps the response for key k0`);
+    expect(JSON.stringify(continued.targets[0])).toContain('Hello.');
+    expect(JSON.stringify(await ask('DELETE', `/v1/responses/${first.id}`))).toContain('answers from the responses');
+    expect(upstream.seen).toHaveLength(before);
+    expect(await clientOf().responses.retrieve(first.id)).toMatchObject({ id: first.id });
+  });
+
+  it('shows a served request whole after what it continued is gone', async () => {
+    const client = clientOf(KEY, gateway, { 'x-gateway-config': 'told' });
+    const first = await client.responses.create({ model, input: 'Hi' });
+    const { response } = await client.responses
+      .create({ model, input: 'Go on', previous_response_id: first.id })
+      .withResponse();
+    await client.responses.delete(first.id);
+    const explained = await gateway.gateway.explained(response.headers.get('x-gateway-explain-id') ?? '');
+    expect(explained?.answer).toBeUndefined();
+    expect(JSON.stringify(explained)).toContain(`continues ${first.id}`);
+    expect(JSON.stringify(explained?.targets[0])).toContain('Hello.');
   });
 });
 

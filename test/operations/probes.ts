@@ -222,6 +222,12 @@ export const PROBE_PROMPT = {
   },
 };
 
+const compacted = holds('"response.compaction"', '"encrypted_content"');
+const responsesCompact: Probes = {
+  plain: { ...responses.plain!, shows: compacted },
+  media: { ...responses.media!, shows: compacted },
+  errors: responses.errors!,
+};
 /** The latest version has a picture in every request, which all kinds of upstreams take. */
 const promptCompletions: Probes = Object.fromEntries(
   Object.entries(chatCompletions).map(([feature, { body, shows }]) => [
@@ -243,6 +249,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'chat.completions.count_tokens': chatCountTokens,
   responses,
   'responses.input_tokens': responsesInputTokens,
+  'responses.compact': responsesCompact,
   messages,
   'messages.count_tokens': countTokens,
   'gemini.generate_content': generateContent,

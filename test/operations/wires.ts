@@ -270,6 +270,19 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
   ],
   [/\/images\/generations(?:\?|$)/, openAiImages],
   [/\/(?<!chat\/)completions(?:\?|$)/, openAiCompletions],
+  [
+    /\/responses\/compact(?:\?|$)/,
+    whole(
+      {
+        id: 'resp_1',
+        object: 'response.compaction',
+        created_at: 1_795_132_800,
+        output: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA' }],
+        usage: response([], '').usage,
+      },
+      OPENAI_ERROR,
+    ),
+  ],
   [/\/responses\/input_tokens(?:\?|$)/, whole({ object: 'response.input_tokens', input_tokens: 7 }, OPENAI_ERROR)],
   [/\/responses(?:\?|$)/, openAiResponses],
   [/\/moderations(?:\?|$)/, whole({ id: 'modr-1', model: 'm', results: [{ flagged: false }] }, OPENAI_ERROR)],

@@ -11,8 +11,8 @@ interface Held {
 /** The responses of one key, the oldest first. */
 interface Part {
   readonly responses: Map<string, Held>;
-  /** The response of each output item. */
-  readonly items: Map<string, Held>;
+  /** Output items by their ids. */
+  readonly items: Map<string, { readonly held: Held; readonly text: string }>;
   bytes: number;
 }
 
@@ -53,8 +53,7 @@ export class MemoryResponses implements ResponseStore {
     const part = this.#parts.get(owner);
     return new Map(
       ids.map((id) => {
-        const item = part?.items.get(id)?.kept.output.find((one) => one.id === id);
-        return [id, item?.text ?? this.#foreign(id)];
+        return [id, part?.items.get(id)?.text ?? this.#foreign(id)];
       }),
     );
   }
@@ -67,10 +66,10 @@ export class MemoryResponses implements ResponseStore {
     const part = this.#partOf(owner);
     part.responses.set(kept.id, held);
     this.#count(kept.id, 1);
-    for (const { id } of kept.output) {
+    for (const { id, text } of kept.output) {
       if (id === undefined) continue;
       if (!part.items.has(id)) this.#count(id, 1);
-      part.items.set(id, held);
+      part.items.set(id, { held, text });
     }
     part.bytes += bytes;
     this.#bytes += bytes;
@@ -124,7 +123,7 @@ export class MemoryResponses implements ResponseStore {
     part.responses.delete(kept.id);
     this.#count(kept.id, -1);
     for (const { id } of kept.output) {
-      if (id === undefined || part.items.get(id) !== held) continue;
+      if (id === undefined || part.items.get(id)?.held !== held) continue;
       part.items.delete(id);
       this.#count(id, -1);
     }
