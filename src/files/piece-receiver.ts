@@ -11,7 +11,7 @@ import {
 import type { ContinuedUpload, FileEntry } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
-import { admitFile, Room } from './file-room.ts';
+import { admitFile, FileRoom } from './file-room.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import type { FileServiceSetup } from './setup.ts';
 
@@ -102,7 +102,7 @@ export class PieceReceiver {
   }
 
   /** What the owner may still store. Its other unfinished uploads count. */
-  async #room({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<Room> {
+  async #room({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<FileRoom> {
     const others = (await this.#setup.store.unfinished(owner)).filter(({ id }) => id !== except);
     if (others.length >= MOST_UNFINISHED)
       throw new GatewayError(
@@ -111,7 +111,7 @@ export class PieceReceiver {
       );
     const files = present.map(({ bytes }) => bytes);
     const unfinished = others.map(({ bytes }) => bytes);
-    return new Room(limits, files, unfinished);
+    return new FileRoom(limits, files, unfinished);
   }
 }
 
@@ -154,7 +154,7 @@ class Piece {
     return this.upload.suspend(this.head);
   }
 
-  async receive(ctx: GatewayContext, room: Room, { clock, settings }: FileServiceSetup): Promise<void> {
+  async receive(ctx: GatewayContext, room: FileRoom, { clock, settings }: FileServiceSetup): Promise<void> {
     const { idleMs } = settings;
     const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
     for (let piece = await read(); piece; piece = await read()) {

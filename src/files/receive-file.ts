@@ -10,7 +10,7 @@ import {
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
-import { admitFile, Room } from './file-room.ts';
+import { admitFile, FileRoom } from './file-room.ts';
 import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import { readForm, type FilePart, type FormFields } from './multipart.ts';
@@ -29,7 +29,7 @@ const LEAST_LIFETIME = 3600 * SECOND;
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
 export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
   const { limits, present, clock } = receiving;
-  const room = new Room(
+  const room = new FileRoom(
     limits,
     present.map(({ bytes }) => bytes),
   );
@@ -57,14 +57,14 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
 
 class Receiver {
   readonly #receiving: Receiving;
-  readonly #room: Room;
+  readonly #room: FileRoom;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
   #bytes = 0;
   #part: FilePart | undefined;
   #upload: FileUpload | undefined;
 
-  constructor(receiving: Receiving, room: Room) {
+  constructor(receiving: Receiving, room: FileRoom) {
     this.#receiving = receiving;
     this.#room = room;
   }
