@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  PIECE_UNIT,
   type AnnouncedFile,
   type FilePage,
   type FilePiece,
@@ -88,16 +89,13 @@ export async function readUploadStep(ctx: GatewayContext): Promise<UploadStep> {
   return { step: 'upload', id, piece: { offset: Number(offset), last } };
 }
 
-/** Google's clients send pieces of a multiple of this size, except the last one. */
-const GRANULARITY = 256 * 1024;
-
 export function startedUpload(id: string, ctx: GatewayContext): Readonly<Record<string, string>> {
   const url = `${originOf(ctx)}${ctx.exchange.request.path}?${UPLOAD_ID}=${id}&upload_protocol=resumable`;
   return {
     ...activeUpload(0),
     'x-goog-upload-url': url,
     'x-goog-upload-control-url': url,
-    'x-goog-upload-chunk-granularity': String(GRANULARITY),
+    'x-goog-upload-chunk-granularity': String(PIECE_UNIT),
   };
 }
 

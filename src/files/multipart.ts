@@ -9,7 +9,7 @@ export interface FilePart {
   readonly declared: string;
 }
 
-export interface FormReading {
+interface FormReading {
   /** The next piece of the body; undefined at its end. */
   readonly read: () => Promise<Buffer | undefined>;
   readonly onFile: (part: FilePart) => Promise<void>;

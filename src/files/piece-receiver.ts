@@ -1,6 +1,7 @@
 import {
   bodyPieces,
   GatewayError,
+  PIECE_UNIT,
   type AnnouncedFile,
   type FileLimits,
   type FilePiece,
@@ -16,9 +17,6 @@ import type { FileServiceSetup } from './setup.ts';
 
 /** Unfinished uploads in pieces of one key. */
 const MOST_UNFINISHED = 16;
-
-/** Of a size that both stores can keep (docs/protocols/files.md#cloud-storage). Google tells its clients the same. */
-export const PIECE_UNIT = 256 * 1024;
 
 const RETRY_AFTER_MS = 1000;
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock, Exchange, Reply } from '../plugin/index.ts';
 
 /** Reading a rest of up to this size costs less than a new connection. */
@@ -32,8 +33,7 @@ export function endUnread({ req, res }: Unread, reply: Reply, { error }: Exchang
   let lingers = false;
   // node:http calls it behind the last reply of a connection.
   socket.destroySoon = () => {
-    Reflect.deleteProperty(socket, 'destroySoon');
-    if (req.complete) return socket.destroySoon();
+    if (req.complete) return closeSoon(socket);
     lingers = true;
     linger(req, clock);
   };
@@ -71,6 +71,12 @@ function linger(req: IncomingMessage, clock: Clock): void {
     bytes += piece.length;
     if (bytes > MOST_BYTES) socket.destroy();
   });
-  // The kernel still sends what it has when all bytes of the client have been read.
-  req.once('end', () => (socket.writableFinished ? socket.destroy() : socket.once('finish', () => socket.destroy())));
+  // All bytes of the client have been read, so this is no reset: the kernel still sends what it has.
+  req.once('end', () => closeSoon(socket));
+}
+
+function closeSoon(socket: Socket): void {
+  socket.end();
+  if (socket.writableFinished) socket.destroy();
+  else socket.once('finish', () => socket.destroy());
 }

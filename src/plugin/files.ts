@@ -27,6 +27,9 @@ export interface AnnouncedFile {
   readonly bytes: number | undefined;
 }
 
+/** Every piece except the last is a multiple of it: Cloud Storage keeps no others (docs/protocols/files.md#cloud-storage). */
+export const PIECE_UNIT = 256 * 1024;
+
 /** The next bytes of a file, which are the body of a request. */
 export interface FilePiece {
   /** Where in the file they begin. */

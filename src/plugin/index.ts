@@ -154,6 +154,7 @@ export type {
 } from './settings.ts';
 export {
   FILE_PURPOSES,
+  PIECE_UNIT,
   type FilePage,
   type FilePurpose,
   type FileQuery,

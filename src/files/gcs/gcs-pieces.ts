@@ -8,7 +8,7 @@ import { GcsUpload, receivedIn } from './gcs-upload.ts';
 const STATE = '.upload-state';
 const MAX_STATE_BYTES = 16 * 1024;
 
-export const stateName = (name: string): string => `${name}${STATE}`;
+const stateName = (name: string): string => `${name}${STATE}`;
 export const isState = (name: string): boolean => name.endsWith(STATE);
 
 /** All that a later request, in any process, needs. The address of the session is a credential: callers never see it. */

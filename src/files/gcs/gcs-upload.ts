@@ -1,12 +1,10 @@
-import type { StoredFile } from '../../plugin/index.ts';
+import { PIECE_UNIT, type StoredFile } from '../../plugin/index.ts';
 import type { FileUpload } from '../../state/file-store.ts';
 import type { SmallReply } from '../../upstream/types.ts';
 import { failed, failureOf, isReply, isTransient, type GcsApi } from './gcs-api.ts';
 
 /** Pieces of an upload are multiples of 256 KiB (docs/protocols/files.md#cloud-storage). One is in memory for each upload. */
 export const CHUNK = 8 * 1024 * 1024;
-
-const UNIT = 256 * 1024;
 
 const TRIES = 4;
 
@@ -46,7 +44,7 @@ export class GcsUpload implements FileUpload {
 
   /** Sends what a store takes of an unfinished upload, drops the rest, and returns the bytes that are stored. */
   async flush(): Promise<number> {
-    this.#filled -= this.#filled % UNIT;
+    this.#filled -= this.#filled % PIECE_UNIT;
     if (this.#filled > 0) await this.#send(false);
     return this.#stored;
   }

@@ -30,11 +30,10 @@ export class LocalPieces {
   }
 
   async resume(id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined> {
-    const from = await this.#find(id);
-    if (from === undefined) return undefined;
+    const found = await this.#find(id);
+    if (!found || isOver(id, found.touchedAt, now)) return undefined;
+    const { name: from } = found;
     if (from !== uploadName(id) && !isAbandoned(from)) return 'busy';
-    const found = await ifThere(stat(join(this.#folder, from)));
-    if (!found || isOver(id, found.mtimeMs, now)) return undefined;
     const place = { folder: this.#folder, path: join(this.#folder, partialName(id)), id };
     // Another request may have taken it in the meantime.
     const taken = await ifThere(rename(join(this.#folder, from), place.path).then(() => true));
@@ -54,9 +53,8 @@ export class LocalPieces {
   }
 
   async received(id: string, now: number): Promise<number | undefined> {
-    const name = await this.#find(id);
-    const found = name === undefined ? undefined : await ifThere(stat(join(this.#folder, name)));
-    return found && !isOver(id, found.mtimeMs, now) ? Math.max(0, found.size - HEADER_BYTES) : undefined;
+    const found = await this.#find(id);
+    return found && !isOver(id, found.touchedAt, now) ? found.bytes : undefined;
   }
 
   async unfinished(): Promise<readonly UnfinishedUpload[]> {
@@ -70,10 +68,25 @@ export class LocalPieces {
     return uploads;
   }
 
-  async #find(id: string): Promise<string | undefined> {
-    const names = await namesIn(this.#folder);
-    return names.find((name) => name === uploadName(id) || isPartialOf(name, id));
+  /** Looks again for a file that another request may be renaming: a reading of a folder can miss both names. */
+  async #find(id: string): Promise<FoundUpload | undefined> {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const names = await namesIn(this.#folder);
+      const name = names.find((one) => one === uploadName(id) || isPartialOf(one, id));
+      const found = name === undefined ? undefined : await ifThere(stat(join(this.#folder, name)));
+      if (name !== undefined && found)
+        return { name, bytes: Math.max(0, found.size - HEADER_BYTES), touchedAt: found.mtimeMs };
+    }
+    return undefined;
   }
+}
+
+const LOOKS = 3;
+
+interface FoundUpload {
+  readonly name: string;
+  readonly bytes: number;
+  readonly touchedAt: number;
 }
 
 type DropOwner<F> = F extends (owner: string, ...rest: infer R) => unknown ? R : never;
