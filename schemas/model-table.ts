@@ -41,7 +41,7 @@ export type Capability =
 ${capabilities.map((name) => `  | '${name}'`).join('\n')};
 
 /** Providers, names, context window, largest input if smaller, largest answer, capabilities. */
-export type Row = readonly [
+export type ModelRow = readonly [
   providers: string,
   names: string,
   context: number | undefined,
@@ -53,7 +53,7 @@ export type Row = readonly [
 const none = undefined;
 
 /** Spaces separate the words of one text. */
-export const ROWS: readonly Row[] = [
+export const ROWS: readonly ModelRow[] = [
 ${rows.join('\n')}
 ];
 `;

@@ -64,12 +64,12 @@ export function passThrough(job: Job): Prepared {
 
 const JSON_TYPE = /^application\/json\b/i;
 
-type Headers = Readonly<Record<string, string>>;
+type ReplyHeaders = Readonly<Record<string, string>>;
 
-const typeOf = (headers: Headers): string => headers['content-type'] ?? '';
+const typeOf = (headers: ReplyHeaders): string => headers['content-type'] ?? '';
 
 /** True for a JSON reply to a stream request, where the API streams in another way. */
-const isDocument = (headers: Headers, { streamsAsJson }: Format): boolean =>
+const isDocument = (headers: ReplyHeaders, { streamsAsJson }: Format): boolean =>
   JSON_TYPE.test(typeOf(headers)) && !streamsAsJson;
 
 /**

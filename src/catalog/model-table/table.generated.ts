@@ -24,7 +24,7 @@ export type Capability =
   | 'vision';
 
 /** Providers, names, context window, largest input if smaller, largest answer, capabilities. */
-export type Row = readonly [
+export type ModelRow = readonly [
   providers: string,
   names: string,
   context: number | undefined,
@@ -36,7 +36,7 @@ export type Row = readonly [
 const none = undefined;
 
 /** Spaces separate the words of one text. */
-export const ROWS: readonly Row[] = [
+export const ROWS: readonly ModelRow[] = [
   ['google-ai-studio vertex-ai', 'gemini-2.0-flash gemini-2.0-flash-001', 1048576, none, 8192, ['audio_in', 'audio_out', 'cache', 'parallel_tools', 'pdf', 'schema', 'search', 'tools', 'url_context', 'video_in', 'vision']],
   ['google-ai-studio vertex-ai', 'gemini-2.0-flash-lite gemini-2.0-flash-lite-001', 1048576, none, 8192, ['audio_in', 'audio_out', 'cache', 'parallel_tools', 'pdf', 'schema', 'search', 'tools', 'video_in', 'vision']],
   ['google-ai-studio vertex-ai', 'gemini-2.5-computer-use-preview-10-2025', 128000, none, 64000, ['computer', 'reasoning', 'tools', 'vision']],
