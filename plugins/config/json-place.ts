@@ -1,5 +1,5 @@
 /** A part of a text. */
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }

@@ -36,7 +36,7 @@ export function withModelName(
   const type = headers['content-type']?.toLowerCase() ?? '';
   const sse = type.startsWith(EVENTS);
   const { document, event } = PLACES[format];
-  if (!sse && Buffer.isBuffer(body) && isDocument(body)) return inDocument(body, document, name);
+  if (!sse && Buffer.isBuffer(body) && beginsObject(body)) return inDocument(body, document, name);
   if (!sse && !type.startsWith('application/json')) return body;
   const names = new EventNames(event, name, sse);
   if (!Buffer.isBuffer(body)) return new NamedStream(body, names);
@@ -45,7 +45,7 @@ export function withModelName(
 }
 
 /** Servers that wait for a model may send white space before the document. */
-function isDocument(body: Buffer): boolean {
+function beginsObject(body: Buffer): boolean {
   let at = 0;
   while (SPACES.has(body[at] ?? 0)) at += 1;
   return body[at] === OPEN_OBJECT;
