@@ -24,7 +24,7 @@ export interface Agent {
   /** Its version stands in the table. */
   readonly package: string;
   /** Of an SDK: the script whose marked lines its page shows. */
-  readonly sdk?: { readonly script: string; readonly api: string; readonly env?: SdkNames['env'] };
+  readonly sdk?: Pick<SdkNames, 'api' | 'env' | 'notes'> & { readonly script: string };
   readonly start: (run: Run) => Start;
   readonly tools: (work: string, names: readonly string[]) => Toolbox;
   /** Cases that it cannot run, with the reason. */
@@ -152,15 +152,17 @@ interface SdkNames {
   readonly package: string;
   /** API of the gateway that it speaks. */
   readonly api: string;
+  /** One sentence each, for its page. */
+  readonly notes?: readonly string[];
   readonly env?: (place: Pick<Run, 'url'>) => Readonly<Record<string, string>>;
 }
 
 /** An SDK in a script of sdk/, with two tools of the script's own. */
-const sdk = ({ name, title, package: packageName, api, env }: SdkNames): Agent => ({
+const sdk = ({ name, title, package: packageName, api, notes, env }: SdkNames): Agent => ({
   name,
   title,
   package: packageName,
-  sdk: { script: `sdk/${name}.js`, api, ...(env && { env }) },
+  sdk: { script: `sdk/${name}.js`, api, ...(notes && { notes }), ...(env && { env }) },
   start: (run) => ({
     program: `sdk/${name}.js`,
     args: [],
@@ -207,7 +209,13 @@ export const AGENTS: readonly Agent[] = [
   sdk({ name: 'ai-openai', title: 'AI SDK, openai', package: '@ai-sdk/openai', api: RESPONSES }),
   sdk({ name: 'ai-google', title: 'AI SDK, google', package: '@ai-sdk/google', api: GENERATE }),
   sdk({ name: 'ai-anthropic', title: 'AI SDK, anthropic', package: '@ai-sdk/anthropic', api: MESSAGES }),
-  sdk({ name: 'langchain-openai', title: 'LangChain, OpenAI', package: '@langchain/openai', api: RESPONSES }),
+  sdk({
+    name: 'langchain-openai',
+    title: 'LangChain, OpenAI',
+    package: '@langchain/openai',
+    api: RESPONSES,
+    notes: ['It ignores the event `response.failed`: a stream that breaks ends as a short answer.'],
+  }),
   sdk({ name: 'langchain-google', title: 'LangChain, Google', package: '@langchain/google-genai', api: GENERATE }),
   sdk({ name: 'langchain-anthropic', title: 'LangChain, Anthropic', package: '@langchain/anthropic', api: MESSAGES }),
   sdk({ name: 'genai', title: 'Google Gen AI SDK', package: '@google/genai', api: GENERATE }),

@@ -40,8 +40,9 @@ ${NOTICE}
 Each of these runs unchanged through the gateway, and each has a page with the lines to paste. \`gatehouse agent-config
 codex|claude|gemini|opencode\` prints them for a running gateway. \`MODEL\` is an alias of \`catalog.yaml\`, or \`@slug/model\`.
 
-The columns are kinds of upstream. A cell counts the cases that passed out of those that ran: ${CASES.map(({ title }) => title).join(', ')}. "not
-run" is a cell that has not run; the page of an agent says why where it cannot.
+The columns are kinds of upstream. A cell counts the cases that passed out of those that ran: ${CASES.map(({ title }) => title).join(', ')}.
+After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key it has to end with a message within 30
+seconds. "not run" is a cell that has not run.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 The agents are those of a lockfile of their own. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
@@ -96,17 +97,19 @@ const lacksOf = ({ lacks = {} }: Agent): string =>
 const configOf = ({ name }: Agent) => AGENT_CONFIGS.find((config) => config.name === name);
 const apiOf = (agent: Agent): string => configOf(agent)?.api ?? agent.sdk?.api ?? '';
 
+const notesOf = (notes: readonly string[] = []): string =>
+  notes.length === 0 ? '' : `\n${notes.map((note) => `- ${note}\n`).join('')}`;
+
 function linesOf(agent: Agent): string {
   const config = configOf(agent);
   if (config) {
-    const notes = config.notes.map((note) => `- ${note}\n`).join('');
-    return `\`\`\`sh\n${pastedText(config, PLACE)}\`\`\`\n\n\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.\n${notes && `\n${notes}`}`;
+    return `\`\`\`sh\n${pastedText(config, PLACE)}\`\`\`\n\n\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.\n${notesOf(config.notes)}`;
   }
   const script = readFileSync(join(import.meta.dirname, agent.sdk?.script ?? ''), 'utf8');
   const [, lines = ''] = /^\/\/ <docs>\n([\s\S]*?)^\/\/ <\/docs>/m.exec(script) ?? [];
   const variables = Object.entries(agent.sdk?.env?.({ url: PLACE.url }) ?? {});
   const exported = variables.map(([name, value]) => `export ${name}=${value.startsWith('$') ? `"${value}"` : value}\n`);
-  return `${exported.length > 0 ? `\`\`\`sh\n${exported.join('')}\`\`\`\n\n` : ''}\`\`\`js\n${lines}\`\`\`\n`;
+  return `${exported.length > 0 ? `\`\`\`sh\n${exported.join('')}\`\`\`\n\n` : ''}\`GATEHOUSE_URL\` holds the address of the gateway, such as \`${PLACE.url}\`.\n\n\`\`\`js\n${lines}\`\`\`\n${notesOf(agent.sdk?.notes)}`;
 }
 
 export function writePages(): void {

@@ -12,10 +12,13 @@ import { asList, bothSpellings, pick } from './wire.ts';
 
 /** The body as its host takes it: without the signatures of other providers, on Vertex AI without the ids of calls. */
 export function clean(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): Cleaning | undefined {
+  const foreign = body.contains(SIGN_OF_ENVELOPE);
+  const ids = mayHoldIds(body, target);
+  if (!foreign && !ids) return undefined;
   const losses = new LossReport();
-  const given = mayHoldIds(body, target) || body.contains(SIGN_OF_ENVELOPE) ? asList(body.value('contents')) : [];
-  const own = body.contains(SIGN_OF_ENVELOPE) ? withoutForeign(given, target, losses) : given;
-  const contents = mayHoldIds(body, target) ? withoutCallIds(own) : own;
+  const given = asList(body.value('contents'));
+  const own = foreign ? withoutForeign(given, target, losses) : given;
+  const contents = ids ? withoutCallIds(own) : own;
   if (contents.length === given.length && contents.every((content, at) => content === given[at])) return undefined;
   return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: losses.list() };
 }
