@@ -216,7 +216,17 @@ export const AGENTS: readonly Agent[] = [
     api: RESPONSES,
     notes: ['It ignores the event `response.failed`: a stream that breaks ends as a short answer.'],
   }),
-  sdk({ name: 'langchain-google', title: 'LangChain, Google', package: '@langchain/google-genai', api: GENERATE }),
+  sdk({
+    name: 'langchain-google',
+    title: 'LangChain, Google',
+    package: '@langchain/google-genai',
+    api: GENERATE,
+    notes: [
+      'It ignores an error in a stream: a stream that breaks ends as a short answer.',
+      'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
+      'It does not return the thoughts of Claude, which answers without them.',
+    ],
+  }),
   sdk({ name: 'langchain-anthropic', title: 'LangChain, Anthropic', package: '@langchain/anthropic', api: MESSAGES }),
   sdk({ name: 'genai', title: 'Google Gen AI SDK', package: '@google/genai', api: GENERATE }),
 ];

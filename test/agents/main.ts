@@ -77,11 +77,13 @@ async function inside(): Promise<number> {
   const stage = await openStage(dump);
   try {
     const results: Result[] = [];
-    for (const cell of cells()) results.push(await check(cell, stage));
-    if (given.has('--write')) {
-      writeResults(results);
-      writePages();
+    for (const cell of cells()) {
+      const result = await check(cell, stage);
+      results.push(result);
+      // At once: a run of all cells takes long, and may be ended.
+      if (given.has('--write')) writeResults([result]);
     }
+    if (given.has('--write')) writePages();
     const failed = results.filter(({ fault }) => fault !== undefined);
     console.log(`${results.length - failed.length} of ${results.length} cells passed`);
     return failed.length === 0 ? 0 : 1;

@@ -97,7 +97,10 @@ const gemini: AgentConfig = {
     GEMINI_API_KEY: `$${keyEnv}`,
     GEMINI_MODEL: model,
   }),
-  notes: ['Its side calls name built-in models, such as `gemini-2.5-flash`: an alias of that name serves them.'],
+  notes: [
+    'Its side calls name built-in models, such as `gemini-2.5-flash`: an alias of that name serves them.',
+    'It returns no thoughts, so Claude answers a tool result without its last one.',
+  ],
 };
 
 const opencode: AgentConfig = {
