@@ -40,6 +40,9 @@ export function picoOf(usd: number, per: number): Pico | undefined {
   return Number.isSafeInteger(pico) && Math.abs(exact - pico) < 1e-3 ? pico : undefined;
 }
 
+/** The price of `per` units. */
+export const usdOf = (price: Pico, per: number): number => Number(((price * per) / 1e12).toPrecision(15));
+
 /** `units × price × factor`, rounded half up. */
 export function nanoOf(units: number, price: Pico, { num, den }: Fraction): Nano {
   const amount = units * price * num;

@@ -56,6 +56,16 @@ const ROWS: ReadonlyMap<string, PriceRow> = new Map(
 export const shippedPrices = (provider: string, model: string): PriceRow | undefined =>
   ROWS.get(`${provider}/${model}`) ?? ROWS.get(`${provider}/${withoutVersion(model)}`);
 
+/** The shipped rows, one for each provider of a model, under the first of its names. */
+export const shippedRows = (): readonly {
+  readonly provider: string;
+  readonly model: string;
+  readonly row: PriceRow;
+}[] =>
+  PRICE_ROWS.flatMap(([providers, names, row]) =>
+    providers.split(' ').map((provider) => ({ provider, model: names.split(' ')[0]!, row })),
+  );
+
 /** Callers write names of models, so that their number is bounded. */
 const MAX_KNOWN = 1000;
 

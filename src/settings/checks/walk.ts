@@ -5,13 +5,14 @@ import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type
 
 /** Shows every node of the settings to every check. */
 export function walkSettings(
-  { server, catalog, keys, gateway }: CheckedSettings,
+  { server, catalog, keys, prices, gateway }: CheckedSettings,
   checks: readonly Visits[],
   reporter: (file: string) => Report,
 ): void {
   const inServer = reporter('server.yaml');
   const inCatalog = reporter('catalog.yaml');
   const inKeys = reporter('keys.yaml');
+  const inPrices = reporter('prices.yaml');
   for (const check of checks) {
     if (server) check.server?.(server, inServer);
     if (catalog) check.catalog?.(catalog, inCatalog);
@@ -19,6 +20,8 @@ export function walkSettings(
     for (const [index, entry] of (catalog?.providers ?? []).entries())
       check.entry?.(entry, within(inCatalog, 'providers', index));
     for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
+    for (const [index, rule] of (prices?.prices ?? []).entries())
+      check.price?.(rule, within(inPrices, 'prices', index));
   }
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`));
 }
