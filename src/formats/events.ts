@@ -51,6 +51,10 @@ export interface Usage {
   readonly rejectedPrediction?: number;
 }
 
+/** The tier of a usage; undefined for standard ones and for tiers without prices of their own, such as OpenAI's `scale`. */
+export const pricedTier = (tier: unknown): Usage['tier'] =>
+  tier === 'priority' || tier === 'flex' || tier === 'batch' ? tier : undefined;
+
 /** A failure the provider reported, before or inside a reply, in provider-neutral form. */
 export interface UpstreamFailure {
   /** HTTP status of the reply, or the equivalent status of the failure (an in-stream `overloaded_error` is 529). */
