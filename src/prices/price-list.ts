@@ -75,6 +75,8 @@ export class PriceList {
   readonly asOf: string = PRICES_AS_OF;
   readonly #overrides: readonly PriceOverride[];
   readonly #known = new Map<string, Found>();
+  /** Of the latest request: most requests need no search. */
+  #latest: { readonly place: PricedPlace; readonly found: Found } | undefined;
 
   /** @param overrides the first that matches a request is in force */
   constructor(overrides: readonly PriceOverride[] = []) {
@@ -89,7 +91,15 @@ export class PriceList {
     return row ? row.cost(usage, place) : 'model';
   }
 
-  #find({ entry, provider, model }: PricedPlace): Found {
+  #find(place: PricedPlace): Found {
+    const latest = this.#latest;
+    if (latest && isSameModel(latest.place, place)) return latest.found;
+    const found = this.#search(place);
+    this.#latest = { place, found };
+    return found;
+  }
+
+  #search({ entry, provider, model }: PricedPlace): Found {
     const key = `${entry}\u0000${provider}\u0000${model}`;
     const known = this.#known.get(key);
     if (known) return known;
@@ -106,6 +116,9 @@ export class PriceList {
   }
 }
 
+const isSameModel = (one: PricedPlace, other: PricedPlace): boolean =>
+  one.model === other.model && one.entry === other.entry && one.provider === other.provider;
+
 const NO_ROW: PriceRow = { steps: [] };
 
 interface Found {
@@ -117,7 +130,7 @@ function isOfModel(rule: PriceOverride, entry: string, provider: string, model: 
   return (
     (rule.entry === undefined || rule.entry === entry) &&
     (rule.provider === undefined || rule.provider === provider) &&
-    matches(rule.model, model)
+    (matches(rule.model, model) || matches(rule.model, withoutVersion(model)))
   );
 }
 

@@ -5,6 +5,8 @@ import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled } from '../settings/source/load-settled.ts';
+import { PriceList } from '../prices/price-list.ts';
+import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -91,7 +93,11 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
-  processState.apply({ server, metadataLabels: metadataLabels(settings.server, settings.keys) });
+  processState.apply({
+    server,
+    metadataLabels: metadataLabels(settings.server, settings.keys),
+    prices: new PriceList(compilePrices(settings.prices)),
+  });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {

@@ -1,3 +1,4 @@
+import { PriceList } from '../prices/price-list.ts';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
@@ -57,7 +58,11 @@ export interface ProcessState {
   /** The explainer for each snapshot's settings. */
   readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
   /** Applies the settings that can change while it lives. */
-  apply(settings: { readonly server: ServerSettings; readonly metadataLabels: readonly MetadataLabel[] }): void;
+  apply(settings: {
+    readonly server: ServerSettings;
+    readonly metadataLabels: readonly MetadataLabel[];
+    readonly prices: PriceList;
+  }): void;
 }
 
 /** Takes turns on large bodies, and counts them. */
@@ -82,6 +87,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
+  let prices: PriceList | undefined;
   const recorder = createRecorder({
     clock,
     metrics,
@@ -89,6 +95,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     callers,
     log,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
+    prices: () => (prices ??= new PriceList()),
     openSpan: tracing?.openSpan,
     records,
     ended,
@@ -119,10 +126,11 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       watch,
       pluginFault: pluginFaults(log, families),
     },
-    apply({ server: { telemetry, limits, admin }, metadataLabels }) {
+    apply({ server: { telemetry, limits, admin }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
+      prices = inForce;
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);

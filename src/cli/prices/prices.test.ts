@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepOutput, TestFolder } from '../folder.testkit.ts';
 import { checkPricesCommand } from './check.ts';
 import { listPricesCommand } from './list.ts';
+import type { PricesOptions } from './read.ts';
 
 const RULES = `prices:
   - { model: claude-opus-5, entry: "@two", usd: { input: 4.25 }, until: 2026-10-31 }
@@ -20,12 +21,11 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-async function run(command: (options: ReturnType<typeof options>) => Promise<number>) {
-  const made = options();
+async function run(command: (options: PricesOptions) => Promise<number>) {
+  const made = { ...keepOutput(), dir: folder.path, env: {}, day: '2026-11-23' };
   const code = await command(made);
   return { code, out: made.printed.out, err: made.printed.err };
 }
-const options = () => ({ ...keepOutput(), dir: folder.path, env: {}, day: '2026-11-23' });
 
 describe('prices list', () => {
   it('shows the rules in their order, then the shipped prices of a day', async () => {

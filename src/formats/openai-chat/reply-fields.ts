@@ -186,7 +186,7 @@ export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined 
   });
 }
 
-export function usageEvent(raw: unknown, tier: unknown): GenerationEvent | undefined {
+export function usageEvent(raw: unknown, tier?: unknown): GenerationEvent | undefined {
   const usage = isObject(raw) ? decodeUsage(raw, tier) : undefined;
   return usage && isObject(raw) ? { type: 'usage', usage, raw } : undefined;
 }
