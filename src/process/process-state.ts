@@ -78,6 +78,13 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     },
   });
 
+const tokenReports =
+  (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
+  (slug, error) => {
+    metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+    if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+  };
+
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
   const { families } = metrics;
@@ -114,10 +121,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       tokens: new MemoryTokenStore(clock),
       health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
       replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
-      tokenFetched(slug, error) {
-        metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
-        if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
-      },
+      tokenFetched: tokenReports(metrics, log),
       recorder,
       labels: models,
       inFlight,

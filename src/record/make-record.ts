@@ -70,15 +70,13 @@ interface RecordSources {
 export function recordOf(
   exchange: Exchange,
   end: RecordEnd,
-  { endedAt, receivedAt }: RecordTimes,
-  { spanId, prices }: RecordSources = {},
+  times: RecordTimes,
+  more: RecordSources = {},
 ): RequestRecord {
+  const { endedAt, receivedAt } = times;
   const { request, operation, config, prompt, startedAt } = exchange;
-  const attempts = exchange.attempts.map((attempt) =>
-    recordAttempt(exchange, attempt, end, { endedAt, receivedAt, prices }),
-  );
+  const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
   const last = attempts.at(-1);
-  const firstContentAt = last?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
   const durationMs = endedAt - startedAt;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
@@ -86,7 +84,7 @@ export function recordOf(
     id: exchange.id,
     explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
-    spanId,
+    spanId: more.spanId,
     receivedAt,
     state: end.state,
     method: TEXTS.method.of(request.method),
@@ -109,7 +107,7 @@ export function recordOf(
     deadlineMs: exchange.deadline - startedAt,
     durationMs,
     overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
-    firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - startedAt,
+    firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
     status: result.status,
     outcomeStatus: result.outcomeStatus,
     outcome: result.outcome,
@@ -129,6 +127,14 @@ export function recordOf(
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
+}
+
+const recordAttempts = (exchange: Exchange, end: RecordEnd, basis: AttemptBasis): RecordedAttempt[] =>
+  exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
+
+function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
+  const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  return at === undefined ? undefined : at - startedAt;
 }
 
 const recorded = (text: string | undefined, texts: RecurringTexts): string | undefined =>

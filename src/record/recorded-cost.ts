@@ -50,23 +50,34 @@ export function recordCost(
   prices: PriceList,
   { errorCode, unsent, receivedAt }: EndedAttempt,
 ): RecordedCost | undefined {
-  const { resolved, tries, signals, cache } = attempt;
-  const task = exchange.operation?.task;
-  if (!resolved || resolved.estimatesTokens || FREE.has(task)) return undefined;
-  const priced = (usage: Usage): Nano | UnknownPrice =>
-    priceOf(prices, usage, resolved, signals?.model, dayOf(receivedAt));
-  if (tries.length === 0) {
-    if (!FROM_CACHE.has(cache) || errorCode !== undefined) return undefined;
-    const whole = signals?.usage && priced(signals.usage);
-    return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
-  }
+  const { resolved, tries } = attempt;
+  if (!resolved || resolved.estimatesTokens || FREE.has(exchange.operation?.task)) return undefined;
+  const priced = (usage: Usage): Nano | UnknownPrice => priceOf(prices, usage, placeOf(attempt, resolved, receivedAt));
+  if (tries.length === 0) return errorCode === undefined ? costOfCached(attempt, priced) : undefined;
   const status = tries.at(-1)!.status;
   if (unsent || (status !== undefined && status >= 400)) return undefined;
-  const isWhole = signals?.ended === true && errorCode === undefined;
-  const source = isWhole && signals.usage ? 'reported' : 'estimated';
-  const usage = isWhole ? signals.usage : undefined;
-  if (!usage && !BY_BYTES.has(task)) return { nano: undefined, unknown: 'usage', source, saved: undefined };
-  const cost = priced(usage ?? estimate(exchange.request.bodyBytes, attempt));
+  return costOfSent(exchange, attempt, errorCode, priced);
+}
+
+type Priced = (usage: Usage) => Nano | UnknownPrice;
+
+function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost | undefined {
+  if (!FROM_CACHE.has(cache)) return undefined;
+  const whole = signals?.usage && priced(signals.usage);
+  return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
+}
+
+function costOfSent(
+  { operation, request }: Exchange,
+  attempt: Attempt,
+  errorCode: ErrorCode | undefined,
+  priced: Priced,
+): RecordedCost {
+  const { signals } = attempt;
+  const usage = signals?.ended && errorCode === undefined ? signals.usage : undefined;
+  const source = usage ? 'reported' : 'estimated';
+  if (!usage && !BY_BYTES.has(operation?.task)) return { nano: undefined, unknown: 'usage', source, saved: undefined };
+  const cost = priced(usage ?? estimate(request.bodyBytes, attempt));
   return typeof cost === 'number'
     ? { nano: cost, unknown: undefined, source, saved: undefined }
     : { nano: undefined, unknown: cost, source, saved: undefined };
@@ -81,26 +92,16 @@ function estimate(bytes: number, { signals, reply }: Attempt): Usage {
   return { ...counted, input, output, total: input + output };
 }
 
+function placeOf({ signals }: Attempt, { slug, provider, model, region }: ResolvedTarget, receivedAt: number) {
+  const geo = signals?.usage?.geo ?? (region === undefined || region === 'global' ? undefined : 'regional');
+  return { entry: slug, provider, model: signals?.model ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
+}
+
 /** By the model that answered; if it has no price, by the model that was asked. */
-function priceOf(
-  prices: PriceList,
-  usage: Usage,
-  resolved: ResolvedTarget,
-  answeredBy: string | undefined,
-  day: string,
-): Nano | UnknownPrice {
-  const region = resolved.region;
-  const place = {
-    entry: resolved.slug,
-    provider: resolved.provider,
-    model: answeredBy ?? resolved.model,
-    region,
-    geo: usage.geo ?? (region === undefined || region === 'global' ? undefined : 'regional'),
-    day,
-  };
+function priceOf(prices: PriceList, usage: Usage, place: ReturnType<typeof placeOf>): Nano | UnknownPrice {
+  const { model, asked } = place;
   const cost = prices.cost(usage, place);
-  if (cost !== 'model' || answeredBy === undefined || answeredBy === resolved.model) return cost;
-  return prices.cost(usage, { ...place, model: resolved.model });
+  return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });
 }
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import type { GatewayFile } from '../../../schemas/types.generated.ts';
+import type { GatewayFile, PriceRule } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type Visits } from './check.ts';
@@ -12,7 +12,6 @@ export function walkSettings(
   const inServer = reporter('server.yaml');
   const inCatalog = reporter('catalog.yaml');
   const inKeys = reporter('keys.yaml');
-  const inPrices = reporter('prices.yaml');
   for (const check of checks) {
     if (server) check.server?.(server, inServer);
     if (catalog) check.catalog?.(catalog, inCatalog);
@@ -20,10 +19,14 @@ export function walkSettings(
     for (const [index, entry] of (catalog?.providers ?? []).entries())
       check.entry?.(entry, within(inCatalog, 'providers', index));
     for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
-    for (const [index, rule] of (prices?.prices ?? []).entries())
-      check.price?.(rule, within(inPrices, 'prices', index));
   }
+  walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`));
+}
+
+function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {
+  for (const check of checks)
+    for (const [index, rule] of rules.entries()) check.price?.(rule, within(report, 'prices', index));
 }
 
 /** Shows a gateway config and every target inside it to every check. */
