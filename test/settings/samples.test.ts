@@ -73,6 +73,7 @@ describe('configs/README.md', () => {
       'gateway/patient.yaml',
       'gateway/choosy.yaml',
       'gateway/steady.yaml',
+      'prices.yaml',
       'prompts/summary.yaml',
       'server.yaml',
       'server.yaml',
