@@ -29,6 +29,7 @@ const FILES: Readonly<Record<SchemaName, string>> = {
   keys: 'keys.yaml',
   gateway: 'gateway/NAME.yaml',
   prompt: 'prompts/NAME.yaml',
+  prices: 'prices.yaml',
   test: 'gateway/NAME.test.yaml',
 };
 

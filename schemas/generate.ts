@@ -1,12 +1,13 @@
 /**
  * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, src/cli/samples.generated.ts from the
- * samples, and the limits and capabilities of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
+ * samples, and the limits, capabilities and prices of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { DOCUMENT_OUTPUT, generateDocument } from './document.ts';
 import { generateModelTable, TABLE_OUTPUT } from './model-table.ts';
+import { generatePriceTable, PRICES_OUTPUT } from './price-table.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
@@ -14,7 +15,7 @@ const BASE = 'https://gatehouse.dev/schemas/';
 const OUTPUT = join(FOLDER, 'types.generated.ts');
 
 /** In a fixed order: a name taken twice gets a number, and that must not depend on the folder's listing. */
-const FILES = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'chat-completions', 'test'];
+const FILES = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'chat-completions', 'test'];
 const TITLES: Readonly<Record<string, string>> = { 'chat-completions': 'ChatCompletionsRequest' };
 
 const BANNER = `// Generated from schemas/*.json by \`node schemas/generate.ts\`. Do not edit: change the schemas and run it again.
@@ -89,4 +90,5 @@ if (import.meta.main) {
   await writeFile(SAMPLES_OUTPUT, generateSamples());
   await writeFile(DOCUMENT_OUTPUT, generateDocument());
   await writeFile(TABLE_OUTPUT, generateModelTable());
+  await writeFile(PRICES_OUTPUT, generatePriceTable());
 }

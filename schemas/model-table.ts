@@ -17,7 +17,7 @@ interface Row {
   readonly caps?: readonly string[];
 }
 
-/** Limits and capabilities; requests need no prices, and each start would load them. */
+/** Limits and capabilities. Prices are a table of their own: price-table.ts. */
 export function generateModelTable(): string {
   const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as {
     readonly as_of: string;
@@ -59,7 +59,7 @@ ${rows.join('\n')}
 `;
 }
 
-const quoted = (words: readonly string[]): string => {
+export const quoted = (words: readonly string[]): string => {
   const text = words.join(' ');
   if (/['\\]/.test(text) || words.some((word) => word.includes(' '))) throw new Error(`not a list of words: ${text}`);
   return `'${text}'`;

@@ -222,6 +222,7 @@ export interface SchemaDocuments {
   keys: KeysFile;
   gateway: GatewayFile;
   prompt: PromptFile;
+  prices: PricesFile;
   'chat-completions': ChatCompletionsRequest;
   test: ConfigTestFile;
 }
@@ -1728,6 +1729,130 @@ export interface PromptValueSchema {
  */
 export interface PromptValueProperties {
   [k: string]: PromptValueSchema;
+}
+/**
+ * configs/prices.yaml: prices of your contracts and of your own models, which stand before the shipped ones. Optional.
+ */
+export interface PricesFile {
+  /**
+   * The rules. The first that fits a request is in force; a request that none fits has the shipped price.
+   *
+   * @maxItems 2000
+   */
+  prices: PriceRule[];
+}
+/**
+ * Prices of one model, or of those that a pattern names. It has `usd`, `factor` or both.
+ */
+export interface PriceRule {
+  /**
+   * The provider's name of the model; `*` stands for any text.
+   */
+  model: string;
+  /**
+   * Only requests to this catalog entry. Default: to all.
+   */
+  entry?: string;
+  /**
+   * Only requests to entries of this provider. Default: of all.
+   */
+  provider?: string;
+  /**
+   * Only requests processed there: a location such as `europe-west1`, `global`, or a region by which shipped prices differ (`regional`, `us`, `eu`, `data_zone`). The shipped factor of the region does not apply. Default: everywhere.
+   */
+  region?: string;
+  /**
+   * Only requests of this service tier, as the reply reports it. The shipped factor of the tier does not apply. Default: of all tiers.
+   */
+  tier?: 'standard' | 'batch' | 'flex' | 'priority';
+  /**
+   * First day (UTC). Default: always.
+   */
+  from?: string;
+  /**
+   * Last day (UTC). Default: no end.
+   */
+  until?: string;
+  usd?: UsdPrices;
+  /**
+   * Prices of requests with longer prompts, for all of their tokens; `false`: none. Default: the shipped ones.
+   */
+  long?: LongPrices | false;
+  /**
+   * Factor on all prices: 0.85 is a discount of 15 %. At most six decimals. Default: 1.
+   */
+  factor?: number;
+  /**
+   * Where the price is from, for people.
+   */
+  source?: string;
+}
+/**
+ * Prices in USD per million tokens, except `search` and `image`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
+ */
+export interface UsdPrices {
+  /**
+   * Input that is not cached.
+   */
+  input?: number;
+  /**
+   * Input read from a cache of the provider.
+   */
+  cached?: number;
+  /**
+   * Input written to a cache for 5 minutes, or for the time that the provider chooses.
+   */
+  write_5m?: number;
+  /**
+   * Input written to a cache for an hour. Without any price, twice `input`.
+   */
+  write_1h?: number;
+  /**
+   * Output, with reasoning.
+   */
+  output?: number;
+  /**
+   * Sound in the input.
+   */
+  audio_in?: number;
+  /**
+   * Sound read from a cache.
+   */
+  audio_cached?: number;
+  /**
+   * Pictures in the input.
+   */
+  image_in?: number;
+  /**
+   * Pictures read from a cache.
+   */
+  image_cached?: number;
+  /**
+   * Sound in the output.
+   */
+  audio_out?: number;
+  /**
+   * Pictures in the output.
+   */
+  image_out?: number;
+  /**
+   * A thousand searches of the provider.
+   */
+  search?: number;
+  /**
+   * One picture, of a model that charges them by number.
+   */
+  image?: number;
+}
+/**
+ * Prices of requests whose prompt, cached input included, has more than `over` tokens.
+ */
+export interface LongPrices {
+  /**
+   * Tokens.
+   */
+  over: number;
+  usd: UsdPrices;
 }
 /**
  * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.

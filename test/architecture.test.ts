@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   gateway: ['settings', 'chain', 'providers', 'record', 'plugin', 'formats'],
   translate: ['catalog', 'providers', 'upstream', 'state', 'plugin', 'formats'],
   send: ['settings', 'catalog', 'upstream', 'plugin', 'formats'],
-  settings: ['prompts', 'catalog', 'providers', 'operations', 'plugin'],
+  settings: ['prompts', 'catalog', 'providers', 'operations', 'prices', 'plugin'],
   chain: ['plugin'],
   prompts: ['operations', 'plugin'],
   catalog: ['providers', 'operations', 'plugin', 'formats'],
@@ -26,7 +26,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   files: ['upstream', 'state', 'plugin', 'formats'],
   upstream: ['plugin', 'formats'],
   state: ['plugin'],
-  record: ['plugin', 'formats'],
+  record: ['prices', 'plugin', 'formats'],
+  prices: ['plugin', 'formats'],
   plugin: ['formats'],
   formats: [],
   plugins: ['plugin'],
@@ -210,9 +211,9 @@ describe('the rooms', () => {
     expect(imports.filter(({ from, to }) => roomOf(from) === 'providers' && /koa/.test(to))).toEqual([]);
   });
 
-  it('name a provider only in its own folder, the catalog, the settings and the operations on its paths', () => {
+  it('name a provider only in its own folder, the catalog, the prices, the settings and the operations on its paths', () => {
     const elsewhere = sources.filter(
-      (file) => !/^src\/(providers|catalog|settings|formats|record|operations)\//.test(file),
+      (file) => !/^src\/(providers|catalog|settings|formats|record|operations|prices)\//.test(file),
     );
     const code = (file: string): string =>
       readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');

@@ -21,6 +21,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly semconvName: string;
   readonly model: string;
   readonly modelLabel: string;
+  readonly region: string | undefined;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,6 +49,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.semconvName = provider.semconvName;
     this.model = location.model;
     this.modelLabel = modelLabel;
+    this.region = /\/locations\/([a-z0-9-]+)\//.exec(location.path)?.[1];
     this.origin = location.origin;
     this.path = location.path;
     this.headers = location.headers;

@@ -1,6 +1,7 @@
 import { readMoment } from '../plugin/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
 import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
+import { priceCommands } from './prices/commands.ts';
 import { promptCommands } from './prompts/commands.ts';
 
 export { UsageError, type Command, type World } from './arguments.ts';
@@ -80,12 +81,12 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'schema',
     {
-      usage: 'schema server|catalog|keys|gateway|prompt|test',
+      usage: 'schema server|catalog|keys|gateway|prompt|prices|test',
       help: 'Print the JSON Schema of a settings file as one document',
       async run(args, world) {
         const [kind] = parse(args, {}, 1).positionals;
         if (kind === undefined)
-          throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway, prompt or test');
+          throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway, prompt, prices or test');
         const { schemaCommand } = await import('./schema.ts');
         return schemaCommand(kind, world);
       },
@@ -147,6 +148,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ...promptCommands,
+  ...priceCommands,
   [
     'agent-config',
     {

@@ -72,7 +72,7 @@ function localise(value: unknown, bundling: Bundling): unknown {
 }
 
 function toName(file: string, address: string): SchemaName {
-  if (file === 'server' || file === 'catalog' || file === 'keys' || file === 'gateway' || file === 'prompt')
-    return file;
+  const found = SCHEMA_NAMES.find((name) => name === file && name !== 'test');
+  if (found) return found;
   throw new Error(`${address} is not a settings schema.`);
 }

@@ -1,3 +1,4 @@
+import { PriceList } from '../prices/price-list.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
@@ -16,6 +17,7 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     hash,
     server: compileServerSettings({}),
     metadataLabels: [],
+    prices: new PriceList(),
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,

@@ -22,6 +22,8 @@ import {
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
+import { PriceList } from '../prices/price-list.ts';
+import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
@@ -64,6 +66,7 @@ export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
   /** The metadata that metrics have as labels. */
   readonly metadataLabels: readonly MetadataLabel[];
+  readonly prices: PriceList;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -184,6 +187,7 @@ function createSnapshot(
     hash: settings.hash,
     server,
     metadataLabels: metadataLabels(settings.server, settings.keys),
+    prices: new PriceList(compilePrices(settings.prices)),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,

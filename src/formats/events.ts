@@ -23,15 +23,39 @@ export interface Usage {
   readonly total: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h?: number;
   readonly reasoning?: number;
+  /** The parts of `input`, cached ones included, and of `output` that are sound or pictures. */
   readonly inputAudio?: number;
+  readonly inputImage?: number;
   readonly outputAudio?: number;
+  readonly outputImage?: number;
+  /** The parts of `cacheRead` that are sound or pictures. */
+  readonly cacheReadAudio?: number;
+  readonly cacheReadImage?: number;
+  /** Tokens that tools of the provider put into the prompt; a part of `input`. */
+  readonly toolUse?: number;
+  /** Searches that the provider made. */
+  readonly searches?: number;
+  /** Pictures made. */
+  readonly images?: number;
+  /** The service tier that the provider reports; absent: its standard one. */
+  readonly tier?: 'batch' | 'flex' | 'priority';
+  /** Where the provider processed the request, if that changes its price (Anthropic's `inference_geo`). */
+  readonly geo?: 'us' | 'eu';
+  /** Anthropic's `speed: fast`. */
+  readonly fast?: boolean;
   /** Tokens of a predicted output (OpenAI `prediction`) that the answer used, and those that it did not use. */
   readonly acceptedPrediction?: number;
   readonly rejectedPrediction?: number;
   /** Seconds of sound, of a model that counts no tokens (docs/protocols/audio.md#usage). The counts of tokens are 0 then. */
   readonly seconds?: number;
 }
+
+/** The tier of a usage; undefined for standard ones and for tiers without prices of their own, such as OpenAI's `scale`. */
+export const pricedTier = (tier: unknown): Usage['tier'] =>
+  tier === 'priority' || tier === 'flex' || tier === 'batch' ? tier : undefined;
 
 /** A failure the provider reported, before or inside a reply, in provider-neutral form. */
 export interface UpstreamFailure {

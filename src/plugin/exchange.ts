@@ -243,6 +243,8 @@ export interface ResolvedTarget {
    * else `__other__`.
    */
   readonly modelLabel: string;
+  /** The location in a path of Google Cloud, by which prices differ: `europe-west1`, `global`. */
+  readonly region?: string | undefined;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

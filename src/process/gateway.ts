@@ -1,3 +1,4 @@
+import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
@@ -5,6 +6,8 @@ import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled } from '../settings/source/load-settled.ts';
+import { PriceList } from '../prices/price-list.ts';
+import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -95,7 +98,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
-  processState.apply({ server, metadataLabels: metadataLabels(settings.server, settings.keys) });
+  processState.apply({ server, ...recordedWith(settings) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
@@ -137,3 +140,9 @@ const directOutput = (destination: DestinationStream): LogOutput => ({
 
 /** Pause before reading again: a file missing at the start may be part of a running deployment. */
 const START_PAUSE_MS = 100;
+
+/** What records of requests take from the settings. */
+const recordedWith = ({ server, keys, prices }: Settings) => ({
+  metadataLabels: metadataLabels(server, keys),
+  prices: new PriceList(compilePrices(prices)),
+});

@@ -1,3 +1,4 @@
+import { PriceList } from '../prices/price-list.ts';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
@@ -62,7 +63,11 @@ export interface ProcessState {
   /** The explainer for each snapshot's settings. */
   readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
   /** Applies the settings that can change while it lives. */
-  apply(settings: { readonly server: ServerSettings; readonly metadataLabels: readonly MetadataLabel[] }): void;
+  apply(settings: {
+    readonly server: ServerSettings;
+    readonly metadataLabels: readonly MetadataLabel[];
+    readonly prices: PriceList;
+  }): void;
 }
 
 /** Takes turns on large bodies, and counts them. */
@@ -78,6 +83,13 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     },
   });
 
+const tokenReports =
+  (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
+  (slug, error) => {
+    metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+    if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+  };
+
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
   const { families } = metrics;
@@ -88,6 +100,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
+  let prices: PriceList | undefined;
   const recorder = createRecorder({
     clock,
     metrics,
@@ -95,6 +108,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     callers,
     log,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
+    prices: () => (prices ??= new PriceList()),
     openSpan: tracing?.openSpan,
     records,
     ended,
@@ -113,7 +127,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       tokens: new MemoryTokenStore(clock),
       health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
       replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
-      tokenFetched: tokenReports(parts),
+      tokenFetched: tokenReports(metrics, log),
       responses: parts.responses ?? new MemoryResponses(clock),
       recorder,
       labels: models,
@@ -124,10 +138,11 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       watch,
       pluginFault: pluginFaults(log, families),
     },
-    apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels }) {
+    apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
+      prices = inForce;
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
@@ -138,13 +153,6 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     },
   };
 }
-
-const tokenReports =
-  ({ metrics, log }: ProcessParts): Shared['tokenFetched'] =>
-  (slug, error) => {
-    metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
-    if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
-  };
 
 /**
  * Compiles settings with their plugin modules. A module that is no longer listed is no longer available.

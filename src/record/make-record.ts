@@ -8,12 +8,14 @@ import {
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
+import type { PriceList } from '../prices/price-list.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
+import { recordCost } from './recorded-cost.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type {
   RequestOutcome,
@@ -56,17 +58,25 @@ const TEXTS = {
   other: recurring(),
 };
 
+/** What is in a record besides the exchange. */
+interface RecordSources {
+  /** Of the server span. */
+  readonly spanId?: string | undefined;
+  /** Default: no costs. */
+  readonly prices?: PriceList | undefined;
+}
+
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(
   exchange: Exchange,
   end: RecordEnd,
-  { endedAt, receivedAt }: RecordTimes,
-  spanId?: string,
+  times: RecordTimes,
+  more: RecordSources = {},
 ): RequestRecord {
+  const { endedAt, receivedAt } = times;
   const { request, operation, config, prompt, startedAt } = exchange;
-  const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
+  const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
   const last = attempts.at(-1);
-  const firstContentAt = last?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
   const durationMs = endedAt - startedAt;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
@@ -74,7 +84,7 @@ export function recordOf(
     id: exchange.id,
     explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
-    spanId,
+    spanId: more.spanId,
     receivedAt,
     state: end.state,
     method: TEXTS.method.of(request.method),
@@ -97,7 +107,7 @@ export function recordOf(
     deadlineMs: exchange.deadline - startedAt,
     durationMs,
     overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
-    firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - startedAt,
+    firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
     status: result.status,
     outcomeStatus: result.outcomeStatus,
     outcome: result.outcome,
@@ -117,6 +127,14 @@ export function recordOf(
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
+}
+
+const recordAttempts = (exchange: Exchange, end: RecordEnd, basis: AttemptBasis): RecordedAttempt[] =>
+  exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
+
+function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
+  const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  return at === undefined ? undefined : at - startedAt;
 }
 
 const recorded = (text: string | undefined, texts: RecurringTexts): string | undefined =>
@@ -156,7 +174,12 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
   after,
 });
 
-function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, endedAt: number): RecordedAttempt {
+interface AttemptBasis extends RecordTimes {
+  readonly prices: PriceList | undefined;
+}
+
+function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {
+  const { endedAt, receivedAt, prices } = basis;
   const isLast = attempt === exchange.attempts.at(-1);
   const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
   const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
@@ -186,6 +209,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage: signals?.usage,
+    cost: prices && recordCost(exchange, attempt, prices, { errorCode, unsent: isUnsent(errorCode), receivedAt }),
     losses: recordLosses(attempt),
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
@@ -195,8 +219,10 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
 
+const isUnsent = (errorCode: ErrorCode | undefined): boolean => errorCode !== undefined && ON_THE_WAY.has(errorCode);
+
 function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolean {
-  return tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode));
+  return tries.length > 0 || isUnsent(errorCode);
 }
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {

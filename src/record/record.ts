@@ -14,6 +14,7 @@ import type {
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { FinishReason, Usage } from '../formats/events.ts';
 import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
+import type { RecordedCost } from './recorded-cost.ts';
 
 /** running: the request has not ended yet. */
 export type RequestOutcome = 'success' | 'error' | 'aborted' | 'running';
@@ -96,6 +97,8 @@ export interface RecordedAttempt {
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
+  /** Undefined while it runs, and where nothing was sent or the upstream refused. */
+  readonly cost: RecordedCost | undefined;
   /** The gateway estimated the count of tokens; nothing was sent. */
   readonly estimated: boolean;
   /** An entry with `count` stands for that many unnamed losses. */

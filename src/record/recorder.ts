@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
+import type { PriceList } from '../prices/price-list.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
 import type { EndedRequest, EndedRequests } from './ended-requests.ts';
@@ -19,6 +20,8 @@ export interface RecorderOptions {
   /** Default: the id of the key alone. */
   readonly callers?: LabelledCallers;
   readonly accessLog: AccessLog;
+  /** The prices in force. Default: no costs. */
+  readonly prices?: () => PriceList;
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
   /** Undefined: no spans. */
@@ -34,7 +37,7 @@ export interface RecorderOptions {
  * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { clock, metrics, openSpan, records, log, ended } = options;
+  const { clock, metrics, openSpan, records, prices, log, ended } = options;
   ended.writeWith(createWriter(options));
   const inFlightOf = inFlightByRoute(metrics);
   return {
@@ -61,7 +64,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           inFlight?.add(-1);
           records?.end(request);
           try {
-            ended.add(endedRequest(request, end, span, clock));
+            ended.add(endedRequest(request, end, span, { clock, prices: prices?.() }));
           } catch (err) {
             reportFailure(log, exchange.id, err);
           }
@@ -89,9 +92,10 @@ function endedRequest(
   { exchange, receivedAt }: OpenRequest,
   end: ReplyEnd,
   span: ServerSpan | undefined,
-  clock: Clock,
+  { clock, prices }: { readonly clock: Clock; readonly prices: PriceList | undefined },
 ): EndedRequest {
-  const record = recordOf(exchange, end, { endedAt: clock.now(), receivedAt }, span?.spanId);
+  const times = { endedAt: clock.now(), receivedAt };
+  const record = recordOf(exchange, end, times, { spanId: span?.spanId, prices });
   return { record, bounded: boundRecord(record), span, wallMs: clock.wall() };
 }
 

@@ -151,6 +151,14 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
         reasoning: maybe(count),
       }),
     ),
+    cost: maybe(
+      fc.record({
+        nano: maybe(count),
+        unknown: maybe(fc.constantFrom('model', 'kind')),
+        source: fc.constantFrom('reported', 'estimated', 'cache'),
+        saved: maybe(count),
+      }),
+    ),
     estimated: fc.boolean(),
     losses: fc.array(loss, { maxLength: 3 }),
     files: fc.array(fc.record({ id: text, bytes: count, way: fc.constantFrom('inline', 'uri') }), { maxLength: 2 }),
@@ -215,3 +223,17 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     leftOut: maybe(fc.record({ attempts: count, tries: count, losses: count, files: count, skipped: count })),
   })
   .map((one) => ({ ...one, errorType: typeOf(one.errorCode) }) as BoundedRecord);
+
+/** The costs of a whole request, as its access line has them. */
+export function plainCosts(attempts: BoundedRecord['attempts'], source: string | undefined) {
+  const sum = (which: 'nano' | 'saved'): number | undefined => {
+    const known = attempts.flatMap(({ cost }) => cost?.[which] ?? []);
+    return known.length === 0 ? undefined : known.reduce((all, one) => all + one, 0) / 1e9;
+  };
+  return {
+    cost_usd: sum('nano'),
+    cost_source: source,
+    cost_unknown: attempts.flatMap(({ cost }) => cost?.unknown ?? [])[0],
+    saved_usd: sum('saved'),
+  };
+}

@@ -4,7 +4,7 @@ import type { ChosenBranch } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { recordJson, recordLineJson, storedRecord } from './json.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
-import { anyRecord } from './records.testkit.ts';
+import { anyRecord, plainCosts } from './records.testkit.ts';
 import { scrub } from './scrub.ts';
 
 function round<T extends number | undefined>(ms: T): T;
@@ -44,11 +44,17 @@ function plainJson(record: BoundedRecord): object {
     finish_reason: attempts.at(-1)?.finish,
     retries: record.retries,
     attempts: attempts.map(plainAttempt),
+    ...wholeCost(attempts),
     skipped: record.skipped,
     ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(plainBranch) : undefined,
     left_out: record.metadataLeftOut > 0 ? { ...record.leftOut, metadata: record.metadataLeftOut } : record.leftOut,
   };
+}
+
+function wholeCost(attempts: readonly RecordedAttempt[]): object {
+  const { cost_source: _, ...cost } = plainCosts(attempts, undefined);
+  return cost;
 }
 
 function plainLine(record: BoundedRecord): object {
@@ -112,6 +118,10 @@ function plainAttempt(attempt: RecordedAttempt): object {
       reasoning: usage.reasoning,
     },
     token_count: attempt.estimated ? 'estimate' : undefined,
+    cost_usd: attempt.cost?.nano === undefined ? undefined : attempt.cost.nano / 1e9,
+    cost_source: attempt.cost?.source,
+    cost_unknown: attempt.cost?.unknown,
+    saved_usd: attempt.cost?.saved === undefined ? undefined : attempt.cost.saved / 1e9,
     losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
     files: attempt.files.length > 0 ? attempt.files : undefined,
     defaulted:

@@ -1,4 +1,5 @@
 import type { ModelLimits } from '../../formats/format.ts';
+import { withoutVersion } from '../../plugin/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
 
 export type { Capability } from './table.generated.ts';
@@ -11,9 +12,6 @@ export interface KnownModel {
   readonly capabilities: readonly Capability[];
 }
 
-/** A version behind the name that the table need not list: `@20250929`, `@default`, `-20250929`, `-2025-09-29`, `-latest`. */
-const VERSION = /(?:@[A-Za-z0-9]+|-20[0-9]{6}|-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-latest)$/;
-
 const MODELS: ReadonlyMap<string, KnownModel> = new Map(
   ROWS.flatMap(([providers, names, context, input, maxOutput, capabilities]) => {
     const model: KnownModel = { context, maxInput: input ?? context, maxOutput, capabilities };
@@ -25,7 +23,7 @@ const MODELS: ReadonlyMap<string, KnownModel> = new Map(
 
 /** Undefined for a model that the table does not have under this name, or without its version. */
 export function knownModel(provider: string, model: string): KnownModel | undefined {
-  return MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${model.replace(VERSION, '')}`);
+  return MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${withoutVersion(model)}`);
 }
 
 /** Undefined unless both limits are known. */

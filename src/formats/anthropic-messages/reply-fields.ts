@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Usage, FinishReason } from '../events.ts';
+import { pricedTier, type Usage, type FinishReason } from '../events.ts';
 import { isObject, objectOf, setField } from '../json/object.ts';
 import { listOf, numberOf } from '../json/read.ts';
 
@@ -8,6 +8,8 @@ interface Counts {
   readonly output: number | undefined;
   readonly cacheRead: number | undefined;
   readonly cacheWrite: number | undefined;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h: number | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export class MessagesUsageReader {
 }
 
 /** Anthropic's `input_tokens` leaves cached tokens out; neutral input is the whole prompt (docs/protocols/replies.md#usage). */
-function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonObject): Usage | undefined {
+function normalise({ fresh, output, cacheRead, cacheWrite, cacheWrite1h }: Counts, raw: JsonObject): Usage | undefined {
   if (fresh === undefined && output === undefined) return undefined;
   const reasoning = numberOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
   const input = (fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
@@ -45,7 +47,25 @@ function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonOb
     total: input + (output ?? 0),
     ...(cacheRead !== undefined && { cacheRead }),
     ...(cacheWrite !== undefined && { cacheWrite }),
+    // Most writes are for 5 minutes.
+    ...(cacheWrite1h && { cacheWrite1h }),
     ...(reasoning !== undefined && { reasoning }),
+    ...pricedBy(raw),
+  };
+}
+
+/** What prices depend on besides counts. */
+function pricedBy(raw: JsonObject): Pick<Usage, 'tier' | 'geo' | 'fast' | 'searches'> | undefined {
+  const searches = numberOf(objectOf(raw.server_tool_use)?.web_search_requests);
+  const tier = pricedTier(raw.service_tier);
+  const isUs = raw.inference_geo === 'us';
+  const isFast = raw.speed === 'fast';
+  if (!searches && !tier && !isUs && !isFast) return undefined;
+  return {
+    ...(searches && { searches }),
+    ...(tier && { tier }),
+    ...(isUs && { geo: 'us' as const }),
+    ...(isFast && { fast: true }),
   };
 }
 
@@ -63,7 +83,13 @@ function countRuns(raw: JsonObject): Counts | undefined {
     .reduce(addCounts, NOTHING_COUNTED);
 }
 
-const NOTHING_COUNTED: Counts = { fresh: undefined, output: undefined, cacheRead: undefined, cacheWrite: undefined };
+const NOTHING_COUNTED: Counts = {
+  fresh: undefined,
+  output: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  cacheWrite1h: undefined,
+};
 
 function addCounts(a: Counts, b: Counts): Counts {
   return {
@@ -71,6 +97,7 @@ function addCounts(a: Counts, b: Counts): Counts {
     output: add(a.output, b.output),
     cacheRead: add(a.cacheRead, b.cacheRead),
     cacheWrite: add(a.cacheWrite, b.cacheWrite),
+    cacheWrite1h: add(a.cacheWrite1h, b.cacheWrite1h),
   };
 }
 
@@ -84,6 +111,7 @@ function countRun(run: JsonObject, parts: number | undefined): Counts {
     output: numberOf(run.output_tokens),
     cacheRead: numberOf(run.cache_read_input_tokens),
     cacheWrite: numberOf(run.cache_creation_input_tokens) ?? parts,
+    cacheWrite1h: numberOf(objectOf(run.cache_creation)?.ephemeral_1h_input_tokens),
   };
 }
 

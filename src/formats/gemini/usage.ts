@@ -16,25 +16,48 @@ const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'
 export class GeminiUsageReader {
   /** All metadata received so far. */
   readonly #merged: JsonObject = {};
-  #inputAudio: number | undefined;
-  #outputAudio: number | undefined;
+  #media: MediaCounts = {};
 
   read(metadata: JsonObject): GenerationEvent | undefined {
     const merged = this.#merged;
     for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(merged, name, metadata[name]);
-    // Both lists split counts that are part of the input: the tokens of tools are input too.
-    if (metadata['promptTokensDetails'] || metadata['toolUsePromptTokensDetails'])
-      this.#inputAudio = audioIn(merged['promptTokensDetails'], merged['toolUsePromptTokensDetails']);
-    if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(merged['candidatesTokensDetails']);
+    if (LISTS.some((name) => metadata[name])) this.#media = countMedia(merged);
     // Most chunks of a stream carry only `trafficType`.
     if (COUNTS.every((name) => asNumber(metadata[name]) === undefined)) return undefined;
-    const counts = decodeCounts(merged);
-    if (this.#inputAudio === undefined && this.#outputAudio === undefined)
-      return { type: 'usage', usage: counts, raw: merged };
-    const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
-    return { type: 'usage', usage: { ...counts, ...audio }, raw: merged };
+    return { type: 'usage', usage: { ...decodeCounts(merged), ...this.#media }, raw: merged };
   }
 }
+
+type MediaCounts = Pick<
+  Usage,
+  'inputAudio' | 'inputImage' | 'outputAudio' | 'outputImage' | 'cacheReadAudio' | 'cacheReadImage'
+>;
+
+/** Lists that split a count by what was counted. The first two split counts that are part of the input: the tokens of tools are input too. */
+const LISTS = [
+  'promptTokensDetails',
+  'toolUsePromptTokensDetails',
+  'cacheTokensDetails',
+  'candidatesTokensDetails',
+] as const;
+
+function countMedia(raw: JsonObject): MediaCounts {
+  const [prompt, tools, cache, candidates] = LISTS.map((name) => raw[name]);
+  return {
+    ...optional('inputAudio', countOf('AUDIO', prompt, tools)),
+    ...optional('inputImage', countOf('IMAGE', prompt, tools)),
+    ...optional('cacheReadAudio', countOf('AUDIO', cache)),
+    ...optional('cacheReadImage', countOf('IMAGE', cache)),
+    ...optional('outputAudio', countOf('AUDIO', candidates)),
+    ...optional('outputImage', countOf('IMAGE', candidates)),
+  };
+}
+
+/** Vertex AI names the tier that served a request; others cost as the standard one. */
+const TIERS: ReadonlyMap<unknown, Usage['tier']> = new Map([
+  ['ON_DEMAND_PRIORITY', 'priority'],
+  ['ON_DEMAND_FLEX', 'flex'],
+] as const);
 
 /**
  * Decodes token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens and excludes the
@@ -45,7 +68,9 @@ function decodeCounts(raw: JsonObject): Usage {
   const candidates = asNumber(raw['candidatesTokenCount']) ?? 0;
   const reasoning = asNumber(raw['thoughtsTokenCount']);
   const thoughts = reasoning ?? 0;
-  const input = prompt + (asNumber(raw['toolUsePromptTokenCount']) ?? 0);
+  const toolUse = asNumber(raw['toolUsePromptTokenCount']);
+  const input = prompt + (toolUse ?? 0);
+  const tier = TIERS.get(raw['trafficType']);
   const cacheRead = asNumber(raw['cachedContentTokenCount']);
   const reported = asNumber(raw['totalTokenCount']);
   // Some replies already include the thoughts in the candidates. The total shows it
@@ -58,25 +83,34 @@ function decodeCounts(raw: JsonObject): Usage {
     total: reported ?? input + output,
     ...(cacheRead !== undefined && { cacheRead }),
     ...(reasoning !== undefined && { reasoning }),
+    ...(toolUse && { toolUse }),
+    ...(tier && { tier }),
   };
 }
 
-function audioIn(...lists: unknown[]): number | undefined {
-  const entries = lists.flatMap(objectsOf).filter((entry) => entry['modality'] === 'AUDIO');
+function countOf(modality: string, ...lists: unknown[]): number | undefined {
+  const entries = lists.flatMap(objectsOf).filter((entry) => entry['modality'] === modality);
   if (entries.length === 0) return undefined;
   return entries.reduce((sum, entry) => sum + (asNumber(entry['tokenCount']) ?? 0), 0);
 }
 
 export function encodeUsage(usage: Usage): JsonObject {
-  const audio = (count: number | undefined) => (count ? [{ modality: 'AUDIO', tokenCount: count }] : undefined);
+  const media = (audio: number | undefined, image: number | undefined) => {
+    const counts = [
+      ...(audio ? [{ modality: 'AUDIO', tokenCount: audio }] : []),
+      ...(image ? [{ modality: 'IMAGE', tokenCount: image }] : []),
+    ];
+    return counts.length > 0 ? counts : undefined;
+  };
   return compact({
     promptTokenCount: usage.input,
     candidatesTokenCount: usage.output - (usage.reasoning ?? 0),
     totalTokenCount: usage.total,
     thoughtsTokenCount: usage.reasoning,
     cachedContentTokenCount: usage.cacheRead,
-    promptTokensDetails: audio(usage.inputAudio),
-    candidatesTokensDetails: audio(usage.outputAudio),
+    promptTokensDetails: media(usage.inputAudio, usage.inputImage),
+    cacheTokensDetails: media(usage.cacheReadAudio, usage.cacheReadImage),
+    candidatesTokensDetails: media(usage.outputAudio, usage.outputImage),
   });
 }
 

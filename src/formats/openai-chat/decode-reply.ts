@@ -22,7 +22,7 @@ export function decodeReply(body: unknown, reply: ReplyContext): readonly Genera
   if (body.choices.length > MAX_CHOICES) throw new ReplyFault(`The reply cannot be read: ${TOO_MANY_CHOICES}.`);
   const events: GenerationEvent[] = [decodeEnvelope(body)];
   const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events }));
-  const usage = usageEvent(body.usage);
+  const usage = usageEvent(body.usage, body.service_tier);
   if (usage) events.push(usage);
   for (const reader of readers) reader.close(events);
   events.push({ type: 'end' });

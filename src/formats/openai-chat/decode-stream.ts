@@ -102,7 +102,7 @@ class ChatStreamDecoder implements StreamDecoder {
       if (!reader) return this.#fail(unreadable(`The upstream’s reply cannot be read: ${TOO_MANY_CHOICES}.`), out);
       reader.read(choice, out);
     }
-    const usage = usageEvent(chunk.usage);
+    const usage = usageEvent(chunk.usage, chunk.service_tier);
     if (usage) out.push(usage);
   }
 

@@ -17,7 +17,7 @@ export function readOrdinaryReply(body: unknown, signals: Signals): boolean {
   if (typeof content !== 'string' || content === '' || !hasOnly(message, OF_MESSAGE)) return false;
   const { model, usage: counts } = body;
   if (typeof model === 'string' && model !== '') signals.model = model;
-  const usage = isObject(counts) ? decodeUsage(counts) : undefined;
+  const usage = isObject(counts) ? decodeUsage(counts, body.service_tier) : undefined;
   if (usage) signals.usage = usage;
   noteAnswer(signals);
   const { finish_reason: reason } = choice;

@@ -223,7 +223,7 @@ export class StreamPassThrough implements PassThrough {
       if (isObject(choice)) this.#noteChoice(choice, at);
     });
     if (!isObject(chunk.usage)) return 'keep';
-    signals.usage = decodeUsage(chunk.usage) ?? signals.usage;
+    signals.usage = decodeUsage(chunk.usage, chunk.service_tier) ?? signals.usage;
     return choices.length === 0 && !this.#client.includeUsage ? 'drop' : 'keep';
   }
 

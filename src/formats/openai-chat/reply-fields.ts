@@ -1,5 +1,12 @@
 import type { FormatName, JsonObject } from '../conversation.ts';
-import type { GenerationEvent, FinishReason, LogprobToken, UrlCitation, Usage } from '../events.ts';
+import {
+  pricedTier,
+  type GenerationEvent,
+  type FinishReason,
+  type LogprobToken,
+  type UrlCitation,
+  type Usage,
+} from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { stringOf } from '../json/read.ts';
 import { compact } from '../json/compact.ts';
@@ -151,8 +158,12 @@ function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** Decodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage). Returns undefined when it has no counts. */
-export function decodeUsage(raw: JsonObject): Usage | undefined {
+/**
+ * Decodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage). Returns undefined when it has no counts.
+ *
+ * @param tier `service_tier`, which is beside the usage
+ */
+export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
   const input = count(raw.prompt_tokens);
   const output = count(raw.completion_tokens);
   if (input === undefined && output === undefined) return undefined;
@@ -166,14 +177,17 @@ export function decodeUsage(raw: JsonObject): Usage | undefined {
     cacheWrite: count(prompt.cache_write_tokens),
     reasoning: count(completion.reasoning_tokens),
     inputAudio: count(prompt.audio_tokens),
+    inputImage: count(prompt.image_tokens),
     outputAudio: count(completion.audio_tokens),
+    outputImage: count(completion.image_tokens),
     acceptedPrediction: count(completion.accepted_prediction_tokens),
     rejectedPrediction: count(completion.rejected_prediction_tokens),
+    tier: pricedTier(tier),
   });
 }
 
-export function usageEvent(raw: unknown): GenerationEvent | undefined {
-  const usage = isObject(raw) ? decodeUsage(raw) : undefined;
+export function usageEvent(raw: unknown, tier?: unknown): GenerationEvent | undefined {
+  const usage = isObject(raw) ? decodeUsage(raw, tier) : undefined;
   return usage && isObject(raw) ? { type: 'usage', usage, raw } : undefined;
 }
 

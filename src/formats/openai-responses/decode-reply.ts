@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, LogprobToken, UpstreamFailure, Usage } from '../events.ts';
+import { pricedTier, type GenerationEvent, type LogprobToken, type UpstreamFailure, type Usage } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -164,7 +164,7 @@ export class ResponseReader {
     this.begin(response);
     this.ended = true;
     const raw = objectOf(response.usage);
-    const usage = raw && decodeUsage(raw);
+    const usage = raw && decodeUsage(raw, response.service_tier);
     if (usage && raw) this.#events.push({ type: 'usage', usage, raw, format: 'openai-responses' });
     const why = stringOf(objectOf(response.incomplete_details)?.reason);
     const reason =
@@ -240,7 +240,8 @@ export class ResponseReader {
   }
 }
 
-export function decodeUsage(raw: JsonObject): Usage | undefined {
+/** @param tier `service_tier`, which is beside the usage */
+export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
   const input = numberOf(raw.input_tokens);
   const output = numberOf(raw.output_tokens);
   if (input === undefined && output === undefined) return undefined;
@@ -252,6 +253,7 @@ export function decodeUsage(raw: JsonObject): Usage | undefined {
     cacheRead: numberOf(read?.cached_tokens),
     cacheWrite: numberOf(read?.cache_write_tokens),
     reasoning: numberOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
+    tier: pricedTier(tier),
   });
 }
 

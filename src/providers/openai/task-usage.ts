@@ -17,10 +17,14 @@ export function decodeTaskUsage(raw: unknown): Usage | undefined {
   const output = count(raw.output_tokens);
   if (input === undefined && output === undefined) return undefined;
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {};
+  const produced = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {};
   return compact({
     input: input ?? 0,
     output: output ?? 0,
     total: count(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
     cacheRead: count(details.cached_tokens),
+    inputAudio: count(details.audio_tokens),
+    inputImage: count(details.image_tokens),
+    outputImage: count(produced.image_tokens),
   });
 }

@@ -31,7 +31,20 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { line: 'cache_write', record: 'cache_write', as: 'plain', value: ({ cacheWrite }) => cacheWrite },
   { line: 'reasoning', record: 'reasoning', as: 'plain', value: ({ reasoning }) => reasoning },
   { line: 'seconds', record: 'seconds', as: 'plain', value: ({ seconds }) => seconds },
+  { record: 'cache_write_1h', as: 'plain', value: ({ cacheWrite1h }) => cacheWrite1h },
+  { record: 'audio_in', as: 'plain', value: ({ inputAudio }) => inputAudio },
+  { record: 'image_in', as: 'plain', value: ({ inputImage }) => inputImage },
+  { record: 'audio_out', as: 'plain', value: ({ outputAudio }) => outputAudio },
+  { record: 'image_out', as: 'plain', value: ({ outputImage }) => outputImage },
+  { record: 'tool_use', as: 'plain', value: ({ toolUse }) => toolUse },
+  { record: 'searches', as: 'plain', value: ({ searches }) => searches },
+  { record: 'images', as: 'plain', value: ({ images }) => images },
+  { record: 'tier', as: 'text', value: ({ tier }) => tier },
 ];
+
+/** Undefined where there is none. */
+export const usdOfNano = (nano: number | undefined): number | undefined =>
+  nano === undefined ? undefined : nano / 1e9;
 
 /** One attempt at a target. */
 export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
@@ -79,6 +92,10 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { span: SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
   { span: SPAN.reasoningTokens, as: 'plain', value: ({ usage }) => usage?.reasoning },
   { record: 'token_count', as: 'text', value: tokenCountOf },
+  { record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ cost }) => usdOfNano(cost?.nano) },
+  { record: 'cost_source', span: SPAN.costSource, as: 'text', value: ({ cost }) => cost?.source },
+  { record: 'cost_unknown', as: 'text', value: ({ cost }) => cost?.unknown },
+  { record: 'saved_usd', as: 'plain', value: ({ cost }) => usdOfNano(cost?.saved) },
   {
     record: 'losses',
     as: 'texts',

@@ -11,7 +11,9 @@ import {
   textsOf,
   TOKEN_FIELDS,
   tokenCountOf,
+  usdOfNano,
 } from './attempt-fields.ts';
+import { sumOfCosts } from '../recorded-cost.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
@@ -144,6 +146,26 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     const last = lastOf(record);
     return last?.answered ? last.usage : undefined;
   }),
+  {
+    line: 'cost_usd',
+    record: 'cost_usd',
+    span: SPAN.cost,
+    as: 'plain',
+    value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'nano')),
+  },
+  { line: 'cost_source', as: 'text', value: (record) => lastOf(record)?.cost?.source },
+  {
+    line: 'cost_unknown',
+    record: 'cost_unknown',
+    as: 'text',
+    value: ({ attempts }) => attempts.find(({ cost }) => cost?.unknown)?.cost?.unknown,
+  },
+  {
+    line: 'saved_usd',
+    record: 'saved_usd',
+    as: 'plain',
+    value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'saved')),
+  },
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   { line: 'error_code', span: SPAN.errorCode, as: 'text', value: ({ errorCode }) => errorCode },
   {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainCosts } from '../records.testkit.ts';
 import type { BoundedRecord } from '../bounded-record.ts';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
 import { msText } from '../fields/line-text.ts';
@@ -75,6 +76,7 @@ function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedR
           reasoning: usage.reasoning,
         },
       }),
+    ...plainCosts(attempts, answered.cost?.source),
   };
 }
 

@@ -47,9 +47,11 @@ describe('the metric table', () => {
     if (byCaller) expect(type, 'only counters are divided by callers').toBe('counter');
   });
 
-  it('divides requests, tokens and errors by callers, and nothing else', () => {
+  it('divides requests, tokens, costs and errors by callers, and nothing else', () => {
     expect(specs.flatMap(([, spec]) => (spec.byCaller ? [spec.name] : [])).toSorted()).toEqual([
       'gatehouse_audio_seconds_total',
+      'gatehouse_cache_saved_nano_usd_total',
+      'gatehouse_cost_nano_usd_total',
       'gatehouse_requests_rejected_total',
       'gatehouse_requests_total',
       'gatehouse_tokens_total',

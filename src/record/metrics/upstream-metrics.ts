@@ -3,6 +3,7 @@ import type { CacheStatus, EmbeddingCall } from '../../plugin/index.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
+import { UNKNOWN_COSTS } from '../recorded-cost.ts';
 import {
   DURATION_BUCKETS,
   countedPerAttempt,
@@ -48,6 +49,19 @@ const tokensOf = (
     const usage = paidUsage(attempt);
     return usage && usage.seconds === undefined ? countOf(usage) : undefined;
   },
+});
+/** Cost by one source. */
+const costBy = (
+  source: 'reported' | 'estimated',
+): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'source'> => ({
+  labels: (attempt) => ({ ...modelOf(attempt), source }),
+  value: ({ cost }) => (cost?.source === source ? cost.nano : undefined),
+});
+const unknownBy = (
+  reason: (typeof UNKNOWN_COSTS)[number],
+): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
+  labels: (attempt) => ({ ...modelOf(attempt), reason }),
+  value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
 });
 const INPUT = tokensOf('input', ({ input }) => input);
 const OUTPUT = tokensOf('output', ({ output }) => output);
@@ -212,6 +226,36 @@ export const UPSTREAM_METRICS = {
       byCaller: true,
     },
     { labels: modelOf, value: (attempt) => paidUsage(attempt)?.seconds },
+  ),
+  cost: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_cost_nano_usd_total',
+      help: 'Cost of attempts in nano-USD (divide by 1e9), failed ones included, by source: reported (by what the upstream counted), estimated (of interrupted replies, and of upstreams that count nothing). Replies of the cache cost nothing. An unknown cost is not counted here but in gatehouse_cost_unknown_total.',
+      labels: [...MODEL_LABELS, 'source'],
+      byCaller: true,
+    },
+    costBy('reported'),
+    costBy('estimated'),
+  ),
+  costUnknown: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_cost_unknown_total',
+      help: 'Attempts whose cost is unknown, by reason: model (no price of it is known), date (none for the day), tier (none in the service tier), kind (none for a kind of what was used), usage (the upstream does not say what was used).',
+      labels: [...MODEL_LABELS, 'reason'],
+    },
+    ...UNKNOWN_COSTS.map(unknownBy),
+  ),
+  costSaved: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_cache_saved_nano_usd_total',
+      help: 'What the replies of the cache would have cost, in nano-USD (divide by 1e9).',
+      labels: MODEL_LABELS,
+      byCaller: true,
+    },
+    { labels: modelOf, value: ({ cost }) => cost?.saved },
   ),
   requestTokens: perAttempt(
     {

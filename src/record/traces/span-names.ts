@@ -44,6 +44,8 @@ export const SPAN = {
   attempt: 'gatehouse.attempt',
   cacheStatus: 'gatehouse.cache.status',
   cacheSimilarity: 'gatehouse.cache.similarity',
+  cost: 'gatehouse.cost.usd',
+  costSource: 'gatehouse.cost.source',
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
 } as const;

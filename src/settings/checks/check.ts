@@ -4,6 +4,8 @@ import type {
   GatewayFile,
   GatewayKey,
   KeysFile,
+  PriceRule,
+  PricesFile,
   PromptFile,
   ServerFile,
   Target as TargetFile,
@@ -17,6 +19,8 @@ export interface CheckedSettings {
   /** While it is undefined, names of entries are not checked. */
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
+  /** Undefined for a config that was sent with a request. */
+  readonly prices?: PricesFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** Undefined for a config that was sent with a request. */
   readonly prompts?: ReadonlyMap<string, PromptFile>;
@@ -58,6 +62,7 @@ export interface Visits {
   entry?(entry: CatalogEntry, report: Report): void;
   keys?(file: KeysFile, report: Report): void;
   key?(key: GatewayKey, report: Report): void;
+  price?(rule: PriceRule, report: Report): void;
   config?(config: CheckedConfig, report: Report): void;
   node?(node: ConfigNode, report: Report, config: CheckedConfig): void;
   target?(target: ConfigNode<Target>, report: Report, config: CheckedConfig): void;

@@ -15,6 +15,7 @@ import { checkNeeds } from './needs.ts';
 import { checkNetworks } from './networks.ts';
 import { checkOrigin } from './origin.ts';
 import { checkParams } from './params.ts';
+import { checkPrices } from './prices.ts';
 import { checkPromptNames } from './prompts.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   checkNetworks,
   checkOrigin,
   checkParams,
+  checkPrices,
   checkPromptNames,
   checkServer,
   checkStrategy,

@@ -1,11 +1,11 @@
-import type { GatewayFile } from '../../../schemas/types.generated.ts';
+import type { GatewayFile, PriceRule } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type Visits } from './check.ts';
 
 /** Shows every node of the settings to every check. */
 export function walkSettings(
-  { server, catalog, keys, gateway }: CheckedSettings,
+  { server, catalog, keys, prices, gateway }: CheckedSettings,
   checks: readonly Visits[],
   reporter: (file: string) => Report,
 ): void {
@@ -20,7 +20,13 @@ export function walkSettings(
       check.entry?.(entry, within(inCatalog, 'providers', index));
     for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
   }
+  walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`));
+}
+
+function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {
+  for (const check of checks)
+    for (const [index, rule] of rules.entries()) check.price?.(rule, within(report, 'prices', index));
 }
 
 /** Shows a gateway config and every target inside it to every check. */

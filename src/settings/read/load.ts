@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CatalogFile, GatewayFile, KeysFile, PromptFile, ServerFile } from '../../../schemas/types.generated.ts';
+import type {
+  CatalogFile,
+  GatewayFile,
+  KeysFile,
+  PricesFile,
+  PromptFile,
+  ServerFile,
+} from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
 import { checkMeaning } from '../checks/index.ts';
 import { checkPrompts } from '../checks/prompts.ts';
@@ -21,6 +28,8 @@ export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
   readonly keys: KeysFile;
+  /** Prices of the operator; the shipped ones are not among them. */
+  readonly prices: PricesFile;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** By id: the file's name without `.yaml`. */
@@ -161,6 +170,7 @@ interface Pieces {
   readonly server: ServerFile | undefined;
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
+  readonly prices: PricesFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   readonly prompts: ReadonlyMap<string, PromptFile>;
 }
@@ -174,11 +184,13 @@ function gather(
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
   const file = (server ? server.value : {}) as ServerFile | undefined;
+  const prices = one('prices');
   const catalog = one('catalog')?.value as CatalogFile | undefined;
   const pieces = {
     server: file && withHost(file, env),
     catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
+    prices: (prices ? prices.value : NO_PRICES) as PricesFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>
         found.kind === 'gateway' && value
@@ -195,8 +207,13 @@ function gather(
   return { pieces, notes };
 }
 
-function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile } {
-  return pieces.server !== undefined && pieces.catalog !== undefined && pieces.keys !== undefined;
+const NO_PRICES: PricesFile = { prices: [] };
+
+function isComplete(
+  pieces: Pieces,
+): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile; prices: PricesFile } {
+  const { server, catalog, keys, prices } = pieces;
+  return server !== undefined && catalog !== undefined && keys !== undefined && prices !== undefined;
 }
 
 const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../../package-root.ts';
 import { valueAt } from './pointer.ts';
 
-export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'test';
-export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'test'];
+export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'test';
+export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'test'];
 
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,0 +1,48 @@
+import { configs, oneOf, parse, UsageError, type Command } from '../arguments.ts';
+
+/** `gatehouse prices …`, by name. */
+export const priceCommands: readonly (readonly [string, Command])[] = [
+  [
+    'prices list',
+    {
+      usage: 'prices list [--configs DIR] [--model PATTERN] [--at DAY] [--format table|json]',
+      help: 'List the rules of prices.yaml and the shipped prices. --at DAY: on another day than today, such as 2027-01-01',
+      async run(args, world) {
+        const options = {
+          ...configs,
+          ...AT,
+          model: { type: 'string' },
+          format: { type: 'string', default: 'table' },
+        } as const;
+        const { configs: dir, model, at, format } = parse(args, options).values;
+        const { listPricesCommand } = await import('./list.ts');
+        return listPricesCommand({
+          ...world,
+          dir,
+          model,
+          day: readDay(at),
+          format: oneOf('format', format, ['table', 'json']),
+        });
+      },
+    },
+  ],
+  [
+    'prices check',
+    {
+      usage: 'prices check [--configs DIR] [--at DAY]',
+      help: 'Check prices.yaml, and that every model that the catalog lists has a price. Exit code 0: all have, 1: some have none, or errors',
+      async run(args, world) {
+        const { configs: dir, at } = parse(args, { ...configs, ...AT }).values;
+        const { checkPricesCommand } = await import('./check.ts');
+        return checkPricesCommand({ ...world, dir, day: readDay(at) });
+      },
+    },
+  ],
+];
+
+const AT = { at: { type: 'string' } } as const;
+
+function readDay(text = new Date().toISOString().slice(0, 10)): string {
+  if (/^20\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new UsageError(`--at must be a day such as 2027-01-01, not ${text}`);
+}

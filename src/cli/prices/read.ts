@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
+import { loadSettings, type Settings } from '../../settings/read/load.ts';
+import type { Environment } from '../../settings/read/references.ts';
+import type { Output } from '../output.ts';
+
+export interface PricesOptions extends Output {
+  readonly dir: string;
+  readonly env: Environment;
+  /** UTC: `2026-11-23`. */
+  readonly day: string;
+}
+
+/** The settings, if prices.yaml and what it names have no mistake; else prints the mistakes and returns the exit code. */
+export async function readPrices({ dir, env, err }: PricesOptions): Promise<Settings | 1 | 2> {
+  const loaded = await loadSettings(dir, { env, fakeMissing: true });
+  const { settings } = loaded;
+  const own = loaded.diagnostics.filter(({ file }) => !settings || file === join(dir, 'prices.yaml'));
+  if (own.length > 0) err(formatDiagnostics(own, 'pretty'));
+  if (settings && own.every(({ severity }) => severity === 'warning')) return settings;
+  return loaded.folderExists ? 1 : 2;
+}

@@ -1,0 +1,52 @@
+import type { Usage } from '../formats/events.ts';
+import { nanoOf, type Fraction, type Nano, type Pico } from './money.ts';
+import type { Rates, Rating } from './rates.ts';
+
+/** Tokens of the whole prompt, which decide whether it is a long one. */
+export const promptTokens = ({ input }: Usage): number => input;
+
+/**
+ * The cost of what was used. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
+ * subtracted from it. Undefined if a kind that was used has no price.
+ */
+export function costOf(usage: Usage, { rates, tokens, units }: Rating): Nano | undefined {
+  const cached = usage.cacheRead ?? 0;
+  const write1h = usage.cacheWrite1h ?? 0;
+  const write5m = Math.max(0, (usage.cacheWrite ?? 0) - write1h);
+  const audioCached = Math.min(usage.cacheReadAudio ?? 0, cached);
+  const imageCached = Math.min(usage.cacheReadImage ?? 0, cached - audioCached);
+  let left = Math.max(0, usage.input - cached - write5m - write1h);
+  // A provider that does not say how much of the sound was cached counts it twice.
+  const audioIn = Math.min(Math.max(0, (usage.inputAudio ?? 0) - audioCached), left);
+  left -= audioIn;
+  const imageIn = Math.min(Math.max(0, (usage.inputImage ?? 0) - imageCached), left);
+  const audioOut = Math.min(usage.outputAudio ?? 0, usage.output);
+  const imageOut = Math.min(usage.outputImage ?? 0, usage.output - audioOut);
+  const { input, output } = rates;
+  const nano =
+    part(left - imageIn, input, tokens) +
+    part(cached - audioCached - imageCached, rates.cached, tokens) +
+    part(write5m, rates.write5m, tokens) +
+    part(write1h, rates.write1h, tokens) +
+    part(audioIn, rates.audioIn, tokens) +
+    part(audioCached, rates.audioCached, tokens) +
+    part(imageIn, rates.imageIn, tokens) +
+    part(imageCached, rates.imageCached, tokens) +
+    part(usage.output - audioOut - imageOut, output, tokens) +
+    part(audioOut, rates.audioOut, tokens) +
+    part(imageOut, rates.imageOut, tokens) +
+    part(usage.searches ?? 0, rates.search, units) +
+    picturesOf(usage, rates, units);
+  return Number.isNaN(nano) ? undefined : nano;
+}
+
+/** NaN if units were used whose price is unknown. */
+function part(used: number, price: Pico | undefined, factor: Fraction): Nano {
+  if (used === 0) return 0;
+  return price === undefined ? NaN : nanoOf(used, price, factor);
+}
+
+/** A model without a price per picture charges its pictures as tokens. */
+function picturesOf({ images = 0 }: Usage, { image }: Rates, units: Fraction): Nano {
+  return image === undefined ? 0 : part(images, image, units);
+}

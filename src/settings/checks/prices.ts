@@ -1,0 +1,50 @@
+import type { PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
+import { shippedPrices } from '../../prices/price-list.ts';
+import type { Report } from '../../plugin/index.ts';
+import { picoOfPrice, pricesGiven } from '../compile/prices.ts';
+import { within, type Check } from './check.ts';
+import { checkProviderName } from './names.ts';
+
+export const checkPrices: Check = (settings) => ({
+  price(rule, report) {
+    if (rule.entry !== undefined) checkProviderName(rule.entry, settings, within(report, 'entry'));
+    if (rule.provider !== undefined) checkProviderName(rule.provider, settings, within(report, 'provider'));
+    checkDays(rule, report);
+    if (rule.usd) checkDecimals(rule.usd, within(report, 'usd'));
+    if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
+    if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
+      report({ path: ['factor'], message: 'a factor has at most six decimals' });
+    checkDiscount(rule, report);
+  },
+});
+
+function checkDays({ from, until }: PriceRule, report: Report): void {
+  for (const [name, day] of Object.entries({ from, until }))
+    if (day !== undefined && !isDay(day)) report({ path: [name], message: `there is no day ${day}` });
+  if (from !== undefined && until !== undefined && until < from)
+    report({ path: ['until'], message: `the last day is before the first, ${from}` });
+}
+
+function isDay(text: string): boolean {
+  const moment = Date.parse(text);
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(text);
+}
+
+function checkDecimals(usd: UsdPrices, report: Report): void {
+  for (const [name, price] of pricesGiven(usd))
+    if (picoOfPrice(name, price) === undefined)
+      report({ path: [name], message: `${price} has more decimals than prices have: six of a million tokens` });
+}
+
+const hasSixDecimals = (factor: number): boolean => Math.abs(factor * 1e6 - Math.round(factor * 1e6)) < 1e-6;
+
+/** A factor needs prices to apply to. A pattern may name models that the table does not have yet. */
+function checkDiscount({ model, provider, entry, usd }: PriceRule, report: Report): void {
+  if (usd || model.includes('*') || provider === undefined || entry !== undefined) return;
+  if (shippedPrices(provider, model)) return;
+  report({
+    path: ['model'],
+    severity: 'warning',
+    message: `no price of ${model} at ${provider} is shipped, so its cost stays unknown: give \`usd\``,
+  });
+}
