@@ -4,43 +4,30 @@ import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
-import { mayHoldIds, withoutCallIds } from './call-ids.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
 import { asList, bothSpellings, pick } from './wire.ts';
-
-/** The body as its host takes it: without the signatures of other providers, on Vertex AI without the ids of calls. */
-export function clean(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): Cleaning | undefined {
-  const foreign = body.contains(SIGN_OF_ENVELOPE);
-  const ids = mayHoldIds(body, target);
-  if (!foreign && !ids) return undefined;
-  const losses = new LossReport();
-  const given = asList(body.value('contents'));
-  const own = foreign ? withoutForeign(given, target, losses) : given;
-  const contents = ids ? withoutCallIds(own) : own;
-  if (contents.length === given.length && contents.every((content, at) => content === given[at])) return undefined;
-  return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: losses.list() };
-}
 
 /**
  * Removes the signatures and thoughts of other providers from a body for Gemini, which refuses them. They are in
  * envelopes, which this gateway wrote into earlier replies (docs/protocols/replies.md#foreign-signatures). Gemini 3
  * demands a signature on the first call of a turn: a call that loses it gets the documented escape value.
  */
-function withoutForeign(
-  contents: readonly unknown[],
-  { model }: Pick<RequestTarget, 'model'>,
-  losses: LossReport,
-): readonly unknown[] {
+export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'model'>): Cleaning | undefined {
+  if (!body.contains(SIGN_OF_ENVELOPE)) return undefined;
+  const losses = new LossReport();
   const { third } = traitsOf(model);
-  return contents.flatMap((content, at) => {
+  const contents = asList(body.value('contents')).flatMap((content, at) => {
     if (!isObject(content)) return [content];
     const parts = asList(content['parts']);
     const kept = parts.flatMap((part, index) => judge(part, `contents[${at}].parts[${index}]`, losses));
     if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return [content];
     return kept.length > 0 ? [{ ...content, parts: third ? withEscape(kept) : kept }] : [];
   });
+  const list = losses.list();
+  if (list.length === 0) return undefined;
+  return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: list };
 }
 
 const FIELD = bothSpellings('thoughtSignature');

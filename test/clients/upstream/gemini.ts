@@ -44,11 +44,10 @@ function readParts(value: unknown, at: string): readonly Fields[] {
   const parts = list(value, at).map((part, index) => {
     const read = only(part, `${at}[${index}]`, [...PAYLOADS, 'thought', 'thoughtSignature', 'mediaResolution']);
     const kind = oneOf(read, `${at}[${index}]`, PAYLOADS);
-    // Vertex AI does not know the ids of the Gemini API (docs/protocols/gemini.md#call-ids).
-    if (kind === 'functionCall') only(read[kind], `${at}.functionCall`, ['name', 'args']);
+    if (kind === 'functionCall') only(read[kind], `${at}.functionCall`, ['id', 'name', 'args']);
     if (kind === 'functionResponse')
       fields(
-        only(read[kind], `${at}.functionResponse`, ['name', 'response', 'parts'])['response'],
+        only(read[kind], `${at}.functionResponse`, ['id', 'name', 'response', 'parts'])['response'],
         `${at}.functionResponse.response`,
       );
     if (kind === 'inlineData') only(read[kind], `${at}.inlineData`, ['mimeType', 'data']);
