@@ -90,6 +90,13 @@ const tokenReports =
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 
+const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
+  tokens: new MemoryTokenStore(clock),
+  health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
+  replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
+  responses: responses ?? new MemoryResponses(clock),
+});
+
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
   const { families } = metrics;
@@ -124,11 +131,8 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       log,
       random,
       upstream,
-      tokens: new MemoryTokenStore(clock),
-      health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
-      replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
+      ...storesOf(parts),
       tokenFetched: tokenReports(metrics, log),
-      responses: parts.responses ?? new MemoryResponses(clock),
       recorder,
       labels: models,
       inFlight,
