@@ -30,7 +30,7 @@ export const priceCommands: readonly (readonly [string, Command])[] = [
     'prices check',
     {
       usage: 'prices check [--configs DIR] [--at DAY]',
-      help: 'Check prices.yaml, and that every model that the catalog lists has a price. Exit code 0: all have, 1: some have none, or errors',
+      help: 'Check prices.yaml, and that every model of the catalog has a price. Exit code 0: all have, 1: not all, or errors',
       async run(args, world) {
         const { configs: dir, at } = parse(args, { ...configs, ...AT }).values;
         const { checkPricesCommand } = await import('./check.ts');

@@ -165,6 +165,7 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
+      prices: snapshot.prices,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,

@@ -1,3 +1,4 @@
+import type { PriceList } from '../../prices/price-list.ts';
 import type { FieldExplanation, FieldSource } from '../explanation/explanation.ts';
 import type {
   Attempt,
@@ -25,6 +26,7 @@ export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
+  readonly prices: PriceList;
   /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */

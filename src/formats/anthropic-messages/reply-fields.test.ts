@@ -23,7 +23,7 @@ describe('the usage of a reply', () => {
         output_tokens: 2,
         cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
       },
-      { input: 8, output: 2, total: 10, cacheWrite: 7 },
+      { input: 8, output: 2, total: 10, cacheWrite: 7, cacheWrite1h: 4 },
     ],
     [
       'cache writes reported in both forms, counted once',
@@ -33,7 +33,7 @@ describe('the usage of a reply', () => {
         cache_creation_input_tokens: 7,
         cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
       },
-      { input: 8, output: 2, total: 10, cacheWrite: 7 },
+      { input: 8, output: 2, total: 10, cacheWrite: 7, cacheWrite1h: 4 },
     ],
     [
       'thinking as part of the output',

@@ -351,7 +351,7 @@ describe('usage', () => {
     [
       'tokens of tools are input',
       { promptTokenCount: 9, toolUsePromptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 18 },
-      { input: 14, output: 4, total: 18 },
+      { input: 14, output: 4, total: 18, toolUse: 5 },
     ],
     [
       'cached tokens are part of the input',
@@ -385,7 +385,7 @@ describe('usage', () => {
         toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 2 }],
         cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }],
       },
-      { input: 15, output: 0, total: 15, inputAudio: 6 },
+      { input: 15, output: 0, total: 15, inputAudio: 6, cacheReadAudio: 3, toolUse: 6 },
     ],
     [
       'thoughts in the candidates beside tokens of tools',
@@ -396,7 +396,7 @@ describe('usage', () => {
         thoughtsTokenCount: 20,
         totalTokenCount: 45,
       },
-      { input: 15, output: 30, total: 45, reasoning: 20 },
+      { input: 15, output: 30, total: 45, reasoning: 20, toolUse: 6 },
     ],
     ['a missing total is the sum', { promptTokenCount: 1, candidatesTokenCount: 2 }, { input: 1, output: 2, total: 3 }],
     ['counts may be strings', { promptTokenCount: '1', totalTokenCount: '1' }, { input: 1, output: 0, total: 1 }],

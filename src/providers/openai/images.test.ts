@@ -91,7 +91,7 @@ describe('a stream of images', () => {
         const { out, signals } = read(text, { sizes });
         expect(out).toBe(text);
         expect(signals).toMatchObject({ ended: true, content: true, failure: undefined });
-        expect(signals.usage).toEqual({ input: 50, output: 50, total: 100 });
+        expect(signals.usage).toEqual({ input: 50, output: 50, total: 100, inputImage: 40 });
       }),
       { numRuns: 40 },
     );

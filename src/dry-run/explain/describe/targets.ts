@@ -207,7 +207,7 @@ const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedRep
  * The counters that a successful reply of this target would increment, computed from a record of the attempt as if it
  * had succeeded.
  */
-function describeMetrics({ exchange, settings }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
+function describeMetrics({ exchange, settings, prices }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
   const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
   if (!answered.reply || answered.error) return [];
   const { startedAt, request } = exchange;
@@ -223,7 +223,7 @@ function describeMetrics({ exchange, settings }: Observation, one: SeenAttempt):
   const callers = new CallersAsLabels();
   callers.apply(metadataLabels(settings.server, settings.keys));
   const end = { state: 'complete', status: answered.reply.status, bytes: 0, error: undefined } as const;
-  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), {
+  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }, { prices }), {
     models: new ModelLabels(),
     callers,
   });
