@@ -23,7 +23,7 @@ export class ResponseStreamSink implements ResponseSink {
   /** What was written before `#text`, with one character per byte. */
   #bytes: string[] = [];
   #number = 0;
-  #frame: LiteralFrame | undefined;
+  #frame: DeltaFrame | undefined;
 
   take(): string {
     return this.#text.take();
@@ -67,7 +67,7 @@ export class ResponseStreamSink implements ResponseSink {
   /** The hottest path: literals pass without being decoded and encoded. */
   deltas(name: string, head: string, literals: readonly string[], tail: string): void {
     this.#flush();
-    if (this.#frame?.head !== head || this.#frame.name !== name) this.#frame = literalFrame(name, head, tail);
+    if (this.#frame?.head !== head || this.#frame.name !== name) this.#frame = deltaFrame(name, head, tail);
     const { before, between, after } = this.#frame;
     let text = '';
     for (const literal of literals)
@@ -82,7 +82,7 @@ export class ResponseStreamSink implements ResponseSink {
 }
 
 /** What is around the number and the literal of a delta, the same for all deltas of a part. With one character per byte. */
-interface LiteralFrame {
+interface DeltaFrame {
   readonly name: string;
   readonly head: string;
   readonly before: string;
@@ -90,7 +90,7 @@ interface LiteralFrame {
   readonly after: string;
 }
 
-function literalFrame(name: string, head: string, tail: string): LiteralFrame {
+function deltaFrame(name: string, head: string, tail: string): DeltaFrame {
   const type = `response.${name}`;
   const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
   return { name, head, before, between: toBytes(`,${head},"delta":"`), after: `"${tail}}\n\n` };
