@@ -7,6 +7,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { isItem, type Item } from './expand.ts';
 import { KeptPlainBody, KeptStream, lastResponse, parsed, type Keep } from './kept-body.ts';
+import { withOwnIds } from './own-ids.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
 export async function keepReply(
@@ -22,8 +23,13 @@ export async function keepReply(
   };
   const { body, stream } = reply;
   if (Buffer.isBuffer(body)) {
-    const response = stream ? lastResponse(body) : parsed(body.toString('utf8'));
-    if (isItem(response)) await keep(response);
+    const read = (bytes: Buffer): unknown => (stream ? lastResponse(bytes) : parsed(bytes.toString('utf8')));
+    const response = read(body);
+    if (!isItem(response)) return;
+    const own = withOwnIds(body, String(response['id']), exchange);
+    reply.body = own;
+    const ownResponse = own === body ? response : read(own);
+    if (isItem(ownResponse)) await keep(ownResponse);
   } else reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
 }
 

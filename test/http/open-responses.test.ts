@@ -12,6 +12,7 @@ import {
   type ScriptedUpstream,
   type SeenRequest,
 } from '../support/upstream.ts';
+import { codeOf, connect, responseOf, type Client } from './websockets/kit.testkit.ts';
 
 /**
  * The checks that Open Responses publishes (docs/protocols/openai-responses.md), each by its name, against upstreams of other APIs, with the
@@ -79,6 +80,9 @@ function answer({ url, json: body }: SeenRequest, res: Parameters<typeof json>[0
 interface Asking {
   readonly model: string;
   post(path: string, body: Json): Promise<Response>;
+  socket(): Promise<Client>;
+  /** The body of the last request to the model. */
+  asked(): string;
 }
 
 const create = async ({ model, post }: Asking, body: Json): Promise<Json> => {
@@ -107,8 +111,19 @@ const WEATHER = {
 const completes = (body: Json) => async (asking: Asking) =>
   expect(await create(asking, body)).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });
 
-/** Undefined: a check of the WebSocket form. */
-const CHECKS: Readonly<Record<string, ((asking: Asking) => Promise<void>) | undefined>> = {
+/** A turn of a socket that completes, and its response. */
+async function turn(client: Client, body: Json): Promise<Json> {
+  const frames = await client.turn({ store: false, ...body });
+  expectEvents(frames);
+  return responseOf(frames.at(-1)) as unknown as Json;
+}
+
+const codeOfTurn = async (client: Client, body: Json): Promise<unknown> =>
+  codeOf((await client.turn({ store: false, ...body })).at(-1));
+
+const HELLO: Json = { input: [say('user', 'Say hello.')] };
+
+const CHECKS: Readonly<Record<string, (asking: Asking) => Promise<void>>> = {
   'basic-response': completes({ input: [say('user', 'Say hello in exactly 3 words.')] }),
   'streaming-response': async ({ model, post }) => {
     const reply = await post('/responses', { model, stream: true, input: [say('user', 'Count from 1 to 5.')] });
@@ -163,13 +178,62 @@ const CHECKS: Readonly<Record<string, ((asking: Asking) => Promise<void>) | unde
     const { status } = await post('/responses/compact', { input: 'Hi' });
     expect([400, 422]).toContain(status);
   },
-  'websocket-response': undefined,
-  'websocket-sequential-responses': undefined,
-  'websocket-continuation': undefined,
-  'websocket-previous-response-not-found': undefined,
-  'websocket-reconnect-store-false-recovery': undefined,
-  'websocket-failed-continuation-evicts-cache': undefined,
-  'websocket-compact-new-chain': undefined,
+  'websocket-response': async ({ model, socket }) => {
+    await turn(await socket(), { model, ...HELLO });
+  },
+  'websocket-sequential-responses': async ({ model, socket }) => {
+    const client = await socket();
+    const ids = [];
+    for (const input of ['Say one.', 'Say two.']) ids.push((await turn(client, { model, input }))['id']);
+    expect(new Set(ids).size).toBe(2);
+  },
+  'websocket-continuation': async ({ model, socket, asked }) => {
+    const client = await socket();
+    const { id } = await turn(client, { model, input: 'Remember 42.' });
+    const next = await turn(client, { model, previous_response_id: id, input: [say('user', 'Which number?')] });
+    expect(next['previous_response_id']).toBe(id);
+    expect(asked()).toMatch(/Remember 42\..*One, two\..*Which number\?/);
+  },
+  'websocket-previous-response-not-found': async ({ model, socket }) => {
+    const unknown = { model, previous_response_id: 'resp_unknown', ...HELLO };
+    expect(await codeOfTurn(await socket(), unknown)).toBe('previous_response_not_found');
+  },
+  'websocket-reconnect-store-false-recovery': async ({ model, socket }) => {
+    const before = await socket();
+    const { id } = await turn(before, { model, ...HELLO });
+    before.ws.close();
+    await before.end();
+    const after = await socket();
+    const continued = { model, previous_response_id: id, ...HELLO };
+    expect(await codeOfTurn(after, continued)).toBe('previous_response_not_found');
+    await turn(after, {
+      model,
+      input: [say('user', 'Say hello.'), say('assistant', 'One, two.'), say('user', 'Go on.')],
+    });
+  },
+  'websocket-failed-continuation-evicts-cache': async ({ model, socket }) => {
+    const client = await socket();
+    const { id } = await turn(client, { model, ...HELLO });
+    const input = [{ type: 'function_call_output', call_id: 'call_of_none', output: '{}' }];
+    const failed = (await client.turn({ model, store: false, previous_response_id: id, input })).at(-1);
+    expect(failed).toMatchObject({
+      type: 'error',
+      status: 400,
+      error: { message: expect.stringContaining('names no call') },
+    });
+    const again = { model, previous_response_id: id, ...HELLO };
+    expect(await codeOfTurn(client, again)).toBe('previous_response_not_found');
+  },
+  'websocket-compact-new-chain': async ({ model, post, socket, asked }) => {
+    const client = await socket();
+    await turn(client, { model, ...HELLO });
+    const compacted = await post('/responses/compact', { model, input: [say('user', 'Say hello.')] });
+    const { output } = (await compacted.json()) as { output: Json[] };
+    const next = await turn(client, { model, tools: [], input: [...output, say('user', 'Go on.')] });
+    expect(next['previous_response_id']).toBeNull();
+    // The summary, which only the gateway reads, goes to the model.
+    expect(asked()).toMatch(/Hi\..*Go on\./);
+  },
 };
 
 /** Keys of a response that may not be null, with their types, and those that may. */
@@ -238,6 +302,11 @@ function expectStream(text: string): void {
     expect(event['type']).toBe(name);
     return event;
   });
+  expectEvents(events);
+}
+
+/** The events of a response that completes, of a stream or of a turn. */
+function expectEvents(events: readonly Json[]): void {
   expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at));
   const names = events.map(({ type }) => String(type).replace(/^response\./, ''));
   const deltas = names.filter((name) => name === 'output_text.delta');
@@ -276,9 +345,8 @@ describe.each(PLACES)('Open Responses at %s, with the store %s', (_, store, mode
         headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
         body: JSON.stringify(body),
       }),
+    socket: () => connect(gateways.get(store)!),
+    asked: () => upstream.seen.at(-1)!.text,
   };
-  for (const [name, check] of Object.entries(CHECKS)) {
-    if (check) it(`passes ${name}`, () => check(asking));
-    else it.todo(`passes ${name}`);
-  }
+  for (const [name, check] of Object.entries(CHECKS)) it(`passes ${name}`, () => check(asking));
 });

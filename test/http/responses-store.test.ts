@@ -70,6 +70,7 @@ beforeAll(async () => {
   };
   const gatewayConfigs = {
     told: { provider: '@openai', reply_headers: ['explain_id'] },
+    cached: { provider: '@openai', cache: { mode: 'exact', max_age: 60 }, override_params: { input: 'Hi' } },
     forbids: { provider: '@openai', override_params: { store: false } },
   };
   gateway = await startTestGateway({ catalog, keys, gateway: gatewayConfigs });
@@ -100,6 +101,38 @@ async function expectGone({ responses }: OpenAI, id: string): Promise<void> {
 const NO_PREVIOUS = { status: 400, code: 'previous_response_not_found', param: 'previous_response_id' };
 
 describe('a response that the gateway keeps', () => {
+  it.each([false, true])('has ids of its own where the cache answers, with stream: %s', async (stream) => {
+    const client = clientOf(KEY, gateway, { 'x-gateway-config': 'cached' });
+    const ask = async (input: string) => {
+      // The config sends one question for all of them.
+      const body = { model: 'gpt-x', input, user: `stream ${stream}` };
+      if (!stream) {
+        const { data, response } = await client.responses.create(body).withResponse();
+        return { data, status: response.headers.get('x-gateway-cache-status') };
+      }
+      const { data: events, response } = await client.responses.create({ ...body, stream }).withResponse();
+      const status = response.headers.get('x-gateway-cache-status');
+      const all: OpenAI.Responses.ResponseStreamEvent[] = [];
+      for await (const event of events) all.push(event);
+      const [last] = all.flatMap((event) => (event.type === 'response.completed' ? [event.response] : []));
+      const ids = all.flatMap((event) => ('item_id' in event ? [event.item_id] : []));
+      expect(new Set(ids)).toEqual(new Set([last!.output[0]!.id]));
+      return { data: last!, status };
+    };
+    const [first, second] = [await ask('Is it one?'), await ask('Is it two?')];
+    expect([first.status, second.status]).toEqual(['MISS', 'HIT']);
+    expect(second.data.id).not.toBe(first.data.id);
+    expect(second.data.output[0]!.id).not.toBe(first.data.output[0]!.id);
+    for (const [{ data }, text] of [
+      [first, 'Is it one?'],
+      [second, 'Is it two?'],
+    ] as const)
+      expect((await client.responses.inputItems.list(data.id)).data).toMatchObject([{ content: [{ text }] }]);
+    await client.responses.delete(second.data.id);
+    expect(await client.responses.retrieve(first.data.id)).toMatchObject({ output: first.data.output });
+    await expectGone(client, second.data.id);
+  });
+
   it('is continued by its id, without its instructions', async () => {
     const client = clientOf();
     const first = await client.responses.create({ model, input: 'Hi', instructions: 'Be brief.' });

@@ -105,7 +105,7 @@ class ResponseWriter {
     const items = this.#items;
     switch (event.type) {
       case 'text':
-        return items.text(event.text, event.phase, event.literals);
+        return event.literals ? items.literals(event.literals, event.phase) : items.text(event.text, event.phase);
       case 'refusal':
         return items.refusal(event.text);
       case 'thinking':
@@ -204,9 +204,7 @@ class ResponseWriter {
   #start(): void {
     if (this.#started) return;
     this.#started = true;
-    const response = this.#response('in_progress', []);
-    this.#sink.event('created', { response });
-    this.#sink.event('in_progress', { response });
+    this.#sink.begin(this.#response('in_progress', []));
   }
 
   #end(): void {

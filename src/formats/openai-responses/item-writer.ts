@@ -4,6 +4,7 @@ import type { EchoedTool } from '../format.ts';
 import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
+import { PartText } from './part-text.ts';
 import type { ResponseSink } from './response-sink.ts';
 
 interface ReasoningItem {
@@ -14,7 +15,7 @@ interface ReasoningItem {
 }
 interface OpenPart {
   readonly type: 'output_text' | 'refusal';
-  readonly text: WrittenText;
+  readonly text: PartText;
   readonly annotations: JsonObject[];
   readonly logprobs: JsonObject[];
   head: string;
@@ -36,11 +37,6 @@ interface CallItem {
 }
 type Open = (ReasoningItem | MessageItem | CallItem) & { readonly id: string; readonly index: number; head: string };
 
-interface Saying {
-  readonly phase?: string | undefined;
-  readonly literals?: readonly string[] | undefined;
-}
-
 /** What stands in front of the id of an item, by its type. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
@@ -53,6 +49,9 @@ const PREFIXES: Readonly<Record<string, string>> = {
   image_generation_call: 'ig',
 };
 
+/** What an event of text has after its delta. */
+const AFTER_TEXT = ',"logprobs":[]';
+
 /**
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
  * (docs/protocols/openai-responses.md#stream).
@@ -63,7 +62,7 @@ export class ItemWriter {
   readonly #responseId: string;
   readonly #showThoughts: boolean;
   #open: Open | undefined;
-  /** UTF-16 units of text so far. */
+  /** UTF-16 units of the texts that are whole. */
   #written = 0;
 
   constructor(sink: ResponseSink, responseId: string, showThoughts: boolean) {
@@ -92,16 +91,25 @@ export class ItemWriter {
     this.whole({ type: 'reasoning', summary: [], encrypted_content });
   }
 
-  /** @param literals the text in pieces, as JSON literals with one character per byte */
-  text(text: string, phase: string | undefined, literals?: readonly string[]): void {
+  text(text: string, phase: string | undefined): void {
     if (text === '') return;
-    this.#written += text.length;
-    this.#say('output_text', text, { phase, literals });
+    const part = this.#part('output_text', phase);
+    part.text.add(text);
+    this.#sink.delta('output_text.delta', part.head, text, AFTER_TEXT);
+  }
+
+  /** @param literals a text in pieces, as JSON literals with one character per byte; at least one is not empty */
+  literals(literals: readonly string[], phase: string | undefined): void {
+    const part = this.#part('output_text', phase);
+    part.text.addLiterals(literals);
+    this.#sink.deltas('output_text.delta', part.head, literals, AFTER_TEXT);
   }
 
   refusal(text: string): void {
     if (text === '') return;
-    this.#say('refusal', text, {});
+    const part = this.#part('refusal', undefined);
+    part.text.add(text);
+    this.#sink.delta('refusal.delta', part.head, text, '');
   }
 
   cite({ url, title = '', start, end }: UrlCitation): boolean {
@@ -208,20 +216,15 @@ export class ItemWriter {
     this.#sink.event('reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } });
   }
 
-  #say(type: OpenPart['type'], text: string, { phase, literals }: Saying): void {
-    const open = this.#message(type, text.length, phase);
-    const part = open.part?.type === type ? open.part : this.#openPart(open, type);
-    part.text.add(text);
-    if (literals) this.#sink.deltas('output_text.delta', part.head, literals, ',"logprobs":[]');
-    else if (type === 'output_text') this.#sink.delta('output_text.delta', part.head, text, ',"logprobs":[]');
-    else this.#sink.delta('refusal.delta', part.head, text, '');
+  #part(type: OpenPart['type'], phase: string | undefined): OpenPart {
+    const open = this.#message(type, phase);
+    return open.part?.type === type ? open.part : this.#openPart(open, type);
   }
 
-  #message(type: OpenPart['type'], length: number, phase: string | undefined): MessageItem & Open {
+  #message(type: OpenPart['type'], phase: string | undefined): MessageItem & Open {
     if (this.#open?.kind === 'message' && (type === 'refusal' || this.#open.phase === phase)) return this.#open;
     this.close();
-    const offset = this.#written - (type === 'output_text' ? length : 0);
-    const state: MessageItem = { kind: 'message', phase, content: [], offset, part: undefined };
+    const state: MessageItem = { kind: 'message', phase, content: [], offset: this.#written, part: undefined };
     const fields = { type: 'message', status: 'in_progress', role: 'assistant', ...(phase && { phase }) };
     return this.#begin(state, { ...fields, content: [] });
   }
@@ -232,13 +235,14 @@ export class ItemWriter {
     const head = `${open.head},"content_index":${content_index}`;
     const part = type === 'output_text' ? { type, annotations: [], logprobs: [], text: '' } : { type, refusal: '' };
     this.#sink.event('content_part.added', { item_id: open.id, output_index: open.index, content_index, part });
-    return (open.part = { type, text: new WrittenText(), annotations: [], logprobs: [], head });
+    return (open.part = { type, text: new PartText(), annotations: [], logprobs: [], head });
   }
 
   #closePart(open: MessageItem & Open): void {
     if (!open.part) return;
     const { type, annotations, logprobs } = open.part;
     const text = open.part.text.take();
+    if (type === 'output_text') this.#written += text.length;
     open.part = undefined;
     const place = { item_id: open.id, output_index: open.index, content_index: open.content.length };
     const part: JsonObject = type === 'output_text' ? { type, annotations, logprobs, text } : { type, refusal: text };

@@ -4,6 +4,8 @@ import { WrittenText } from '../json/written-text.ts';
 
 /** Receives the events of a response as the API streams them. Names come without `response.`. */
 export interface ResponseSink {
+  /** The two events with which a response begins. */
+  begin(response: JsonObject): void;
   event(name: string, fields: JsonObject): void;
   /** A delta of text: `head` holds the other fields as JSON, made once for all deltas of a part. */
   delta(name: string, head: string, text: string, tail: string): void;
@@ -21,6 +23,7 @@ export class ResponseStreamSink implements ResponseSink {
   /** What was written before `#text`, with one character per byte. */
   #bytes: string[] = [];
   #number = 0;
+  #frame: DeltaFrame | undefined;
 
   take(): string {
     return this.#text.take();
@@ -37,6 +40,14 @@ export class ResponseStreamSink implements ResponseSink {
   #flush(): void {
     const text = this.#text.take();
     if (text !== '') this.#bytes.push(toBytes(text));
+  }
+
+  begin(response: JsonObject): void {
+    const json = JSON.stringify(response);
+    for (const type of ['response.created', 'response.in_progress'])
+      this.#text.add(
+        `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#number++},"response":${json}}\n\n`,
+      );
   }
 
   event(name: string, fields: JsonObject): void {
@@ -56,10 +67,8 @@ export class ResponseStreamSink implements ResponseSink {
   /** The hottest path: literals pass without being decoded and encoded. */
   deltas(name: string, head: string, literals: readonly string[], tail: string): void {
     this.#flush();
-    const type = `response.${name}`;
-    const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
-    const between = toBytes(`,${head},"delta":"`);
-    const after = `"${tail}}\n\n`;
+    if (this.#frame?.head !== head || this.#frame.name !== name) this.#frame = deltaFrame(name, head, tail);
+    const { before, between, after } = this.#frame;
     let text = '';
     for (const literal of literals)
       if (literal !== '') text += before + String(this.#number++) + between + literal + after;
@@ -72,9 +81,28 @@ export class ResponseStreamSink implements ResponseSink {
   }
 }
 
+/** What is around the number and the literal of a delta, the same for all deltas of a part. With one character per byte. */
+interface DeltaFrame {
+  readonly name: string;
+  readonly head: string;
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+function deltaFrame(name: string, head: string, tail: string): DeltaFrame {
+  const type = `response.${name}`;
+  const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
+  return { name, head, before, between: toBytes(`,${head},"delta":"`), after: `"${tail}}\n\n` };
+}
+
 /** A plain reply is the response of the last event. */
 export class WholeResponseSink implements ResponseSink {
   response: JsonObject = {};
+
+  begin(response: JsonObject): void {
+    this.response = response;
+  }
 
   event(_: string, { response }: JsonObject): void {
     if (response !== undefined) this.response = response as JsonObject;
