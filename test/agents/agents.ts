@@ -204,10 +204,25 @@ export const AGENTS: readonly Agent[] = [
     title: 'OpenAI Agents SDK',
     package: '@openai/agents',
     api: RESPONSES,
+    notes: ['`setTracingDisabled` stops the traces that the SDK otherwise sends to OpenAI.'],
     env: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: `$${KEY_ENV}` }),
   }),
-  sdk({ name: 'ai-openai', title: 'AI SDK, openai', package: '@ai-sdk/openai', api: RESPONSES }),
-  sdk({ name: 'ai-google', title: 'AI SDK, google', package: '@ai-sdk/google', api: GENERATE }),
+  sdk({
+    name: 'ai-openai',
+    title: 'AI SDK, openai',
+    package: '@ai-sdk/openai',
+    api: RESPONSES,
+    notes: [
+      'Give `providerOptions` to each call. With `store: false` the SDK sends whole items and no references to kept ones.',
+    ],
+  }),
+  sdk({
+    name: 'ai-google',
+    title: 'AI SDK, google',
+    package: '@ai-sdk/google',
+    api: GENERATE,
+    notes: ['It takes a name with a slash for a path: write `models/@slug/model`, or use an alias.'],
+  }),
   sdk({ name: 'ai-anthropic', title: 'AI SDK, anthropic', package: '@ai-sdk/anthropic', api: MESSAGES }),
   sdk({
     name: 'langchain-openai',
@@ -216,7 +231,13 @@ export const AGENTS: readonly Agent[] = [
     api: RESPONSES,
     notes: ['It ignores the event `response.failed`: a stream that breaks ends as a short answer.'],
   }),
-  sdk({ name: 'langchain-google', title: 'LangChain, Google', package: '@langchain/google-genai', api: GENERATE }),
+  sdk({
+    name: 'langchain-google',
+    title: 'LangChain, Google',
+    package: '@langchain/google-genai',
+    api: GENERATE,
+    notes: ['It takes a name with a slash for a path, and `@slug/model` is a 404: `MODEL` must be an alias.'],
+  }),
   sdk({ name: 'langchain-anthropic', title: 'LangChain, Anthropic', package: '@langchain/anthropic', api: MESSAGES }),
   sdk({ name: 'genai', title: 'Google Gen AI SDK', package: '@google/genai', api: GENERATE }),
 ];
