@@ -85,6 +85,7 @@ describe('the plugins', () => {
     ]);
     expect(plugins.flatMap(({ name, state }) => (state === 'run' ? [] : [[name, state]]))).toEqual([
       ['models', 'left out'],
+      ['responses', 'left out'],
       ...[0, 1].flatMap(() => ['override', 'cache', 'retry'].map((name) => [name, 'left out'])),
     ]);
     expect(plugins[0]).toMatchObject({ plugin: 'telemetry', on: { kind: 'gateway', what: 'default chain' } });
