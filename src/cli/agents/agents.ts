@@ -79,7 +79,7 @@ const claude: AgentConfig = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }),
   notes: [
-    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain `claude` or `anthropic`.',
+    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
 

@@ -216,7 +216,7 @@ describe('a continued turn', () => {
   it('is not kept beyond `kept_bytes`', async () => {
     const { gateway } = await start(hello, { server: { websockets: { kept_bytes: 2000 } } });
     const client = await connect(gateway);
-    const { id } = responseOf((await client.turn({ model: MODEL, input: 'x'.repeat(3000) })).at(-1));
+    const { id } = responseOf((await client.turn({ model: MODEL, input: 'x'.repeat(3000), store: false })).at(-1));
     const asked = { model: MODEL, input: 'two', previous_response_id: id, store: false };
     expect(codeOf((await client.turn(asked)).at(-1))).toBe('previous_response_not_found');
   });
