@@ -13,7 +13,7 @@ interface Found {
 
 /**
  * Finds a string in the JSON object at `start` by the keys that lead to it through objects, without parsing. Strings under the
- * same keys at other places, such as arguments of a tool call, are not it. The text may end before the object does.
+ * same keys at other places, such as arguments of a tool call, do not match. The text may end before the object does.
  */
 export function stringAt(text: string, start: number, path: readonly string[]): Found {
   let depth = 0;

@@ -12,7 +12,7 @@ export interface WholeInput {
   readonly text: string;
   /** Id of the response that the request continues. */
   readonly continues: string | undefined;
-  /** Number of references that items took the place of. */
+  /** Number of references that items replace. */
   readonly references: number;
 }
 
@@ -20,14 +20,14 @@ export type Item = Readonly<Record<string, unknown>>;
 
 const REFERENCE = 'item_reference';
 
-/** Whether a body may name what is kept. A search of the bytes, which most bodies pass. */
+/** Whether a body may name a kept response or item. Searches the bytes, because parsing each body would cost more. */
 export const namesKept = (body: RequestBody): boolean =>
   typeof body.value('previous_response_id') === 'string' || body.original.includes(REFERENCE);
 
 /**
  * The conversation of a request: the input and the output of the response that it continues, then its own input with items in place
- * of references. Undefined when nothing is kept of what it names: an upstream of the same API may have it. `instructions` are not
- * inherited (docs/protocols/openai-responses.md#kept-responses). Throws GatewayError for what another key has.
+ * of references. Undefined when the gateway keeps nothing under the ids in it: an upstream of the same API may. `instructions` are not
+ * inherited (docs/protocols/openai-responses.md#kept-responses). Throws GatewayError for an id of another key.
  */
 export async function wholeInput(
   exchange: Exchange,

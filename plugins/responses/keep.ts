@@ -33,7 +33,7 @@ export async function keepReply(
   } else reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
 }
 
-/** A response that the upstream runs in the background has no end here, and could only be shown as it began. */
+/** A response in the background ends at the upstream only: the gateway would keep its beginning. */
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);
 
 function keptOf({ output, ...head }: Item, input: () => string): KeptResponse | undefined {

@@ -3,13 +3,13 @@ import {
   type Exchange,
   type GatewayError,
   type Sink,
-  type Soon,
+  type MaybePromise,
   type Source,
 } from '../../src/plugin/index.ts';
 import { isItem, type Item } from './expand.ts';
 
 /** Keeps a response; a promise while another process does. */
-export type Keep = (response: Item) => Soon<void>;
+export type Keep = (response: Item) => MaybePromise<void>;
 
 /** Passes a plain reply on and keeps its response, at most `limit` bytes long, before the last piece leaves. */
 export class KeptPlainBody implements Source, Sink {
@@ -140,7 +140,7 @@ export class KeptStream implements Source, Sink {
     }
   }
 
-  #hold(keeping: Soon<void>): void {
+  #hold(keeping: MaybePromise<void>): void {
     if (!keeping) return;
     const held = (this.#held = []);
     void keeping.then(() => this.#release(held));

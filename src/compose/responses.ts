@@ -2,7 +2,7 @@ import { GatewayError, type Exchange, type ResponseService } from '../plugin/ind
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ResponseStore } from '../state/ports.ts';
 
-/** Part of the store that one response with its input may fill: one of 10 MB would be most of what a key can keep. */
+/** Part of the store that one response with its input may fill, so that a single one does not evict most others. */
 const LARGEST_PART = 1 / 8;
 
 /** The kept responses for requests: each key's own. The key decides here and not in a plugin, so that none can ask for another's. */
@@ -19,7 +19,7 @@ export function composeResponses(
     remove: (exchange, id) => orUnavailable(() => store.remove(ownerOf(exchange), id)),
     keep(exchange, kept) {
       const keeping = store.keep(ownerOf(exchange), kept);
-      // The reply is whole without it: a later request that continues it is refused.
+      // A reply does not fail because it is not kept: only a later request that continues it does.
       return keeping instanceof Promise ? keeping.catch(() => {}) : undefined;
     },
   };

@@ -58,7 +58,7 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
-import { answerHandshake } from './websockets/door.ts';
+import { answerHandshake } from './websockets/handshake.ts';
 import type { OpenSockets } from './websockets/open-sockets.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */

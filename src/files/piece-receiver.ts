@@ -11,7 +11,7 @@ import {
 import type { ContinuedUpload, FileEntry } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
-import { admitFile, FileRoom } from './file-room.ts';
+import { admitFile, FileQuota } from './file-quota.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import type { FileServiceSetup } from './setup.ts';
 
@@ -45,8 +45,8 @@ export class PieceReceiver {
 
   async begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
     const { store, clock } = this.#setup;
-    const room = await this.#room({ owner, limits, present });
-    room.check(file.bytes ?? 0);
+    const quota = await this.#quota({ owner, limits, present });
+    quota.check(file.bytes ?? 0);
     const id = newFileId(clock.wall());
     await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
     return id;
@@ -69,8 +69,8 @@ export class PieceReceiver {
     const piece = new Piece(upload);
     try {
       if (offset !== upload.received) throw wrongOffset(offset, upload.received);
-      const room = await this.#room({ ...owned, except: id });
-      await piece.receive(ctx, room, this.#setup);
+      const quota = await this.#quota({ ...owned, except: id });
+      await piece.receive(ctx, quota, this.#setup);
       return last ? await this.#publish(piece, owned) : await piece.suspend();
     } catch (error) {
       const isFinal = error instanceof GatewayError && FINAL.has(error.code) && error.param !== OFFSET;
@@ -102,7 +102,7 @@ export class PieceReceiver {
   }
 
   /** What the owner may still store. Its other unfinished uploads count. */
-  async #room({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<FileRoom> {
+  async #quota({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<FileQuota> {
     const others = (await this.#setup.store.unfinished(owner)).filter(({ id }) => id !== except);
     if (others.length >= MOST_UNFINISHED)
       throw new GatewayError(
@@ -111,7 +111,7 @@ export class PieceReceiver {
       );
     const files = present.map(({ bytes }) => bytes);
     const unfinished = others.map(({ bytes }) => bytes);
-    return new FileRoom(limits, files, unfinished);
+    return new FileQuota(limits, files, unfinished);
   }
 }
 
@@ -154,13 +154,13 @@ class Piece {
     return this.upload.suspend(this.head);
   }
 
-  async receive(ctx: GatewayContext, room: FileRoom, { clock, settings }: FileServiceSetup): Promise<void> {
+  async receive(ctx: GatewayContext, quota: FileQuota, { clock, settings }: FileServiceSetup): Promise<void> {
     const { idleMs } = settings;
     const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
     for (let piece = await read(); piece; piece = await read()) {
       ctx.exchange.request.bodyBytes += piece.length;
       this.bytes += piece.length;
-      room.check(this.bytes);
+      quota.check(this.bytes);
       if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
       await this.upload.write(piece);
     }

@@ -10,7 +10,7 @@ import {
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
-import { admitFile, FileRoom } from './file-room.ts';
+import { admitFile, FileQuota } from './file-quota.ts';
 import type { FileServiceSetup } from './setup.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import { readForm, type FilePart, type FormFields } from './multipart.ts';
@@ -29,12 +29,12 @@ const LEAST_LIFETIME = 3600 * SECOND;
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
 export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
   const { limits, present, clock } = receiving;
-  const room = new FileRoom(
+  const quota = new FileQuota(
     limits,
     present.map(({ bytes }) => bytes),
   );
-  room.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
-  const receiver = new Receiver(receiving, room);
+  quota.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
+  const receiver = new Receiver(receiving, quota);
   try {
     const { idleMs } = receiving.settings;
     const next = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
@@ -57,16 +57,16 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
 
 class Receiver {
   readonly #receiving: Receiving;
-  readonly #room: FileRoom;
+  readonly #quota: FileQuota;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
   #bytes = 0;
   #part: FilePart | undefined;
   #upload: FileUpload | undefined;
 
-  constructor(receiving: Receiving, room: FileRoom) {
+  constructor(receiving: Receiving, quota: FileQuota) {
     this.#receiving = receiving;
-    this.#room = room;
+    this.#quota = quota;
   }
 
   async begin(part: FilePart): Promise<void> {
@@ -77,7 +77,7 @@ class Receiver {
 
   async write(bytes: Buffer): Promise<void> {
     this.#bytes += bytes.length;
-    this.#room.check(this.#bytes);
+    this.#quota.check(this.#bytes);
     if (this.#headBytes < HEAD_BYTES) this.#headBytes += bytes.copy(this.#head, this.#headBytes);
     await this.#upload!.write(bytes);
   }

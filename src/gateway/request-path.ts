@@ -39,7 +39,7 @@ export interface RequestPathSetup {
  * The whole path of a request, in order:
  *
  *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
- *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry);
+ *   entry chain     telemetry → errors → auth → models → body → responses → config (server.yaml, chains.entry);
  *                   with stored files, `files` after `models`
  *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`);
@@ -47,7 +47,8 @@ export interface RequestPathSetup {
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries)
  *   out             writes the reply to its last byte (writeReply), then returns place and lease (settle)
  *
- * No reply leaves before the chains have returned. `exchange.deadline` bounds the whole path; it is the server's
+ * Plugins that would do nothing for the operation, the config or the target are left out (chain/compose.ts). No reply
+ * leaves before the chains have returned. `exchange.deadline` bounds the whole path; it is the server's
  * deadline until `config` sets another. Attempts and the writer have their own timers for it; RequestDeadlines covers
  * the rest. A client disconnect and a drain that runs out of time cancel the exchange or end the writer.
  */

@@ -5,13 +5,13 @@ import type { Clock, Exchange, Reply } from '../plugin/index.ts';
 /** Reading a rest of up to this size costs less than a new connection. */
 const CHEAP_REST = 1024 * 1024;
 
-/** What is read of a larger rest, and for how long. */
+/** Limits of reading a larger rest. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 30_000;
 /** A client that writes nothing for this long waits for the gateway, and has had the time to read its reply. */
 const SILENT_MS = 5000;
 
-/** Their clients were too slow already. */
+/** Clients with these errors have used up their time: their connections close. */
 const TOO_SLOW: ReadonlySet<string> = new Set(['request_timeout', 'body_too_slow']);
 
 const ignore = (): void => {};

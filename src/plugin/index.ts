@@ -164,5 +164,5 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
-export type { Found, KeptItem, KeptResponse, ResponseService, Soon } from './responses.ts';
+export type { Found, KeptItem, KeptResponse, ResponseService, MaybePromise } from './responses.ts';
 export { parseBytes, parseDuration } from './units.ts';

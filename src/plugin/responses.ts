@@ -15,21 +15,21 @@ export interface KeptItem {
   readonly text: string;
 }
 
-/** What is kept under an id; `foreign`: another key's, undefined: nothing. */
+/** The result of a search for an id. `foreign`: another key has it. Undefined: no key has it. */
 export type Found<T> = T | 'foreign' | undefined;
 
-/** Without a promise where the process itself keeps the responses. */
-export type Soon<T> = T | Promise<T>;
+/** A value where this process keeps the responses; a promise where the primary does. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** The kept responses, as the callers of requests may see them: each key finds its own. Rejects with `store_unavailable`. */
 export interface ResponseService {
   /** Maximum size of one response with its input; 0: none is kept. */
   readonly maxBytes: number;
-  find(exchange: Exchange, id: string): Soon<Found<KeptResponse>>;
+  find(exchange: Exchange, id: string): MaybePromise<Found<KeptResponse>>;
   /** The texts of output items by their ids. */
-  findItems(exchange: Exchange, ids: readonly string[]): Soon<ReadonlyMap<string, Found<string>>>;
+  findItems(exchange: Exchange, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
   /** Keeps a response, if there is room. Never rejects. */
-  keep(exchange: Exchange, kept: KeptResponse): Soon<void>;
+  keep(exchange: Exchange, kept: KeptResponse): MaybePromise<void>;
   /** False: the key had none. */
-  remove(exchange: Exchange, id: string): Soon<boolean>;
+  remove(exchange: Exchange, id: string): MaybePromise<boolean>;
 }

@@ -7,7 +7,7 @@ import type {
   KeptResponse,
   KeptText,
   Route,
-  Soon,
+  MaybePromise,
   Target,
   TargetHealth,
   TextPlace,
@@ -101,12 +101,12 @@ export interface ResponseLimits {
 export interface ResponseStore {
   /** Called when the settings with these limits take effect. */
   apply(limits: ResponseLimits): void;
-  find(owner: string, id: string): Soon<Found<KeptResponse>>;
+  find(owner: string, id: string): MaybePromise<Found<KeptResponse>>;
   /** The texts of output items. */
-  findItems(owner: string, ids: readonly string[]): Soon<ReadonlyMap<string, Found<string>>>;
-  keep(owner: string, kept: KeptResponse): Soon<void>;
+  findItems(owner: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
+  keep(owner: string, kept: KeptResponse): MaybePromise<void>;
   /** False: the key had none. */
-  remove(owner: string, id: string): Soon<boolean>;
+  remove(owner: string, id: string): MaybePromise<boolean>;
 }
 
 /** Identifies a target of a stored config. */

@@ -204,10 +204,25 @@ export const AGENTS: readonly Agent[] = [
     title: 'OpenAI Agents SDK',
     package: '@openai/agents',
     api: RESPONSES,
+    notes: ['`setTracingDisabled` stops the traces that the SDK otherwise sends to OpenAI.'],
     env: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: `$${KEY_ENV}` }),
   }),
-  sdk({ name: 'ai-openai', title: 'AI SDK, openai', package: '@ai-sdk/openai', api: RESPONSES }),
-  sdk({ name: 'ai-google', title: 'AI SDK, google', package: '@ai-sdk/google', api: GENERATE }),
+  sdk({
+    name: 'ai-openai',
+    title: 'AI SDK, openai',
+    package: '@ai-sdk/openai',
+    api: RESPONSES,
+    notes: [
+      'Give `providerOptions` to each call. With `store: false` the SDK sends whole items and no references to kept ones.',
+    ],
+  }),
+  sdk({
+    name: 'ai-google',
+    title: 'AI SDK, google',
+    package: '@ai-sdk/google',
+    api: GENERATE,
+    notes: ['It takes a name with a slash for a path: write `models/@slug/model`, or use an alias.'],
+  }),
   sdk({ name: 'ai-anthropic', title: 'AI SDK, anthropic', package: '@ai-sdk/anthropic', api: MESSAGES }),
   sdk({
     name: 'langchain-openai',
@@ -222,6 +237,7 @@ export const AGENTS: readonly Agent[] = [
     package: '@langchain/google-genai',
     api: GENERATE,
     notes: [
+      'It takes a name with a slash for a path, and `@slug/model` is a 404: `MODEL` must be an alias.',
       'It ignores an error in a stream: a stream that breaks ends as a short answer.',
       'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
       'It does not return the thoughts of Claude, which answers without them.',

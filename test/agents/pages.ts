@@ -37,16 +37,19 @@ function overview(find: Find): string {
 
 ${NOTICE}
 
-Each of these runs unchanged through the gateway, and each has a page with the lines to paste. \`gatehouse agent-config
-codex|claude|gemini|opencode\` prints them for a running gateway. \`MODEL\` is an alias of \`catalog.yaml\`, or \`@slug/model\`.
+Each agent has a page with the lines to paste. \`gatehouse agent-config codex|claude|gemini|opencode\` prints them for a running gateway.
+\`MODEL\` is an alias of \`catalog.yaml\`, or \`@slug/model\`.
 
-The columns are kinds of upstream. A cell counts the cases that passed out of those that ran: ${CASES.map(({ title }) => title).join(', ')}.
+To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
+answers with a text and calls no tools.
+
+The columns are kinds of upstream. A cell has the number of cases that passed, of those that ran: ${CASES.map(({ title }) => title).join(', ')}.
 After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key it has to end with a message within 30
 seconds. "not run" is a cell that has not run.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
-The agents are those of a lockfile of their own. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
-what the vendors refuse. \`npm run test:agents\` runs them: [test/agents](../../test/agents/README.md).
+A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
+requests that the vendors refuse. \`npm run test:agents\` runs them: [test/agents](../../test/agents/README.md).
 `;
 }
 
@@ -81,9 +84,13 @@ ${linesOf(agent)}
 
 ${head([`${datesOf(results)}`, ...UPSTREAMS.map(({ title }) => title)])}${CASES.map((one) =>
     row([one.title, ...UPSTREAMS.map((kind) => cellOf(find(agent, kind, one)))]),
-  ).join(
-    '',
-  )}${faults.map(({ case: name, upstream, fault }) => `\n- ${name}, ${upstream}: ${fault}`).join('')}${lacksOf(agent)}`;
+  ).join('')}${faults.length > 0 ? '\n' : ''}${faults.map(faultText).join('')}${lacksOf(agent)}`;
+}
+
+function faultText({ case: name, upstream, fault }: Result): string {
+  const row = CASES.find((one) => one.name === name);
+  const kind = UPSTREAMS.find((one) => one.name === upstream);
+  return `- ${row?.title}, ${kind?.title}: ${fault}\n`;
 }
 
 const cellOf = (result: Result | undefined): string =>
@@ -100,16 +107,25 @@ const apiOf = (agent: Agent): string => configOf(agent)?.api ?? agent.sdk?.api ?
 const notesOf = (notes: readonly string[] = []): string =>
   notes.length === 0 ? '' : `\n${notes.map((note) => `- ${note}\n`).join('')}`;
 
+const URL_VARIABLE = `\`GATEHOUSE_URL\` holds the address of the gateway, such as \`${PLACE.url}\`.\n\n`;
+
+const NO_OVERWRITE = 'The shell refuses to overwrite a file that exists: add the settings to your own file.\n';
+
 function linesOf(agent: Agent): string {
   const config = configOf(agent);
   if (config) {
-    return `\`\`\`sh\n${pastedText(config, PLACE)}\`\`\`\n\n\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.\n${notesOf(config.notes)}`;
+    const hasFiles = config.files(PLACE).length > 0;
+    return `\`\`\`sh\n${pastedText(config, PLACE)}\`\`\`\n\n\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.\n${hasFiles ? NO_OVERWRITE : ''}${notesOf(config.notes)}`;
   }
   const script = readFileSync(join(import.meta.dirname, agent.sdk?.script ?? ''), 'utf8');
-  const [, lines = ''] = /^\/\/ <docs>\n([\s\S]*?)^\/\/ <\/docs>/m.exec(script) ?? [];
+  const [, marked = ''] = /^\/\/ <docs>\n([\s\S]*?)^\/\/ <\/docs>/m.exec(script) ?? [];
+  const lines = marked.replaceAll(/^.* \/\/ Not on the page\.\n/gm, '');
+  const imports = script
+    .split('\n')
+    .filter((line) => line.startsWith('import ') && line.endsWith(`from '${agent.package}';`));
   const variables = Object.entries(agent.sdk?.env?.({ url: PLACE.url }) ?? {});
   const exported = variables.map(([name, value]) => `export ${name}=${value.startsWith('$') ? `"${value}"` : value}\n`);
-  return `${exported.length > 0 ? `\`\`\`sh\n${exported.join('')}\`\`\`\n\n` : ''}\`GATEHOUSE_URL\` holds the address of the gateway, such as \`${PLACE.url}\`.\n\n\`\`\`js\n${lines}\`\`\`\n${notesOf(agent.sdk?.notes)}`;
+  return `${exported.length > 0 ? `\`\`\`sh\n${exported.join('')}\`\`\`\n\n` : ''}${lines.includes('GATEHOUSE_URL') ? URL_VARIABLE : ''}\`\`\`js\n${imports.join('\n')}\n\n${lines}\`\`\`\n${notesOf(agent.sdk?.notes)}`;
 }
 
 export function writePages(): void {

@@ -74,6 +74,7 @@ describe('configs/README.md', () => {
       'gateway/choosy.yaml',
       'gateway/steady.yaml',
       'server.yaml',
+      'server.yaml',
       'prices.yaml',
       'prompts/summary.yaml',
       'server.yaml',

@@ -165,7 +165,9 @@ client's own API, and lost elsewhere.`;
 const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
 
-const RESPONSES = 'A request of `POST /v1/responses`, over HTTP or in a WebSocket:';
+const RESPONSES =
+  'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](protocols/openai-responses.md#kept-responses) ' +
+  'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.';
 const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
 
 const MORE =

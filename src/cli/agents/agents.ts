@@ -1,4 +1,4 @@
-/** How a coding agent is pointed at the gateway: what `gatehouse agent-config` prints, what docs/agents shows, and what test/agents runs. */
+/** Settings that make a coding agent use the gateway. `gatehouse agent-config` prints them, docs/agents shows them, and test/agents runs with them. */
 
 export interface Place {
   /** Origin of the gateway, without a slash at its end. */
@@ -59,8 +59,8 @@ const codex: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'Codex brings the tools of a model whose name it knows. For other names it warns and takes general ones.',
-    'Set `model_supports_reasoning_summaries = true` for an alias of a model that thinks: Codex then asks for its thoughts.',
+    'Codex has tools for the models whose names it knows. For other names it warns and uses general ones.',
+    'Set `model_supports_reasoning_summaries = true` for an alias of a model that thinks: Codex then requests its thoughts.',
   ],
 };
 
@@ -79,7 +79,7 @@ const claude: AgentConfig = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }),
   notes: [
-    'Its model picker shows models whose names begin with `claude-` or `anthropic-`, with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`.',
+    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
 
@@ -98,7 +98,7 @@ const gemini: AgentConfig = {
     GEMINI_MODEL: model,
   }),
   notes: [
-    'Its side calls name built-in models, such as `gemini-2.5-flash`: an alias of that name serves them.',
+    'For side tasks it names built-in models, such as `gemini-2.5-flash`: an alias of that name serves these requests.',
     'It returns no thoughts, so Claude answers a tool result without its last one.',
   ],
 };

@@ -41,7 +41,7 @@ export class ResponsesSocket implements OpenSocket {
   readonly #ws: WebSocket;
   readonly #handshake: Handshake;
   readonly #setup: SocketSetup;
-  /** Those of the time when the socket opened. */
+  /** The settings at the time when the socket opened. */
   readonly #limits: WebSocketSettings;
   readonly #latest: LatestResponse;
   readonly #waiting: Buffer[] = [];
@@ -73,14 +73,14 @@ export class ResponsesSocket implements OpenSocket {
       this.#release(data.length + CONTROL_HEAD);
       this.#alive = true;
     });
-    // The close that follows says the same to the client.
+    // `ws` closes the socket after an error, with a code that shows it to the client.
     ws.on('error', () => {});
     ws.on('close', () => this.#closed());
     this.#stopLifetime = clock.after(this.#limits.lifetimeMs, () =>
       this.#endBy('This WebSocket has reached its lifetime (websockets.lifetime).'),
     );
     this.#schedulePing();
-    this.#rest();
+    this.#startIdleTimer();
     sockets.add(this);
   }
 
@@ -121,7 +121,7 @@ export class ResponsesSocket implements OpenSocket {
     if (this.#closing) return this.#finish();
     const message = this.#waiting.shift();
     if (this.#waiting.length < READ_AHEAD && this.#ws.isPaused) this.#ws.resume();
-    if (!message) return this.#rest();
+    if (!message) return this.#startIdleTimer();
     this.#busy = true;
     this.#stopIdle?.();
     this.#setup.sockets.hold(-message.length);
@@ -135,7 +135,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#advance();
   };
 
-  #rest(): void {
+  #startIdleTimer(): void {
     const { clock } = this.#setup;
     this.#stopIdle?.();
     this.#stopIdle = clock.after(this.#limits.idleMs, () => this.#close(CLOSE.normal, 'no turn for too long'));
@@ -144,7 +144,7 @@ export class ResponsesSocket implements OpenSocket {
   #answer(bytes: Buffer): void {
     const frame = readFrame(bytes, this.#setup.settings().limits.json);
     const type = frame && textOf(frame, 'type');
-    if (frame && type !== 'response.create') return this.#other(frame, type);
+    if (frame && type !== 'response.create') return this.#answerOther(frame, type);
     this.#turns += 1;
     if (this.#turns > this.#limits.turns) return this.#endBy('This WebSocket has had its turns (websockets.turns).');
     if (!frame) return this.#turn(bytes, undefined);
@@ -153,7 +153,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#turn(turnBody(frame, continued), { frame, continued });
   }
 
-  #other(frame: Frame, type: string | undefined): void {
+  #answerOther(frame: Frame, type: string | undefined): void {
     const streamId = textOf(frame, 'stream_id');
     if (type === 'response.steer') {
       const { input = '', previous_response_id = '' } = parse(frame);
@@ -246,7 +246,7 @@ export class ResponsesSocket implements OpenSocket {
     if (!this.#busy) this.#finish();
   }
 
-  /** Closes the socket as the first reason has it, once. */
+  /** Closes the socket for the first of its reasons, once. */
   #finish(): void {
     const close = this.#closing;
     this.#closing = () => {};
@@ -292,11 +292,11 @@ const parse = ({ bytes }: Frame): JsonObject => JSON.parse(bytes.toString('utf8'
 
 const withoutId = ({ 'x-request-id': _, ...headers }: Handshake['headers']): Handshake['headers'] => headers;
 
-/** Fields of the message that are none of a request over HTTP. The protocol has them ignored, and Codex sends `stream`. */
-const OF_SOCKET = ['type', 'stream_id', 'generate', 'stream_options', 'background'] as const;
+/** Fields of a message that a request over HTTP does not have, or that have no effect in a socket (Codex sends `stream`). */
+const SOCKET_FIELDS = ['type', 'stream_id', 'generate', 'stream_options', 'background'] as const;
 
 function turnBody(frame: Frame, { input, root }: Continued): Buffer {
-  const texts = new Map<string, string | undefined>(OF_SOCKET.map((name) => [name, undefined]));
+  const texts = new Map<string, string | undefined>(SOCKET_FIELDS.map((name) => [name, undefined]));
   texts.set('stream', 'true');
   if (input !== undefined) texts.set('input', input);
   if (input !== undefined) texts.set('previous_response_id', root === undefined ? undefined : JSON.stringify(root));

@@ -69,8 +69,8 @@ export function respond(
   return { abort: () => void socket.destroy() };
 }
 
-/** Headers of the handshake alone, and the request's id, which each turn has for itself. */
-const OF_HANDSHAKE: ReadonlySet<string> = new Set([
+/** Headers that belong to the handshake only, and the request id: each turn has its own. */
+const HANDSHAKE_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'upgrade',
   'expect',
@@ -84,7 +84,7 @@ const OF_HANDSHAKE: ReadonlySet<string> = new Set([
 /** The headers of a turn. */
 export function turnHeaders({ headers }: Handshake, bytes: number): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(
-    ([name]) => !OF_HANDSHAKE.has(name) && !name.startsWith('sec-websocket-'),
+    ([name]) => !HANDSHAKE_HEADERS.has(name) && !name.startsWith('sec-websocket-'),
   );
   return { ...Object.fromEntries(kept), 'content-type': 'application/json', 'content-length': String(bytes) };
 }

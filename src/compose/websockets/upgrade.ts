@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { ServerOptions } from 'ws';
 import { responsesSocket } from '../../operations/responses-socket.ts';
 import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
-import { asksForWebSocket } from './door.ts';
+import { asksForWebSocket } from './handshake.ts';
 import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socket.ts';
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
@@ -22,7 +22,10 @@ const CLOSE_MS = 5000;
 export const opensWebSocket = (req: IncomingMessage): boolean =>
   asksForWebSocket(req) && targetOf(req) === responsesSocket.path;
 
-/** A key in the query is taken away and not read: browsers can send nothing else, and logs show addresses. */
+/**
+ * Removes a key from the query without reading it: servers between client and gateway log addresses, and only browsers cannot send a
+ * header instead.
+ */
 function targetOf({ url, method }: IncomingMessage): string {
   const target = { url, method, headers: {} };
   normaliseTarget(target);
@@ -119,7 +122,7 @@ function refusalHead({ status, headers }: SocketReplyHead): Buffer {
 }
 
 /** The headers of the handshake itself, which `ws` writes. */
-const OF_HANDSHAKE: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'keep-alive']);
+const HANDSHAKE_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
 const ownHeaders = ({ headers }: SocketReplyHead): string[] =>
-  [...headers].filter(([name]) => !OF_HANDSHAKE.has(name)).map(([name, value]) => `${name}: ${value}`);
+  [...headers].filter(([name]) => !HANDSHAKE_HEADERS.has(name)).map(([name, value]) => `${name}: ${value}`);

@@ -1,16 +1,16 @@
-import type { Exchange, Found, KeptResponse, ResponseService, Soon } from '../../plugin/index.ts';
+import type { Exchange, Found, KeptResponse, ResponseService, MaybePromise } from '../../plugin/index.ts';
 
-/** What was kept for a request when it was served. */
+/** The kept responses and items that a served request found. */
 export interface FrozenResponses {
   readonly responses: ReadonlyMap<string, Found<KeptResponse>>;
   readonly items: ReadonlyMap<string, Found<string>>;
 }
 
 interface ReadOnlySetup {
-  /** What the request found then. Undefined: what is kept now decides. */
+  /** The finds of the served request. Undefined: the responses that are kept now decide. */
   readonly before: () => FrozenResponses | undefined;
   readonly runOf: (exchange: Exchange) => { readonly notes: string[] };
-  /** The gateway's responses are at hand. */
+  /** False in a command beside the gateway, which cannot read the gateway's memory. */
   readonly known: boolean;
 }
 
@@ -25,7 +25,7 @@ export function readOnlyResponses(service: ResponseService, { before, runOf, kno
   return {
     maxBytes: service.maxBytes,
     find,
-    findItems(exchange, ids): Soon<ReadonlyMap<string, Found<string>>> {
+    findItems(exchange, ids): MaybePromise<ReadonlyMap<string, Found<string>>> {
       const frozen = before();
       if (frozen) return frozen.items;
       if (!known) noteUnknown(runOf(exchange), service);

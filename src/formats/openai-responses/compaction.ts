@@ -6,7 +6,7 @@ import type { Origins } from '../losses/origins.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeUsage } from './response-object.ts';
 
-/** What a model without compaction of its own is asked for, after the conversation. */
+/** The last message for a model without compaction of its own. */
 const INSTRUCTION =
   'Stop here and do not answer the conversation above. Write a summary of it that replaces it: the model that continues the work sees the ' +
   'summary and none of the messages. Keep the goal and the instructions of the user, decisions and their reasons, facts, names, ' +

@@ -2,7 +2,7 @@ import { isStepCount, jsonSchema, streamText, tool } from 'ai';
 import { MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
 
 /** A turn of the AI SDK with tools, streamed. */
-export async function turn(model, { always = {}, thinking }) {
+export async function turn(model, { providerOptions = {}, thinking }) {
   const result = streamText({
     model,
     prompt,
@@ -13,7 +13,7 @@ export async function turn(model, { always = {}, thinking }) {
       ]),
     ),
     stopWhen: isStepCount(MAX_STEPS),
-    providerOptions: thinks ? thinking : always,
+    providerOptions: thinks ? thinking : providerOptions,
     onError: () => {},
   });
   for await (const part of result.fullStream) if (part.type === 'error') throw part.error;

@@ -1,15 +1,17 @@
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { main, prompt } from './common.js';
 
-const env = { ...process.env, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
 // <docs>
-Object.assign(env, {
+const env = {
+  ...process.env,
   ANTHROPIC_BASE_URL: process.env.GATEHOUSE_URL,
   ANTHROPIC_AUTH_TOKEN: process.env.GATEHOUSE_API_KEY,
   ANTHROPIC_DEFAULT_HAIKU_MODEL: process.env.MODEL,
-});
+};
 const options = { model: process.env.MODEL, env, allowedTools: ['Bash', 'Write', 'Read', 'Edit'] };
 // </docs>
+// As QUIET of agents.ts: Claude Code asks several services of its vendor at its start.
+Object.assign(env, { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' });
 
 await main(async () => {
   for await (const message of query({ prompt, options })) {

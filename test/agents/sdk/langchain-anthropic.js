@@ -8,7 +8,7 @@ const model = new ChatAnthropic({
   model: process.env.MODEL,
   apiKey: process.env.GATEHOUSE_API_KEY,
   anthropicApiUrl: process.env.GATEHOUSE_URL,
-  ...thinking,
+  ...thinking, // Not on the page.
 });
 // </docs>
 

@@ -8,7 +8,7 @@ const model = new ChatGoogleGenerativeAI({
   model: process.env.MODEL,
   apiKey: process.env.GATEHOUSE_API_KEY,
   baseUrl: process.env.GATEHOUSE_URL,
-  ...thinking,
+  ...thinking, // Not on the page.
 });
 // </docs>
 

@@ -10,7 +10,7 @@ const model = new ChatOpenAI({
   configuration: { baseURL: `${process.env.GATEHOUSE_URL}/v1` },
   useResponsesApi: true,
   zdrEnabled: true,
-  ...reasoning,
+  ...reasoning, // Not on the page.
 });
 // </docs>
 

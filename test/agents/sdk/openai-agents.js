@@ -1,7 +1,6 @@
 import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
 import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
 
-const instructions = 'You use tools.';
 const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
   tool({ name, description, parameters: schema, strict: true, execute: async (input) => execute(input) }),
 );
@@ -9,7 +8,13 @@ const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } 
 
 // <docs>
 setTracingDisabled(true);
-const agent = new Agent({ name: 'helper', model: process.env.MODEL, instructions, tools, modelSettings });
+const agent = new Agent({
+  name: 'helper',
+  instructions: 'You use tools.',
+  model: process.env.MODEL,
+  tools,
+  modelSettings, // Not on the page.
+});
 // </docs>
 
 await main(async () => {

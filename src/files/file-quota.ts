@@ -4,7 +4,7 @@ import { GatewayError, type FileLimits } from '../plugin/index.ts';
 const FORM_BYTES = 64 * 1024;
 
 /** The bytes that an owner may still store. */
-export class FileRoom {
+export class FileQuota {
   readonly #limits: FileLimits;
   readonly #used: number;
 
