@@ -175,8 +175,11 @@ describe('a continued turn', () => {
     const client = await connect(gateway);
     const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
     const input = [{ type: 'message', role: 'developer', content: 'rules' }];
-    const warm = await client.turn({ model: MODEL, input, tools, generate: false, stream: true });
-    expect(warm.map(({ type }) => type)).toEqual(['response.created', 'response.completed']);
+    const warm = await client.turn({ model: MODEL, input, tools, generate: false, stream_id: 'w' });
+    expect(warm.map(({ type, stream_id }) => [type, stream_id])).toEqual([
+      ['response.created', 'w'],
+      ['response.completed', 'w'],
+    ]);
     expect(responseOf(warm[1])).toMatchObject({
       status: 'completed',
       output: [],
@@ -216,7 +219,7 @@ describe('a continued turn', () => {
   it('is not kept beyond `kept_bytes`', async () => {
     const { gateway } = await start(hello, { server: { websockets: { kept_bytes: 2000 } } });
     const client = await connect(gateway);
-    const { id } = responseOf((await client.turn({ model: MODEL, input: 'x'.repeat(3000) })).at(-1));
+    const { id } = responseOf((await client.turn({ model: MODEL, input: 'x'.repeat(3000), store: false })).at(-1));
     const asked = { model: MODEL, input: 'two', previous_response_id: id, store: false };
     expect(codeOf((await client.turn(asked)).at(-1))).toBe('previous_response_not_found');
   });
