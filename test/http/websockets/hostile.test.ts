@@ -200,13 +200,12 @@ describe('a client of a WebSocket', () => {
     const keys = { keys: [KEY, other].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}` })) };
     const { gateway } = await start({ keys, server: { websockets: { held_bytes: '64KiB' } } });
     const honest = await connect(gateway, { headers: { authorization: `Bearer ${other}` } });
-    const hostile = await Promise.all(Array.from({ length: 4 }, () => rawWebSocket(gateway)));
-    // Halves of messages, until the gateway closes their sockets.
+    const hostile = await Promise.all(Array.from({ length: 8 }, () => rawWebSocket(gateway)));
+    // Halves of messages, which would leave room for no further one.
     for (const socket of hostile)
-      for (let count = 0; count < 9; count += 1) {
+      for (let count = 0; count < 4; count += 1)
         socket.write(frameOf(count === 0 ? TEXT : CONTINUATION, 'x'.repeat(2000), { fin: false }));
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+    await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await honest.turn({ model: MODEL, input: 'x'.repeat(8000) })).at(-1)?.type).toBe('response.completed');
   });
 
