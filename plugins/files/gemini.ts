@@ -1,7 +1,9 @@
 import {
+  bodyPieces,
   GatewayError,
   PIECE_UNIT,
   type AnnouncedFile,
+  type Clock,
   type FilePage,
   type FilePiece,
   type FileQuery,
@@ -15,6 +17,8 @@ const DEFAULT_SIZE = 10;
 const MAX_SIZE = 100;
 /** Longest body of a request that begins an upload: the file's name and type. */
 const MAX_START_BYTES = 16 * 1024;
+/** Longest time between two pieces of it, and of all before the last one. `limits.body_time` does not apply to uploads. */
+const MAX_START_MS = 10_000;
 
 const NAME = 'files/';
 /** The parameter of an upload's address that has its id. */
@@ -69,14 +73,14 @@ export type UploadStep =
   | { readonly step: 'cancel'; readonly id: string };
 
 /** Throws GatewayError. */
-export async function readUploadStep(ctx: GatewayContext): Promise<UploadStep> {
+export async function readUploadStep(ctx: GatewayContext, clock: Clock): Promise<UploadStep> {
   const command = (header(ctx, COMMAND) ?? '')
     .toLowerCase()
     .split(',')
     .map((word) => word.trim())
     .toSorted()
     .join();
-  if (command === 'start') return { step: 'start', file: await readStart(ctx) };
+  if (command === 'start') return { step: 'start', file: await readStart(ctx, clock) };
   const id = new URLSearchParams(ctx.querystring).get(UPLOAD_ID);
   if (id === null) throw invalid(UPLOAD_ID, 'is missing; begin an upload with the command `start`');
   if (command === 'query') return { step: 'query', id };
@@ -111,8 +115,8 @@ export const endedUpload = ({ bytes }: StoredFile): Readonly<Record<string, stri
 
 export const CANCELLED_UPLOAD: Readonly<Record<string, string>> = { [STATUS]: 'cancelled' };
 
-async function readStart(ctx: GatewayContext): Promise<AnnouncedFile> {
-  const { file = {} } = Object(await readSmallJson(ctx)) as { file?: unknown };
+async function readStart(ctx: GatewayContext, clock: Clock): Promise<AnnouncedFile> {
+  const { file = {} } = Object(await readSmallJson(ctx, clock)) as { file?: unknown };
   const {
     displayName,
     display_name: name = displayName,
@@ -129,16 +133,21 @@ async function readStart(ctx: GatewayContext): Promise<AnnouncedFile> {
   };
 }
 
-async function readSmallJson({ req, exchange }: GatewayContext): Promise<unknown> {
+async function readSmallJson(ctx: GatewayContext, clock: Clock): Promise<unknown> {
+  const limit = { clock, idleMs: MAX_START_MS, setting: 'a fixed limit', what: 'start of an upload' };
+  const read = bodyPieces(ctx, limit);
+  const latest = clock.now() + MAX_START_MS;
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of req.iterator({ destroyOnReturn: false })) {
-    bytes += (piece as Buffer).length;
+  for (let piece = await read(); piece; piece = await read()) {
+    bytes += piece.length;
     if (bytes > MAX_START_BYTES)
       throw new GatewayError('request_too_large', `The start of an upload exceeds ${MAX_START_BYTES} bytes.`);
-    pieces.push(piece as Buffer);
+    if (clock.now() > latest)
+      throw new GatewayError('request_timeout', `The start of an upload took longer than ${MAX_START_MS} ms.`);
+    pieces.push(piece);
   }
-  exchange.request.bodyBytes = bytes;
+  ctx.exchange.request.bodyBytes = bytes;
   if (bytes === 0) return {};
   try {
     return JSON.parse(Buffer.concat(pieces).toString());

@@ -1,5 +1,6 @@
 import {
   definePlugin,
+  type Clock,
   type Exchange,
   type FileService,
   type GatewayContext,
@@ -30,16 +31,16 @@ export default definePlugin({
     if (!operation?.id.startsWith('files.') || !reply || error) return undefined;
     return { does: `answers from the files of key ${caller?.keyId}; nothing is sent to a model` };
   },
-  create({ host: { files: service } }) {
+  create({ host: { files: service, clock } }) {
     return function files(ctx, next) {
       const answer = ANSWERS.get(ctx.exchange.operation?.id ?? '');
       if (!answer) return next();
-      return answer(service, ctx).then((reply) => void (ctx.exchange.reply = reply));
+      return answer(service, ctx, clock).then((reply) => void (ctx.exchange.reply = reply));
     };
   },
 });
 
-type FileAnswer = (service: FileService, ctx: GatewayContext) => Promise<Reply>;
+type FileAnswer = (service: FileService, ctx: GatewayContext, clock: Clock) => Promise<Reply>;
 
 const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
   ['files.create', create],
@@ -61,18 +62,18 @@ function shape(file: StoredFile, ctx: GatewayContext): object {
   return isAnthropic(ctx.exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
 }
 
-async function create(service: FileService, ctx: GatewayContext): Promise<Reply> {
+async function create(service: FileService, ctx: GatewayContext, clock: Clock): Promise<Reply> {
   const { exchange } = ctx;
-  if (isGemini(exchange)) return createInSteps(service, ctx);
+  if (isGemini(exchange)) return createInSteps(service, ctx, clock);
   const file = await service.upload(ctx);
   exchange.upload = { id: file.id, bytes: file.bytes };
   return jsonReply(shape(file, ctx));
 }
 
 /** Google's resumable upload: a request begins it, others bring the file in pieces, ask for its state, or end it. */
-async function createInSteps({ inPieces }: FileService, ctx: GatewayContext): Promise<Reply> {
+async function createInSteps({ inPieces }: FileService, ctx: GatewayContext, clock: Clock): Promise<Reply> {
   const { exchange } = ctx;
-  const read = await readUploadStep(ctx);
+  const read = await readUploadStep(ctx, clock);
   if (read.step === 'start') return withHeaders({}, startedUpload(await inPieces.begin(exchange, read.file), ctx));
   const { id } = read;
   if (read.step === 'cancel') {

@@ -7,9 +7,12 @@ import {
   type ResponseService,
 } from '../../src/plugin/index.ts';
 
-/** A whole `input` as JSON text, for a request that names parts of it. */
+/** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {
-  readonly text: string;
+  /** Its items as JSON texts, each of one item or of several between commas. */
+  readonly texts: readonly string[];
+  /** Length of the texts together. They are not joined yet: a request may name a long item very often. */
+  readonly length: number;
   /** Id of the response that the request continues. */
   readonly continues: string | undefined;
   /** Number of references that items replace. */
@@ -39,25 +42,27 @@ export async function wholeInput(
     named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
   const own = await resolved(exchange, body, service);
   if (!before && own.references === 0) return undefined;
-  const texts = before ? [listed(before.input), ...before.output.map(({ text }) => text), own.text] : [own.text];
+  const earlier = before ? [listed(before.input), ...before.output.map(({ text }) => text)] : [];
+  const texts = [...earlier, ...own.texts].filter((text) => text !== '');
   return {
-    text: `[${texts.filter((text) => text !== '').join(',')}]`,
+    texts,
+    length: texts.reduce((length, text) => length + text.length + 1, 1),
     continues: before && named,
     references: own.references,
   };
 }
 
-/** The items of a request's own input as JSON text without the brackets. */
+/** The items of a request's own input as JSON texts. */
 async function resolved(
   exchange: Exchange,
   body: RequestBody,
   service: ResponseService,
-): Promise<{ readonly text: string; readonly references: number }> {
+): Promise<Pick<WholeInput, 'texts' | 'references'>> {
   const text = inputText(body);
-  if (!text.includes(REFERENCE)) return { text: listed(text), references: 0 };
+  if (!text.includes(REFERENCE)) return { texts: [listed(text)], references: 0 };
   const items = JSON.parse(text) as readonly unknown[];
   const ids = items.flatMap((item) => referenceOf(item) ?? []);
-  if (ids.length === 0) return { text: listed(text), references: 0 };
+  if (ids.length === 0) return { texts: [listed(text)], references: 0 };
   const found = await service.findItems(exchange, [...new Set(ids)]);
   let references = 0;
   const texts = items.map((item, at) => {
@@ -67,7 +72,7 @@ async function resolved(
     references += 1;
     return kept;
   });
-  return { text: texts.join(','), references };
+  return { texts, references };
 }
 
 /** `input` as the JSON text of a list: a text stands for a message of the user. */

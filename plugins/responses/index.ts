@@ -87,10 +87,11 @@ async function continued(
   }
   const whole = namesKept(body) ? await wholeInput(exchange, body, service) : undefined;
   if (!whole) return undefined;
-  const refusal = limits.reserve(exchange, whole.text.length);
+  if (whole.length > limits.body) throw tooLarge(limits);
+  const refusal = limits.reserve(exchange, whole.length);
   if (refusal) throw refusal;
   const write = (): RequestBody => rewritten(operation, body, whole, limits);
-  const written = turns.isHeavy(whole.text.length) ? await turns.run(exchange, write) : write();
+  const written = turns.isHeavy(whole.length) ? await turns.run(exchange, write) : write();
   // The original bytes keep the id, which rules of the key may forbid.
   request.body = whole.continues === undefined ? written : written.edit(WITHOUT_ID);
   return whole;
@@ -108,17 +109,19 @@ const mayKeep = (body: RequestBody, { maxBytes }: ResponseService): boolean =>
 function rewritten(
   operation: Operation,
   body: RequestBody,
-  { text }: Pick<WholeInput, 'text'>,
+  { texts }: Pick<WholeInput, 'texts'>,
   limits: RequestLimits,
 ): RequestBody {
-  const whole = body.rewrite(new Map([['input', text]]), limits.json);
-  if (whole.original.length > limits.body)
-    throw new GatewayError(
-      'request_too_large',
-      `With the conversation that it continues, the body exceeds ${limits.body} bytes (limits.body).`,
-    );
+  const whole = body.rewrite(new Map([['input', `[${texts.join(',')}]`]]), limits.json);
+  if (whole.original.length > limits.body) throw tooLarge(limits);
   const fault = operation.validate(whole.abridged());
   if (fault) throw new GatewayError('invalid_request', fault.message, { param: fault.param });
   whole.checked = true;
   return whole;
 }
+
+const tooLarge = ({ body }: RequestLimits): GatewayError =>
+  new GatewayError(
+    'request_too_large',
+    `With the conversation that it continues, the body exceeds ${body} bytes (limits.body).`,
+  );

@@ -38,12 +38,26 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Uploads whose bytes come in several requests. The store has all of their state: any process may get the next piece. */
 export class PieceReceiver {
   readonly #setup: FileServiceSetup;
+  /** The latest beginning of each owner that begins an upload. */
+  readonly #beginnings = new Map<string, Promise<unknown>>();
 
   constructor(setup: FileServiceSetup) {
     this.#setup = setup;
   }
 
-  async begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
+  /** One after another for each owner: each counts those before it. */
+  async begin(of: Owned, file: AnnouncedFile): Promise<string> {
+    const { owner } = of;
+    const before = this.#beginnings.get(owner) ?? Promise.resolve();
+    const beginning = before.then(() => this.#begin(of, file));
+    const settled = beginning.then(ignore, ignore).then(() => {
+      if (this.#beginnings.get(owner) === settled) this.#beginnings.delete(owner);
+    });
+    this.#beginnings.set(owner, settled);
+    return beginning;
+  }
+
+  async #begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
     const { store, clock } = this.#setup;
     const quota = await this.#quota({ owner, limits, present });
     quota.check(file.bytes ?? 0);
@@ -114,6 +128,8 @@ export class PieceReceiver {
     return new FileQuota(limits, files, unfinished);
   }
 }
+
+const ignore = (): void => {};
 
 const OFFSET = 'x-goog-upload-offset';
 

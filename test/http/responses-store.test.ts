@@ -20,7 +20,7 @@ let upstream: ScriptedUpstream;
 const keys = { keys: [KEY, OTHER].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}` })) };
 
 /** As an upstream of OpenAI's Responses API answers. */
-const native = (id: string) => ({
+const native = (id: string, text = 'Hello.') => ({
   id,
   object: 'response',
   created_at: 1,
@@ -33,7 +33,7 @@ const native = (id: string) => ({
       id: `msg_${id}`,
       role: 'assistant',
       status: 'completed',
-      content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+      content: [{ type: 'output_text', text, annotations: [] }],
     },
   ],
   usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
@@ -42,7 +42,8 @@ const native = (id: string) => ({
 beforeAll(async () => {
   upstream = await startUpstream(async ({ url, text, json: body }, res, index) => {
     if (url.endsWith('/input_tokens')) return json(res, { object: 'response.input_tokens', input_tokens: text.length });
-    if (url.includes('/responses')) return json(res, native(`resp_native_${index}`));
+    if (url.includes('/responses'))
+      return json(res, native(`resp_native_${index}`, text.includes('Essay') ? 'Essay '.repeat(150_000) : undefined));
     if (text.includes('Fail')) return json(res, { error: { message: 'No.' } }, 400);
     if (body['stream'] !== true) {
       const tooLong = text.includes('Long');
@@ -191,6 +192,18 @@ describe('a response that the gateway keeps', () => {
     await expect(
       client.responses.create({ model, input: [{ type: 'item_reference', id: 'msg_unknown' }] }),
     ).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+  });
+
+  it('cannot grow a small request beyond the limit of a body by many references to a long item', async () => {
+    const client = clientOf();
+    const { output } = await client.responses.create({ model: '@native/gpt-x', input: 'Essay' });
+    const id = output.at(-1)?.id ?? '';
+    // More than the longest string of V8.
+    const input = Array.from({ length: 700 }, () => ({ type: 'item_reference' as const, id }));
+    await expect(client.responses.create({ model, input })).rejects.toMatchObject({
+      status: 413,
+      code: 'request_too_large',
+    });
   });
 
   it('is counted whole when a request continues it', async () => {

@@ -11,6 +11,13 @@ export function errorFrame(status: number, error: JsonObject): string {
 export const refusalFrame = ({ clientStatus, type, code, message, param }: GatewayError): string =>
   errorFrame(clientStatus, { type, code, message, param });
 
+export const longStreamId = (most: number): string =>
+  errorFrame(400, {
+    code: 'invalid_value',
+    message: `\`stream_id\` exceeds ${most} bytes: each event of the turn repeats it.`,
+    param: 'stream_id',
+  });
+
 /** Codex connects again after this code. */
 export const limitReached = (why: string): string =>
   errorFrame(400, { code: 'websocket_connection_limit_reached', message: `${why} Connect again.` });

@@ -1,4 +1,5 @@
 import type { TurnResult } from './turn-reply.ts';
+import type { Hold } from './open-sockets.ts';
 import { itemsOf, joinItems, textOf, type Frame } from './frame.ts';
 
 /** A turn whose earlier items are in its input. */
@@ -18,9 +19,6 @@ interface Latest {
   readonly items: string;
   readonly bytes: number;
 }
-
-/** Holds bytes, or returns false; negative to release them. */
-type Hold = (bytes: number) => boolean;
 
 /**
  * The latest response of a socket, which the next turn may continue by `previous_response_id`, even with `store: false`

@@ -11,6 +11,12 @@ export interface OpenSocket {
 
 type SocketLimits = Pick<WebSocketSettings, 'perKey' | 'heldBytes'>;
 
+/** Holds bytes for a key, or returns false; negative to release them. */
+export type Hold = (bytes: number) => boolean;
+
+/** Once this part of `heldBytes` is in use, a key holds at most the rest: one key cannot close the sockets of the others. */
+const UNSHARED = 3 / 4;
+
 /** Time after which a key whose sockets are all open may try again. */
 const RETRY_AFTER_MS = 1000;
 
@@ -18,6 +24,8 @@ const RETRY_AFTER_MS = 1000;
 export class OpenSockets {
   readonly #open = new Set<OpenSocket>();
   readonly #places = new Map<string, number>();
+  /** Bytes that the sockets of a key hold. */
+  readonly #heldBy = new Map<string, number>();
   /** Handshakes that wait for their answer, with the key whose place they have taken. */
   readonly #handshakes = new WeakMap<ServerResponse, string | undefined>();
   #limits: SocketLimits = { perKey: Infinity, heldBytes: Infinity };
@@ -78,11 +86,26 @@ export class OpenSockets {
     this.#open.delete(socket);
   }
 
-  /** Counts bytes that a socket holds; negative to release them. False: they do not fit and are not counted. */
-  hold(bytes: number): boolean {
-    if (bytes > 0 && this.#held + bytes > this.#limits.heldBytes) return false;
-    this.#held += bytes;
-    return true;
+  /**
+   * Counts the bytes that a socket holds, for the key of its handshake. False: they do not fit, or the key has used up its
+   * share, and they are not counted.
+   */
+  holdFor(res: ServerResponse): Hold {
+    const key = this.#handshakes.get(res) ?? '';
+    return (bytes) => {
+      const ofKey = (this.#heldBy.get(key) ?? 0) + bytes;
+      if (bytes > 0 && !this.#hasRoom(bytes, ofKey)) return false;
+      this.#held += bytes;
+      if (ofKey > 0) this.#heldBy.set(key, ofKey);
+      else this.#heldBy.delete(key);
+      return true;
+    };
+  }
+
+  #hasRoom(bytes: number, ofKey: number): boolean {
+    const { heldBytes } = this.#limits;
+    const held = this.#held + bytes;
+    return held <= heldBytes && (held <= heldBytes * UNSHARED || ofKey <= heldBytes * (1 - UNSHARED));
   }
 
   /** Closes each socket once its running turn has ended. Further ones are refused. */

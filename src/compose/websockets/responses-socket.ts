@@ -4,10 +4,18 @@ import type { Routed } from '../../gateway/routed.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
 import { GatewayError, type Clock } from '../../plugin/index.ts';
 import type { ServerSettings, WebSocketSettings } from '../../settings/compile/server-settings.ts';
-import { errorFrame, limitReached, refusalFrame, steerFailed, warmUpFrames, withStreamId } from './answers.ts';
-import { isFalse, readFrame, textOf, withTexts, type Frame } from './frame.ts';
+import {
+  errorFrame,
+  limitReached,
+  longStreamId,
+  refusalFrame,
+  steerFailed,
+  warmUpFrames,
+  withStreamId,
+} from './answers.ts';
+import { isFalse, jsonOf, readFrame, textOf, withTexts, type Frame } from './frame.ts';
 import { LatestResponse, type Continued } from './latest-response.ts';
-import type { OpenSocket, OpenSockets } from './open-sockets.ts';
+import type { Hold, OpenSocket, OpenSockets } from './open-sockets.ts';
 import { turnHeaders, runRequest, type Handle, type Handshake, type Koa, type Running } from './turn.ts';
 import { TurnReply, type TurnEnd } from './turn-reply.ts';
 
@@ -16,6 +24,8 @@ export interface SocketSetup {
   readonly koa: Koa;
   readonly clock: Clock;
   readonly sockets: OpenSockets;
+  /** Counts bytes that the socket holds. */
+  readonly hold: Hold;
   readonly settings: () => Pick<ServerSettings, 'webSockets' | 'limits'>;
   /** The operation of a turn, and that of the handshake. */
   readonly turn: Routed;
@@ -31,6 +41,8 @@ const PING_MS = 30_000;
 const MOST_WAITING = 32;
 /** Messages that may wait before reading stops. */
 const READ_AHEAD = 2;
+/** Bytes of the name of a turn as JSON: each event of the turn repeats it. */
+const MOST_STREAM_ID = 1024;
 /** Bytes of a control frame besides its payload (RFC 6455, section 5.2). */
 const CONTROL_HEAD = 6;
 /** Pongs are not sent into a connection in which this many bytes wait (RFC 6455, section 5.5.3 permits it). */
@@ -62,8 +74,8 @@ export class ResponsesSocket implements OpenSocket {
     this.#handshake = handshake;
     this.#setup = setup;
     this.#limits = setup.settings().webSockets;
-    const { sockets, clock } = setup;
-    this.#latest = new LatestResponse((bytes) => sockets.hold(bytes));
+    const { sockets, clock, hold } = setup;
+    this.#latest = new LatestResponse(hold);
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#take(data, isBinary));
     ws.on('ping', (data: Buffer) => {
       this.#release(data.length + CONTROL_HEAD);
@@ -84,15 +96,15 @@ export class ResponsesSocket implements OpenSocket {
     sockets.add(this);
   }
 
-  /** Counts a piece of a message that arrives. The socket closes when all sockets together hold too much. */
+  /** Counts a piece of a message that arrives. The socket closes when all sockets together, or those of its key, hold too much. */
   arrived(bytes: number): void {
-    if (this.#setup.sockets.hold(bytes)) this.#arriving += bytes;
+    if (this.#setup.hold(bytes)) this.#arriving += bytes;
     else this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
   }
 
   #release(bytes: number): void {
     const released = Math.min(bytes, this.#arriving);
-    this.#setup.sockets.hold(-released);
+    this.#setup.hold(-released);
     this.#arriving -= released;
   }
 
@@ -105,12 +117,11 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   #take(data: Buffer, isBinary: boolean): void {
-    const { sockets } = this.#setup;
     this.#release(this.#arriving);
     if (this.#ws.readyState !== this.#ws.OPEN) return;
     if (isBinary) return this.#close(CLOSE.unsupported, 'messages must be text');
     if (this.#waiting.length >= MOST_WAITING) return this.#close(CLOSE.policy, 'too many messages wait');
-    if (!sockets.hold(data.length)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(data.length)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#waiting.push(data);
     if (this.#waiting.length >= READ_AHEAD) this.#ws.pause();
     this.#advance();
@@ -123,8 +134,7 @@ export class ResponsesSocket implements OpenSocket {
     if (this.#waiting.length < READ_AHEAD && this.#ws.isPaused) this.#ws.resume();
     if (!message) return this.#startIdleTimer();
     this.#busy = true;
-    this.#stopIdle?.();
-    this.#setup.sockets.hold(-message.length);
+    this.#setup.hold(-message.length);
     this.#answer(message);
   }
 
@@ -144,6 +154,8 @@ export class ResponsesSocket implements OpenSocket {
   #answer(bytes: Buffer): void {
     const frame = readFrame(bytes, this.#setup.settings().limits.json);
     const type = frame && textOf(frame, 'type');
+    if (frame && Buffer.byteLength(jsonOf(frame, 'stream_id') ?? '') > MOST_STREAM_ID)
+      return this.#say(longStreamId(MOST_STREAM_ID), this.#done);
     if (frame && type !== 'response.create') return this.#answerOther(frame, type);
     this.#turns += 1;
     if (this.#turns > this.#limits.turns) return this.#endBy('This WebSocket has had its turns (websockets.turns).');
@@ -157,13 +169,10 @@ export class ResponsesSocket implements OpenSocket {
     const streamId = textOf(frame, 'stream_id');
     if (type === 'response.steer') {
       const { input = '', previous_response_id = '' } = parse(frame);
-      return this.#send(withStreamId(steerFailed({ input, previous_response_id }), streamId), this.#done);
+      return this.#say(withStreamId(steerFailed({ input, previous_response_id }), streamId), this.#done);
     }
     const message = 'A message must be a JSON object with the `type` response.create.';
-    this.#send(
-      withStreamId(errorFrame(400, { code: 'invalid_request', message, param: 'type' }), streamId),
-      this.#done,
-    );
+    this.#say(withStreamId(errorFrame(400, { code: 'invalid_request', message, param: 'type' }), streamId), this.#done);
   }
 
   /** @param of undefined: the request path refuses these bytes, as it refuses such a body */
@@ -174,12 +183,13 @@ export class ResponsesSocket implements OpenSocket {
       previous: of?.continued.named,
       unknownPrevious: of !== undefined && of.continued.named === undefined,
     };
-    const sink = new TurnReply(this.#send, names, (end) => {
+    const sink = new TurnReply({ send: this.#send, say: this.#say }, names, (end) => {
       if (of && end.result && end.whole) this.#latest.keep(of.frame, of.continued, end.result, this.#limits.keptBytes);
       else if (of) this.#latest.evict(of.frame);
       this.#ended(end);
     });
     const headers = turnHeaders(this.#handshake, body.length);
+    this.#stopIdle?.();
     this.#running = runRequest(this.#handshake, { method: 'POST', headers, body, routed }, { handle, koa, sink });
   }
 
@@ -205,16 +215,14 @@ export class ResponsesSocket implements OpenSocket {
       const id = `resp_${uuidv7(clock.wall()).replaceAll('-', '')}`;
       this.#latest.keep(frame, continued, { id, output: '' }, this.#limits.keptBytes);
       const [created, completed] = warmUpFrames(id, Math.floor(clock.wall() / 1000), body);
-      this.#send(withStreamId(created!, streamId), () => {});
-      this.#send(withStreamId(completed!, streamId), this.#done);
+      this.#say(withStreamId(created!, streamId), () => this.#say(withStreamId(completed!, streamId), this.#done));
     };
     const refuse = ({ message, param, missing }: NonNullable<typeof fault>): void => {
       const code = missing ? 'missing_required_parameter' : 'invalid_request';
-      this.#send(withStreamId(refusalFrame(new GatewayError(code, message, { param })), streamId), this.#done);
+      this.#say(withStreamId(refusalFrame(new GatewayError(code, message, { param })), streamId), this.#done);
     };
     const opened = new TurnReply(
-      // The reply of the handshake is for the listener.
-      (text, sent) => (text.startsWith('{"type":"response.') ? sent() : this.#send(text, sent)),
+      { send: this.#send, say: this.#say },
       { streamId, previous: undefined, unknownPrevious: false },
       (end) => {
         if (end.status !== 101) this.#ended(end);
@@ -223,6 +231,7 @@ export class ResponsesSocket implements OpenSocket {
       },
     );
     const { headers } = this.#handshake;
+    this.#stopIdle?.();
     this.#running = runRequest(
       this.#handshake,
       { method: 'GET', headers: withoutId(headers), body: undefined, routed },
@@ -233,6 +242,21 @@ export class ResponsesSocket implements OpenSocket {
   readonly #send = (text: string, sent: () => void): void => {
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(text, { binary: false }, () => sent());
     else sent();
+  };
+
+  /**
+   * Sends what is no event of a running response, whose deadline it would have. It is counted until it has left, and the
+   * socket rests meanwhile: a client that reads nothing loses it.
+   */
+  readonly #say = (text: string, sent: () => void): void => {
+    if (this.#ws.readyState !== this.#ws.OPEN) return sent();
+    const bytes = Buffer.byteLength(text);
+    if (!this.#setup.hold(bytes)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    this.#rest();
+    this.#send(text, () => {
+      this.#setup.hold(-bytes);
+      sent();
+    });
   };
 
   #endBy(why: string): void {
@@ -274,13 +298,13 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   #closed(): void {
-    const { sockets } = this.#setup;
+    const { sockets, hold } = this.#setup;
     this.#stopLifetime();
     this.#stopIdle?.();
     this.#stopPing?.();
     sockets.delete(this);
     this.#latest.forget();
-    sockets.hold(-this.#arriving - this.#waiting.reduce((bytes, message) => bytes + message.length, 0));
+    hold(-this.#arriving - this.#waiting.reduce((bytes, message) => bytes + message.length, 0));
     this.#waiting.length = 0;
     this.#arriving = 0;
     this.#running?.abort();

@@ -8,6 +8,13 @@ import type { SocketReplyHead, ReplySink } from './reply-socket.ts';
 /** Sends a message. `sent` is called when it has left, or when the socket has closed. */
 export type Send = (text: string, sent: () => void) => void;
 
+interface Senders {
+  /** Sends an event of a response that runs. */
+  readonly send: Send;
+  /** Sends what leaves after the response. */
+  readonly say: Send;
+}
+
 /** The response of a turn that has ended well. */
 export interface TurnResult {
   readonly id?: string;
@@ -47,7 +54,7 @@ const LIMITS: JsonLimits = { depth: 256, keys: Infinity, items: Infinity };
 
 /** Turns the reply of a turn into messages: each event is one. */
 export class TurnReply implements ReplySink {
-  readonly #send: Send;
+  readonly #senders: Senders;
   readonly #names: TurnNames;
   readonly #onEnd: (end: TurnEnd) => void;
   readonly #cutter = new SseCutter();
@@ -55,8 +62,8 @@ export class TurnReply implements ReplySink {
   #head: SocketReplyHead = { status: 0, headers: new Map() };
   #result: Required<TurnResult> | undefined;
 
-  constructor(send: Send, names: TurnNames, onEnd: (end: TurnEnd) => void) {
-    this.#send = send;
+  constructor(senders: Senders, names: TurnNames, onEnd: (end: TurnEnd) => void) {
+    this.#senders = senders;
     this.#names = names;
     this.#onEnd = onEnd;
   }
@@ -74,15 +81,18 @@ export class TurnReply implements ReplySink {
     const texts = whole ? readSse(whole).flatMap((event) => this.#message(event)) : [];
     const last = texts.pop();
     if (last === undefined) return taken();
-    for (const text of texts) this.#send(text, () => {});
-    this.#send(last, taken);
+    const { send } = this.#senders;
+    for (const text of texts) send(text, () => {});
+    send(last, taken);
   }
 
   closed(whole: boolean): void {
     const end = (): void => this.#onEnd({ status: this.#head.status, result: this.#result, whole });
-    const text = whole && !this.#isStream ? this.#plain() : undefined;
+    // The reply to a handshake is for the listener.
+    const isShown = whole && !this.#isStream && this.#head.status !== 101;
+    const text = isShown ? this.#plain() : undefined;
     if (text === undefined) end();
-    else this.#send(text, end);
+    else this.#senders.say(text, end);
   }
 
   get #isStream(): boolean {

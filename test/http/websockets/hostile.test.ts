@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { until, type TestGateway } from '../../support/gateway.ts';
+import { KEY, until, type TestGateway } from '../../support/gateway.ts';
 import { startPair, type PairSetup } from '../../support/pair.ts';
 import { anthropicEvents, sse, type Script } from '../../support/upstream.ts';
 import { codeOf, connect, frameOf, HANDSHAKE, inFlight, rawSocket, rawWebSocket, type Client } from './kit.testkit.ts';
@@ -169,6 +169,44 @@ describe('a client of a WebSocket', () => {
     socket.write(frameOf(TEXT, create, { fin: false }));
     expect(await closed).toBe(1000);
     await isWell(gateway);
+  });
+
+  it('that asks for long answers without a turn and reads none is closed when it rests too long', async () => {
+    const { gateway } = await start({ server: { websockets: { idle_time: '500ms', per_key: 1 } } });
+    const { ws } = await connect(gateway);
+    ws.send(JSON.stringify({ type: 'response.steer', input: 'x'.repeat(8_000_000) }));
+    ws.pause();
+    const opens = (): Promise<boolean> =>
+      connect(gateway).then(
+        () => true,
+        () => false,
+      );
+    expect(await opens()).toBe(false);
+    // The close waits 5 seconds for its answer.
+    await expect.poll(opens, { timeout: 12_000 }).toBe(true);
+  }, 20_000);
+
+  it('cannot have a long name of a turn repeated in every event', async () => {
+    const { gateway, upstream } = await start();
+    const client = await connect(gateway);
+    const [refused] = await client.turn({ model: MODEL, input: 'hi', stream_id: 'x'.repeat(2000) });
+    expect(refused).toMatchObject({ type: 'error', status: 400, error: { param: 'stream_id' } });
+    expect(upstream.seen).toHaveLength(0);
+    expect((await client.turn({ model: MODEL, input: 'hi', stream_id: 'x' })).at(-1)?.type).toBe('response.completed');
+  });
+
+  it('fills no more than its share of what all sockets may hold', async () => {
+    const other = 'gatehouse-other-key-0123456789';
+    const keys = { keys: [KEY, other].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}` })) };
+    const { gateway } = await start({ keys, server: { websockets: { held_bytes: '64KiB' } } });
+    const honest = await connect(gateway, { headers: { authorization: `Bearer ${other}` } });
+    const hostile = await Promise.all(Array.from({ length: 8 }, () => rawWebSocket(gateway)));
+    // Halves of messages, which would leave room for no further one.
+    for (const socket of hostile)
+      for (let count = 0; count < 4; count += 1)
+        socket.write(frameOf(count === 0 ? TEXT : CONTINUATION, 'x'.repeat(2000), { fin: false }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await honest.turn({ model: MODEL, input: 'x'.repeat(8000) })).at(-1)?.type).toBe('response.completed');
   });
 
   it('that is gone without a word gives its place and its turn back', async () => {

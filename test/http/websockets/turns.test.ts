@@ -175,8 +175,11 @@ describe('a continued turn', () => {
     const client = await connect(gateway);
     const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
     const input = [{ type: 'message', role: 'developer', content: 'rules' }];
-    const warm = await client.turn({ model: MODEL, input, tools, generate: false, stream: true });
-    expect(warm.map(({ type }) => type)).toEqual(['response.created', 'response.completed']);
+    const warm = await client.turn({ model: MODEL, input, tools, generate: false, stream_id: 'w' });
+    expect(warm.map(({ type, stream_id }) => [type, stream_id])).toEqual([
+      ['response.created', 'w'],
+      ['response.completed', 'w'],
+    ]);
     expect(responseOf(warm[1])).toMatchObject({
       status: 'completed',
       output: [],
