@@ -252,7 +252,7 @@ export class ResponsesSocket implements OpenSocket {
     if (this.#ws.readyState !== this.#ws.OPEN) return sent();
     const bytes = Buffer.byteLength(text);
     if (!this.#setup.hold(bytes)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
-    this.#rest();
+    this.#startIdleTimer();
     this.#send(text, () => {
       this.#setup.hold(-bytes);
       sent();
