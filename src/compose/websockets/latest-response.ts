@@ -1,5 +1,5 @@
 import type { TurnResult } from './turn-reply.ts';
-import type { Hold } from './open-sockets.ts';
+import type { HoldBytes } from './open-sockets.ts';
 import { itemsOf, joinItems, textOf, type Frame } from './frame.ts';
 
 /** A turn whose earlier items are in its input. */
@@ -26,10 +26,10 @@ interface Latest {
  * store, the upstream knows it, or the turn fails.
  */
 export class LatestResponse {
-  readonly #hold: Hold;
+  readonly #hold: HoldBytes;
   #latest: Latest | undefined;
 
-  constructor(hold: Hold) {
+  constructor(hold: HoldBytes) {
     this.#hold = hold;
   }
 

@@ -12,7 +12,7 @@ export interface OpenSocket {
 type SocketLimits = Pick<WebSocketSettings, 'perKey' | 'heldBytes'>;
 
 /** Holds bytes for a key, or returns false; negative to release them. */
-export type Hold = (bytes: number) => boolean;
+export type HoldBytes = (bytes: number) => boolean;
 
 /** Once this part of `heldBytes` is in use, a key holds at most the rest: one key cannot close the sockets of the others. */
 const UNSHARED = 3 / 4;
@@ -90,7 +90,7 @@ export class OpenSockets {
    * Counts the bytes that a socket holds, for the key of its handshake. False: they do not fit, or the key has used up its
    * share, and they are not counted.
    */
-  holdFor(res: ServerResponse): Hold {
+  holdFor(res: ServerResponse): HoldBytes {
     const key = this.#handshakes.get(res) ?? '';
     return (bytes) => {
       const ofKey = (this.#heldBy.get(key) ?? 0) + bytes;

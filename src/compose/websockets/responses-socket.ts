@@ -15,7 +15,7 @@ import {
 } from './answers.ts';
 import { isFalse, jsonOf, readFrame, textOf, withTexts, type Frame } from './frame.ts';
 import { LatestResponse, type Continued } from './latest-response.ts';
-import type { Hold, OpenSocket, OpenSockets } from './open-sockets.ts';
+import type { HoldBytes, OpenSocket, OpenSockets } from './open-sockets.ts';
 import { turnHeaders, runRequest, type Handle, type Handshake, type Koa, type Running } from './turn.ts';
 import { TurnReply, type TurnEnd } from './turn-reply.ts';
 
@@ -25,7 +25,7 @@ export interface SocketSetup {
   readonly clock: Clock;
   readonly sockets: OpenSockets;
   /** Counts bytes that the socket holds. */
-  readonly hold: Hold;
+  readonly hold: HoldBytes;
   readonly settings: () => Pick<ServerSettings, 'webSockets' | 'limits'>;
   /** The operation of a turn, and that of the handshake. */
   readonly turn: Routed;
