@@ -15,7 +15,8 @@ export function install(): void {
     for (const name of ['package.json', 'package-lock.json', '.npmrc'])
       copyFileSync(join(HERE, name), join(INSTALLED, name));
     // No script of a package runs: the programs come with the packages of their platform.
-    execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline'], { cwd: INSTALLED, stdio: 'inherit' });
+    // Not `npm ci`, which refuses a lockfile without the optional packages of other systems. A registry may lack these.
+    execFileSync('npm', ['install', '--ignore-scripts', '--prefer-offline'], { cwd: INSTALLED, stdio: 'inherit' });
     writeFileSync(STAMP, lock);
   }
   // Below the installed packages, where Node finds what they import.
