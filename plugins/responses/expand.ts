@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  isObject,
   type Exchange,
   type Found,
   type KeptResponse,
@@ -88,11 +89,8 @@ export function inputText(body: RequestBody): string {
 const listed = (list: string): string => list.slice(1, -1).trim();
 
 function referenceOf(item: unknown): string | undefined {
-  return isItem(item) && item['type'] === REFERENCE && typeof item['id'] === 'string' ? item['id'] : undefined;
+  return isObject(item) && item['type'] === REFERENCE && typeof item['id'] === 'string' ? item['id'] : undefined;
 }
-
-export const isItem = (value: unknown): value is Item =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function owned<T extends KeptResponse | string>(found: Found<T>, refusal: () => GatewayError): T | undefined {
   if (found === 'foreign') throw refusal();

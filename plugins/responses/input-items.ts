@@ -1,6 +1,5 @@
-import type { KeptResponse } from '../../src/plugin/index.ts';
+import { isObject, type KeptResponse } from '../../src/plugin/index.ts';
 import { Query } from '../files/query.ts';
-import { isItem } from './expand.ts';
 
 /** A page of the items that a response answers, the last ones first unless the query asks for the other order. */
 export function inputItems({ id, input }: Pick<KeptResponse, 'id' | 'input'>, querystring: string): object {
@@ -9,7 +8,7 @@ export function inputItems({ id, input }: Pick<KeptResponse, 'id' | 'input'>, qu
   const order = query.oneOf('order', ['asc', 'desc']) ?? 'desc';
   const after = query.text('after');
   const items = (JSON.parse(input) as readonly unknown[]).flatMap((item, at) =>
-    isItem(item) ? [{ ...item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
+    isObject(item) ? [{ ...item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
   );
   const ordered = order === 'asc' ? items : items.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex((item) => item.id === after) + 1;

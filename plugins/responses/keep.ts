@@ -1,11 +1,12 @@
 import {
+  isObject,
   type Exchange,
   type KeptItem,
   type KeptResponse,
   type Reply,
   type ResponseService,
 } from '../../src/plugin/index.ts';
-import { isItem, type Item } from './expand.ts';
+import type { Item } from './expand.ts';
 import { KeptPlainBody, KeptStream, lastResponse, parsed, type Keep } from './kept-body.ts';
 import { withOwnIds } from './own-ids.ts';
 
@@ -25,11 +26,11 @@ export async function keepReply(
   if (Buffer.isBuffer(body)) {
     const read = (bytes: Buffer): unknown => (stream ? lastResponse(bytes) : parsed(bytes.toString('utf8')));
     const response = read(body);
-    if (!isItem(response)) return;
+    if (!isObject(response)) return;
     const own = withOwnIds(body, String(response['id']), exchange);
     reply.body = own;
     const ownResponse = own === body ? response : read(own);
-    if (isItem(ownResponse)) await keep(ownResponse);
+    if (isObject(ownResponse)) await keep(ownResponse);
   } else reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
 }
 
@@ -44,7 +45,7 @@ function keptOf({ output, ...head }: Item, input: () => string): KeptResponse | 
 }
 
 function itemOf(item: unknown): KeptItem {
-  const id = isItem(item) && typeof item['id'] === 'string' ? item['id'] : undefined;
+  const id = isObject(item) && typeof item['id'] === 'string' ? item['id'] : undefined;
   return { id, text: JSON.stringify(item) };
 }
 

@@ -1,71 +1,53 @@
 import {
+  isObject,
   toClientError,
+  WrappedSource,
   type Exchange,
   type GatewayError,
-  type Sink,
   type MaybePromise,
   type Source,
 } from '../../src/plugin/index.ts';
-import { isItem, type Item } from './expand.ts';
+import type { Item } from './expand.ts';
 
 /** Keeps a response; a promise while another process does. */
 export type Keep = (response: Item) => MaybePromise<void>;
 
 /** Passes a plain reply on and keeps its response, at most `limit` bytes long, before the last piece leaves. */
-export class KeptPlainBody implements Source, Sink {
-  readonly #source: Source;
+export class KeptPlainBody extends WrappedSource {
   readonly #limit: number;
   readonly #keep: Keep;
   #pieces: Buffer[] | undefined = [];
   #size = 0;
   #last: Buffer | undefined;
-  #sink: Sink | undefined;
 
   constructor(source: Source, limit: number, keep: Keep) {
-    this.#source = source;
+    super(source);
     this.#limit = limit;
     this.#keep = keep;
   }
 
-  open(sink: Sink): void {
-    this.#sink = sink;
-    this.#source.open(this);
+  override cancel(reason: GatewayError): void {
+    this.#pieces = undefined;
+    super.cancel(reason);
   }
 
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(reason: GatewayError): void {
-    this.#sink = this.#pieces = undefined;
-    this.#source.cancel(reason);
-  }
-
-  push(bytes: Buffer): void {
+  override push(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > this.#limit) this.#pieces = undefined;
     this.#pieces?.push(bytes);
-    if (this.#last) this.#sink?.push(this.#last);
+    if (this.#last) super.push(this.#last);
     this.#last = bytes;
   }
 
-  end(): void {
+  override end(): void {
     const response = this.#pieces && parsed(Buffer.concat(this.#pieces, this.#size).toString('utf8'));
     const leave = (): void => {
-      if (this.#last) this.#sink?.push(this.#last);
-      this.#sink?.end();
+      if (this.#last) super.push(this.#last);
+      super.end();
     };
-    const keeping = isItem(response) ? this.#keep(response) : undefined;
+    const keeping = isObject(response) ? this.#keep(response) : undefined;
     if (keeping) void keeping.then(leave);
     else leave();
-  }
-
-  fail(error: GatewayError): void {
-    this.#sink?.fail(error);
   }
 }
 
@@ -77,61 +59,46 @@ const LAST: ReadonlySet<unknown> = new Set(['response.completed', 'response.inco
  * Passes a stream on and keeps its response before the last event leaves, so that the client can continue it at once. A stream
  * that breaks is kept as what it is: failed, or cancelled where the client left.
  */
-export class KeptStream implements Source, Sink {
-  readonly #source: Source;
+export class KeptStream extends WrappedSource {
   readonly #exchange: Exchange;
   readonly #keep: Keep;
   /** The response as it began. Undefined before, and once the end is kept. */
   #begun: Item | undefined;
-  #sink: Sink | undefined;
   /** What waits until the response is kept. */
   #held: (() => void)[] | undefined;
 
   constructor(source: Source, exchange: Exchange, keep: Keep) {
-    this.#source = source;
+    super(source);
     this.#exchange = exchange;
     this.#keep = keep;
   }
 
-  open(sink: Sink): void {
-    this.#sink = sink;
-    this.#source.open(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(reason: GatewayError): void {
-    this.#sink = this.#held = undefined;
+  override cancel(reason: GatewayError): void {
+    this.#held = undefined;
     if (this.#begun) void this.#keep({ ...this.#begun, status: 'cancelled' });
     this.#begun = undefined;
-    this.#source.cancel(reason);
+    super.cancel(reason);
   }
 
-  push(bytes: Buffer): void {
+  override push(bytes: Buffer): void {
     if (bytes.includes(HAS_RESPONSE)) this.#read(bytes);
-    this.#pass(() => this.#sink?.push(bytes));
+    this.#pass(() => super.push(bytes));
   }
 
-  end(): void {
-    this.#pass(() => this.#sink?.end());
+  override end(): void {
+    this.#pass(() => super.end());
   }
 
-  fail(error: GatewayError): void {
+  override fail(error: GatewayError): void {
     const begun = this.#begun;
     this.#begun = undefined;
     if (begun) this.#hold(this.#keep({ ...begun, status: 'failed', error: this.#reported(error) }));
-    this.#pass(() => this.#sink?.fail(error));
+    this.#pass(() => super.fail(error));
   }
 
   #read(bytes: Buffer): void {
     for (const { type, response } of eventsOf(bytes)) {
-      if (!isItem(response)) continue;
+      if (!isObject(response)) continue;
       if (!LAST.has(type)) this.#begun ??= response;
       else {
         this.#begun = undefined;
@@ -162,7 +129,7 @@ export class KeptStream implements Source, Sink {
     const { operation, id } = this.#exchange;
     const event = operation?.format.encodeStreamError(toClientError(error, id)) ?? '';
     const [last] = eventsOf(Buffer.from(event));
-    return isItem(last?.response) ? last.response['error'] : null;
+    return isObject(last?.response) ? last.response['error'] : null;
   }
 }
 
@@ -179,7 +146,7 @@ function eventsOf(bytes: Buffer): StreamEvent[] {
     .flatMap((line) => {
       if (!line.startsWith('data:') || !line.includes(HAS_RESPONSE)) return [];
       const event = parsed(line.slice('data:'.length));
-      return isItem(event) ? [event] : [];
+      return isObject(event) ? [event] : [];
     });
 }
 

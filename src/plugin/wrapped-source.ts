@@ -28,7 +28,9 @@ export class WrappedSource implements Source, Sink {
     this.#source.resume();
   }
 
+  /** The client gets nothing after it, also of what a subclass holds back. */
   cancel(reason: GatewayError): void {
+    this.#sink = undefined;
     this.#source.cancel(reason);
   }
 

@@ -24,7 +24,7 @@ describe('the WebSocket client of OpenAI’s SDK', () => {
     await turn({ input: 'two', store: false, previous_response_id });
     expect(upstream.seen[1]!.json['messages']).toHaveLength(3);
     expect(errors).toEqual([]);
-    ws.send({ type: 'response.create', model: '@nobody/x', input: 'hi' });
-    await expect.poll(() => errors.map(String)).toEqual([expect.stringContaining('nobody')]);
+    ws.send({ type: 'response.create', model: '@missing/x', input: 'hi' });
+    await expect.poll(() => errors.map(String)).toEqual([expect.stringContaining('missing')]);
   });
 });

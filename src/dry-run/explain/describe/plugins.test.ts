@@ -162,7 +162,7 @@ describe('a plugin that rejects the request', () => {
       ['broken', undefined, 'internal_error'],
       ['route'],
     ],
-    ['in the attempt chain', { json: { model: '@nobody/m' } }, ['transform', 0, 'unknown_provider'], ['send']],
+    ['in the attempt chain', { json: { model: '@missing/m' } }, ['transform', 0, 'unknown_provider'], ['send']],
   ])('%s is the only one marked, and later ones are not reached', async (_, setup, refusal, behind) => {
     const { plugins, answer } = await ask(setup);
     expect(refusals(plugins)).toEqual([refusal]);
@@ -194,7 +194,7 @@ describe('the gateway’s own reply', () => {
     ['the list of models', { method: 'GET', path: '/v1/models' }, { status: 200, code: undefined }, ['body', 'config']],
     [
       'an unknown model',
-      { method: 'GET', path: '/v1/models/@nobody/m' },
+      { method: 'GET', path: '/v1/models/@missing/m' },
       { status: 404, code: 'model_not_found', param: 'model' },
       ['body'],
     ],
