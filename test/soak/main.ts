@@ -1,15 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { children, start, type Started } from './processes.ts';
 import { hostileRequests } from './hostile.ts';
+import { MemoryWatch, peakMemory } from './memory.ts';
 import { percentile, Traffic, type Outcome, type Sent } from './traffic.ts';
 
 /**
  * `npm run soak`: three keys send 5 hostile requests of up to 8 MB a second, a fourth key sends 50 ordinary ones a second beside
  * them. The ordinary ones alone are measured first. The run fails when one of them fails, when hostility raises their 99th
- * percentile to more than three times what it was, or when a hostile one gets a 500 or no answer. Everything stays on loopback and stops after the given time.
+ * percentile to more than three times what it was, when memory still grows by a quarter in the last third of the time, or when a hostile one gets a 500 or no answer. Everything stays on loopback and stops after the given time.
  *
  *   npm run soak -- --minutes 30                one process
  *   npm run soak -- --minutes 30 --workers 2    two workers
@@ -27,6 +28,8 @@ const { values } = parseArgs({
 const HONEST_PER_SECOND = 50;
 const HOSTILE_PER_SECOND = 5;
 const MOST_RATIO = 3;
+/** Median memory of the last third of the time, as a multiple of that of the second. */
+const MOST_GROWTH = 1.25;
 /** Requests that have no answer by then count as failed. */
 const LAST_ANSWER_MS = 60_000;
 /** Of answers while code is compiled and connections are opened. */
@@ -101,14 +104,6 @@ function describe(outcomes: readonly Outcome[]): string {
   return `${outcomes.length} requests (${counts.join(', ')}), p50 ${milliseconds(outcomes, 0.5)}, p99 ${milliseconds(outcomes, 0.99)}, longest ${milliseconds(outcomes, 1)} ms`;
 }
 
-/** Of the process and its workers, MiB at most since it started. */
-function peakMemory(pid: number): number {
-  const kilobytes = (one: string): number =>
-    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0);
-  const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return [String(pid), ...workers].reduce((sum, one) => sum + kilobytes(one), 0) / 1024;
-}
-
 async function stopped({ child }: Started, limitMs: number): Promise<string> {
   const from = performance.now();
   const code = new Promise<string>((resolve) => child.once('exit', (exit, signal) => resolve(String(exit ?? signal))));
@@ -140,12 +135,16 @@ async function main(): Promise<boolean> {
     await measure(url, WARM_UP_MS);
     const [calm] = await measure(url, minutes(values.calm));
     console.log(`ordinary alone:   ${describe(calm)}`);
+    const watch = new MemoryWatch(gateway.pid);
     const [besides, attack] = await measure(url, minutes(values.minutes), hostility);
+    const memory = watch.stop();
     console.log(`beside hostility: ${describe(besides)}`);
     console.log(`hostile:          ${describe(attack)}`);
     for (const [name, outcomes] of Map.groupBy(attack, (outcome) => outcome.name))
       console.log(`  ${name}: ${describe(outcomes)}`);
-    console.log(`memory at most ${peakMemory(gateway.pid).toFixed(0)} MiB`);
+    const growth = memory[2] / memory[1];
+    const thirds = memory.map((mib) => mib.toFixed(0)).join(', ');
+    console.log(`memory at most ${peakMemory(gateway.pid).toFixed(0)} MiB; medians of the thirds ${thirds} MiB`);
     console.log(`SIGTERM: ends with ${await stopped(gateway, LAST_ANSWER_MS)}`);
     const ratio = percentile(besides, 0.99) / percentile(calm, 0.99);
     const failed = [...calm, ...besides].filter(({ status }) => status !== 200).length;
@@ -153,7 +152,8 @@ async function main(): Promise<boolean> {
     const broken = attack.filter(({ status }) => status === 0 || status === 500).length;
     console.log(`p99 ratio ${ratio.toFixed(2)} (at most ${MOST_RATIO}), ${failed} ordinary requests failed`);
     console.log(`${broken} hostile requests broke something (500, or no answer)`);
-    return failed === 0 && broken === 0 && ratio <= MOST_RATIO;
+    console.log(`memory of the last third ${growth.toFixed(2)} × that of the second (at most ${MOST_GROWTH})`);
+    return failed === 0 && broken === 0 && ratio <= MOST_RATIO && growth <= MOST_GROWTH;
   } finally {
     for (const child of children) child.kill('SIGKILL');
     rmSync(configs, { recursive: true, force: true });
