@@ -42,9 +42,15 @@ export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'h
   if (FIXED.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
-  const path = query < 0 ? origin : origin.slice(0, query);
+  const path = (query < 0 ? origin : origin.slice(0, query)).replace(BARE_MODEL, '/$1/models/');
   req.url = canonical(path, req.method) + (query < 0 ? '' : withoutKey(origin.slice(query + 1), req.headers));
 }
+
+/**
+ * The AI SDK and LangChain take a model with a slash for a whole resource name and leave `models/` out:
+ * `/v1beta/@slug/model:generateContent`. No other path begins so.
+ */
+const BARE_MODEL = /^\/(v1|v1alpha|v1beta1?)\/(?=(?:@|%40).*:[a-z]+\/?$)/i;
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
 
