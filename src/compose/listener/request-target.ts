@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { withoutKey } from './query-key.ts';
 import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
+import { oauthErrors, signInRefusal } from './sign-in.ts';
 import type Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { operations } from '../../operations/index.ts';
@@ -80,12 +81,17 @@ function canonical(path: string, method: string | undefined): string {
 }
 
 /** The reading of a request whose path or method no route serves. */
-export const unserved = (ctx: Koa.Context): Routed => ({
-  operation: undefined,
-  format: guessFormat(operations, ctx) ?? openaiChat,
-  params: {},
-  refusal: refusal(ctx),
-});
+export function unserved(ctx: Koa.Context): Routed {
+  const refused = signInRefusal(ctx.method, ctx.path);
+  // RFC 6749, section 5.1.
+  if (refused) ctx.set('cache-control', 'no-store');
+  return {
+    operation: undefined,
+    format: refused ? oauthErrors : (guessFormat(operations, ctx) ?? openaiChat),
+    params: {},
+    refusal: refused ?? refusal(ctx),
+  };
+}
 
 function refusal(ctx: Koa.Context): GatewayError {
   const methods = methodsAt(ctx.path);
