@@ -7,7 +7,9 @@ import {
   type CacheStatus,
   type Exchange,
   type ModelTask,
+  type Operation,
   type RequestBody,
+  type ResolvedTarget,
 } from '../../src/plugin/index.ts';
 import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
@@ -37,20 +39,23 @@ export default definePlugin({
     const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
       const { refresh, namespace } = readCacheOptions(exchange.request);
-      if (!isCacheable(exchange, attempt.body)) {
+      const bypass = (): Promise<void> => {
         attempt.cache = 'bypass';
         return next();
-      }
+      };
+      if (!isCacheable(exchange, attempt.body)) return bypass();
       // Before any look-up: a caller that may not use the catalog entry or the model gets its 403 even when the reply
       // is cached.
-      const findKey = (): Pick<Job, 'key' | 'question'> => {
+      const findKey = (): Pick<Job, 'key' | 'question'> | undefined => {
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
+        if (isStoredUpstream(exchange, attempt.body, resolved)) return undefined;
         const question = { exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) };
         return { key: cacheKey(question), question };
       };
       const heavy = turns.isHeavy(attempt.body.original.length);
       const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
+      if (!found) return bypass();
       const job: Job = {
         ...found,
         ctx,
@@ -115,7 +120,24 @@ const CACHEABLE_TASKS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>([
 ]);
 
 const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
-  CACHEABLE_TASKS.has(operation?.task) && body.value('store') !== true;
+  CACHEABLE_TASKS.has(operation?.task) && body.value('store') !== true && !(isResponse(operation) && creates(body));
+
+const isResponse = (operation: Operation | undefined): boolean => operation?.id === 'responses';
+
+/** A run in the background, or new items of a conversation. */
+const creates = (body: RequestBody): boolean =>
+  body.value('background') === true || (body.has('conversation') && body.value('conversation') !== null);
+
+/**
+ * An upstream with the Responses API stores each response unless `store` is false, and later requests name it by its id. Where the
+ * gateway keeps the response itself, a cached reply has an id of its own that the gateway knows.
+ */
+const isStoredUpstream = (
+  { operation, kept }: Exchange,
+  body: RequestBody,
+  { format }: Pick<ResolvedTarget, 'format'>,
+): boolean =>
+  isResponse(operation) && format === operation?.format.name && body.value('store') !== false && !kept?.keeps;
 
 async function ask(job: Job): Promise<CachedReply | undefined> {
   try {

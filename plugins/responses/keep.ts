@@ -8,7 +8,6 @@ import {
 } from '../../src/plugin/index.ts';
 import type { Item } from './expand.ts';
 import { KeptPlainBody, KeptStream, lastResponse, parsed, type Keep } from './kept-body.ts';
-import { withOwnIds } from './own-ids.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
 export async function keepReply(
@@ -24,13 +23,8 @@ export async function keepReply(
   };
   const { body, stream } = reply;
   if (Buffer.isBuffer(body)) {
-    const read = (bytes: Buffer): unknown => (stream ? lastResponse(bytes) : parsed(bytes.toString('utf8')));
-    const response = read(body);
-    if (!isObject(response)) return;
-    const own = withOwnIds(body, String(response['id']), exchange);
-    reply.body = own;
-    const ownResponse = own === body ? response : read(own);
-    if (isObject(ownResponse)) await keep(ownResponse);
+    const response = stream ? lastResponse(body) : parsed(body.toString('utf8'));
+    if (isObject(response)) await keep(response);
   } else reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
 }
 

@@ -126,8 +126,8 @@ export class KeptStream extends WrappedSource {
 
   /** The error as the last event of the stream shows it. */
   #reported(error: GatewayError): unknown {
-    const { operation, id } = this.#exchange;
-    const event = operation?.format.encodeStreamError(toClientError(error, id)) ?? '';
+    const { operation, id, replyId } = this.#exchange;
+    const event = operation?.format.encodeStreamError(toClientError(error, id, replyId)) ?? '';
     const [last] = eventsOf(Buffer.from(event));
     return isObject(last?.response) ? last.response['error'] : null;
   }

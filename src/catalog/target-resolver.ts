@@ -8,7 +8,6 @@ import {
   type ResolvedTarget,
   type Target,
   type TargetResolver,
-  type UsedAlias,
 } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
@@ -110,11 +109,12 @@ export class CatalogResolver implements TargetResolver {
   }
 
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
-    if (!exchange.alias) return this.#resolve(exchange, target, model, stream);
+    const hidden = exchange.alias?.name ?? target.aliases?.get(model);
+    if (hidden === undefined) return this.#resolve(exchange, target, model, stream);
     try {
       return this.#resolve(exchange, target, model, stream);
     } catch (error) {
-      throw withoutTarget(error, exchange.alias);
+      throw withoutTarget(error, hidden);
     }
   }
 
@@ -127,7 +127,10 @@ export class CatalogResolver implements TargetResolver {
     const known =
       place === undefined ? new KnownPlace(entry, key, locate(entry, key)) : this.#places.of(entry, key, locate);
     const chosen = { entry, place, access };
-    checkModel(identifier.model, chosen, isGranted(exchange, place, identifier.model));
+    const ofTarget = target.aliases?.get(model);
+    const granted =
+      isGranted(exchange, place, identifier.model) || (ofTarget !== undefined && access.allowsAlias(ofTarget));
+    checkModel(identifier.model, chosen, granted);
     checkFurtherModels(exchange, target, chosen);
     for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
     const { model: upstreamModel } = known.location;
@@ -233,7 +236,7 @@ function isGranted({ alias, config }: Exchange, place: string | undefined, model
 const REVEALING: ReadonlySet<ErrorCode> = new Set(['provider_not_allowed', 'model_not_allowed']);
 
 /** A caller who may not use an alias does not learn from the refusal what it stands for. */
-function withoutTarget(error: unknown, { name }: UsedAlias): unknown {
+function withoutTarget(error: unknown, name: string): unknown {
   if (!(error instanceof GatewayError) || !REVEALING.has(error.code)) return error;
   // The caller wrote these names itself.
   if (error.param !== null && error.param !== 'model') return error;

@@ -9,6 +9,7 @@ import {
 } from '../plugin/index.ts';
 import { filesDisabled } from '../files/disabled-files.ts';
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
+import { aliasedModels } from '../settings/compile/aliased-models.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
@@ -65,13 +66,17 @@ export async function compileConfigs(
   const standard = await chainBuilder.chain({ ...request, items, provided }, granted);
   const standardChain = { run: standard?.run ?? noChain, pluginNames: namesOf(items) };
   const configs = new Map<string, GatewayConfig>();
-  for (const [id, file] of settings.gateway)
-    configs.set(id, compileGatewayConfig(id, file, await lists.compile(file, `gateway/${id}.yaml`)));
+  const aliases = aliasedModels(settings.catalog);
+  for (const [id, file] of settings.gateway) {
+    const chains = await lists.compile(file, `gateway/${id}.yaml`);
+    configs.set(id, compileGatewayConfig(id, file, { chains, aliases }));
+  }
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
     secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
     chains: (file, report) => lists.requested(file, report),
+    aliases,
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
   const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {

@@ -182,6 +182,8 @@ export interface ClientError {
   readonly code: string | null;
   readonly param: string | null;
   readonly requestId: string;
+  /** The base of the ids in the reply under way, for the last event of a stream. Default: the request's id. */
+  readonly replyId?: string;
 }
 
 /**
@@ -254,10 +256,18 @@ export interface TokenCounting {
   encodeReply(tokens: number): JsonObject;
 }
 
+/** Methods of Google's API whose bodies some targets take as they are. */
+export type NativeForm = 'batchEmbedContents' | 'predict';
+
+/** Reports a field that OpenAI's form does not have. */
+export type LoseField = (param: string, reason: string) => void;
+
 /** Bodies of a task that is no conversation, in an API that is not OpenAI's. Pure. */
 export interface TaskForms {
+  /** Targets with this form get the body itself, or its `batch`. */
+  readonly native: NativeForm;
   /** Throws RequestFault. */
-  toOpenAi(body: JsonObject): JsonObject;
+  toOpenAi(body: JsonObject, lose: LoseField): JsonObject;
   /** @param reply OpenAI's */
   fromOpenAi(reply: JsonObject): JsonObject;
   /** How the API spells fields that losses name as OpenAI's. */

@@ -82,6 +82,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
   #deadline = Infinity;
+  /** Set where the caller chose the id: it may send the same one again. Not private: explain reads through derived objects. */
+  readonly ownReplyId: string | undefined;
   readonly #cancellation = new GuardedCancellation(this);
   readonly #onDeadline: ExchangeSetup['onDeadline'];
   readonly #onListenerFault: ExchangeSetup['onListenerFault'];
@@ -93,6 +95,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     const isUsable =
       typeof requested === 'string' && REQUEST_ID.test(requested) && !isKey(requested, req.headers, snapshot);
     this.id = id ?? (isUsable ? requested : uuidv7(clock.wall()));
+    this.ownReplyId = this.id === requested && id === undefined ? withoutDashes(uuidv7(clock.wall())) : undefined;
     this.startedAt = clock.now();
     this.#onDeadline = setup.onDeadline;
     this.#onListenerFault = setup.onListenerFault;
@@ -118,6 +121,10 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   /** Read-only: assigning to it throws, so no plugin can disconnect the exchange from the client's disconnect. */
   get cancellation(): GuardedCancellation {
     return this.#cancellation;
+  }
+
+  get replyId(): string {
+    return this.ownReplyId ?? withoutDashes(this.id);
   }
 
   get deadline(): number {
@@ -161,6 +168,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     }
   }
 }
+
+const withoutDashes = (id: string): string => id.replaceAll('-', '');
 
 /**
  * True if the text is one of the caller's keys. Request and trace ids appear in logs, records and replies, so a key

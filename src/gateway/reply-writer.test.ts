@@ -19,7 +19,7 @@ async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_
   const server: Server = createServer((_, response) => {
     res = response;
     const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json', ...more };
-    const setup = { clock, requestId: 'r', deadline, format: openaiChat, error: undefined };
+    const setup = { clock, exchange: { id: 'r', replyId: 'r' }, deadline, format: openaiChat, error: undefined };
     const whole = { ...reply, headers, status: 200 };
     const writer = writeReply(response, whole, { ...setup, onEnd: (end) => void ends.push(end) });
     response.on('close', () => writer.closed());

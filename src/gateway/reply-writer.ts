@@ -6,6 +6,7 @@ import {
   GatewayError,
   toClientError,
   type Clock,
+  type Exchange,
   type Reply,
   type ReplyEnd,
   type Sink,
@@ -40,7 +41,7 @@ const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {
   readonly clock: Clock;
-  readonly requestId: string;
+  readonly exchange: Pick<Exchange, 'id' | 'replyId'>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
   /** Encodes the error of a stream that breaks after it has started. */
@@ -158,8 +159,9 @@ class ReplyWriter implements Sink, LeavingReply {
     // A body that is not a stream can signal failure only by a cut connection. Otherwise it would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
-    const { format, requestId } = this.#setup;
-    const event = Buffer.from(format.encodeStreamError(toClientError(error, requestId), this.#bytes > 0));
+    const { format, exchange } = this.#setup;
+    const reported = toClientError(error, exchange.id, exchange.replyId);
+    const event = Buffer.from(format.encodeStreamError(reported, this.#bytes > 0));
     this.#bytes += event.length;
     this.#res.end(event);
     this.#linger();

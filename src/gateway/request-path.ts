@@ -113,8 +113,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
-    const { id: requestId, deadline, error } = exchange;
-    writer = writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle });
+    const { deadline, error } = exchange;
+    writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle });
     inFlight.replies(exchange, writer);
   };
 }

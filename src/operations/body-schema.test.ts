@@ -35,6 +35,7 @@ describe('the schemas of bodies', () => {
     'images',
     'messages',
     'moderations',
+    'predict',
     'prompt-completions',
     'responses',
     'speech',

@@ -17,6 +17,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'gemini.stream_generate_content': 'generate-content',
   'gemini.embed_content': 'embed-content',
   'gemini.batch_embed_contents': 'batch-embed-contents',
+  'vertex.predict': 'predict',
   'gemini.count_tokens': 'gemini-count-tokens',
   'vertex.count_tokens': 'vertex-count-tokens',
   embeddings: 'embeddings',

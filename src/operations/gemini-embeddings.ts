@@ -1,6 +1,7 @@
-import { geminiEmbedFields, geminiEmbedBatchFields } from '../formats/fields/field-tables.ts';
+import { geminiEmbedFields, geminiEmbedBatchFields, geminiPredictFields } from '../formats/fields/field-tables.ts';
 import { batchForms, singleForms } from '../formats/gemini/embeddings.ts';
 import { gemini } from '../formats/gemini/index.ts';
+import { predictForms } from '../formats/gemini/predict.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
@@ -8,7 +9,10 @@ import { withOneSpelling } from './one-spelling.ts';
 
 const EMBED = { method: 'POST', task: 'embeddings', semconvName: 'embeddings', format: gemini } as const;
 
-/** Google's embeddings of one content and of several: https://ai.google.dev/api/embeddings */
+/**
+ * Google's embeddings of one content and of several: https://ai.google.dev/api/embeddings. Older clients of Vertex AI use `predict`:
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
+ */
 export const geminiEmbeddings: readonly Operation[] = [
   ...[onModel('embedContent'), ...onPublishedModel('embedContent')].map((path): Operation => ({
     ...EMBED,
@@ -26,4 +30,12 @@ export const geminiEmbeddings: readonly Operation[] = [
     validate: withOneSpelling(bodySchema('batch-embed-contents'), geminiEmbedBatchFields),
     taskForms: batchForms,
   },
+  ...[onModel('predict'), ...onPublishedModel('predict')].map((path): Operation => ({
+    ...EMBED,
+    ...path,
+    id: 'vertex.predict',
+    fields: geminiPredictFields,
+    validate: withOneSpelling(bodySchema('predict'), geminiPredictFields),
+    taskForms: predictForms,
+  })),
 ];

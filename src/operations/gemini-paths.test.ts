@@ -15,15 +15,19 @@ describe('the model in the path', () => {
     ['meta', 'llama-4', 'meta.llama-4'],
     ['mistralai', 'mistral-small', 'mistralai.mistral-small'],
     ['qwen', 'qwen3-maas', 'qwen/qwen3-maas'],
+    ['google', '@studio/gemini-2.5-flash', '@studio/gemini-2.5-flash'],
+    ['anthropic', '@vertex/anthropic.claude-x', '@vertex/anthropic.claude-x'],
+    ['@studio', 'gemini-2.5-flash', '@studio/gemini-2.5-flash'],
+    ['@hub', 'meta/llama', '@hub/meta/llama'],
+    ['google', 'team/fast', 'team/fast'],
   ])('of publisher %s, %s, has the gateway name %s', (publisher, model, name) => {
     expect(fieldsOf(publisher, model)).toEqual({ model: name });
   });
 
   it.each([
-    ['google', '@other/gemini'],
-    ['google', '@other'],
-    ['google', 'a/b'],
-    ['@other', 'gemini'],
+    ['meta', '@other/gemini'],
+    ['@other', '@another/gemini'],
+    ['anthropic', 'a/b'],
     ['a/b', 'gemini'],
     ['Google', 'gemini'],
     ['a.b', 'gemini'],

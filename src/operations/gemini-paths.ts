@@ -11,8 +11,8 @@ type OfPath = Pick<Operation, 'path' | 'provider' | 'fieldsInPath'>;
 const DEVELOPER = '/{version:v1beta|v1|v1alpha|v1beta1}/models/{+model}';
 
 const PUBLISHED: readonly string[] = [
-  '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}',
-  '/{version:v1|v1beta1}/publishers/{publisher}/models/{model}',
+  '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{+model}',
+  '/{version:v1|v1beta1}/publishers/{publisher}/models/{+model}',
 ];
 
 /** @param stream set for the methods that generate */
@@ -32,7 +32,7 @@ export const onPublishedModel = (method: string, stream?: boolean): readonly OfP
 /** The same for the models of Anthropic, whose methods have another body. */
 export const onClaude = (model: string, method: string, stream?: boolean): readonly OfPath[] =>
   PUBLISHED.map((path) =>
-    published(`${path.replace('{publisher}', CLAUDE).replace('{model}', model)}:${method}`, stream, CLAUDE),
+    published(`${path.replace('{publisher}', CLAUDE).replace('{+model}', model)}:${method}`, stream, CLAUDE),
   );
 
 const CLAUDE = 'anthropic';
@@ -42,7 +42,7 @@ const published = (path: string, stream: boolean | undefined, publisher?: string
   provider: 'vertex-ai',
   fieldsInPath(params, body) {
     const resource = resourceIn(publisher === undefined ? params : { ...params, publisher });
-    checkRepeated(body, (text) => namesResource(text, resource.parts));
+    checkRepeated(body, (text) => text === resource.name || namesResource(text, resource.parts));
     return { model: resource.name, ...streaming(body, stream) };
   },
 });

@@ -38,7 +38,7 @@ export const vertexMessages: readonly Operation[] = [
     validate: bodySchema('count-tokens'),
     fieldsInPath: countedModel,
   })),
-  ...[...onClaude('{model}', 'rawPredict', false), ...onClaude('{model}', 'streamRawPredict', true)].map(
+  ...[...onClaude('{+model}', 'rawPredict', false), ...onClaude('{+model}', 'streamRawPredict', true)].map(
     (path): Operation => ({ ...GENERATE, ...path, validate: bodySchema('messages') }),
   ),
 ];

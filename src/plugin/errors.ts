@@ -143,6 +143,14 @@ export const ERRORS = {
   ),
   files_disabled: invalid(404, 'This gateway stores no files: server.yaml has no `files`.'),
   not_found: invalid(404, 'No such route.'),
+  invalid_grant: denied(
+    401,
+    'A client tried to renew a sign-in. The gateway has none: the client needs a gateway key.',
+  ),
+  unauthorized_client: invalid(
+    400,
+    'A client tried to sign in. The gateway has no sign-in: the client needs a gateway key.',
+  ),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   upgrade_required: invalid(
     426,

@@ -25,6 +25,8 @@ export interface TraceContext {
  */
 export interface Exchange {
   readonly id: string;
+  /** Letters and digits, the base of the ids in the reply. Unique, although callers may repeat the `id` of a request. */
+  readonly replyId: string;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Hash of the settings snapshot that serves the request from start to end. */

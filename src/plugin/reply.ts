@@ -52,9 +52,10 @@ export interface ReplyEnd {
 }
 
 /** The fields of an error that the client sees. */
-export function toClientError(error: GatewayError, requestId: string): ClientError {
+export function toClientError(error: GatewayError, requestId: string, replyId?: string): ClientError {
   const { clientStatus: status, message, type, param } = error;
-  return { status, message, type, code: error.upstreamCode ?? error.code, param, requestId };
+  const code = error.upstreamCode ?? error.code;
+  return { status, message, type, code, param, requestId, ...(replyId !== undefined && { replyId }) };
 }
 
 /**

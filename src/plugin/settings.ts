@@ -144,6 +144,8 @@ export interface Target {
   readonly chain?: NamedChain | undefined;
   /** Undefined: the catalog entry's. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** Names of aliases by the `@slug/model` that stands in their place in the parameters. */
+  readonly aliases?: ReadonlyMap<string, string>;
 }
 
 export interface Group {

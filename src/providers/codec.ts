@@ -1,6 +1,6 @@
-import type { FormatName, JsonObject, Loss } from '../formats/conversation.ts';
+import type { JsonObject, Loss } from '../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../formats/events.ts';
-import type { BodyEdit, BodyView, Cleaning, PassThrough } from '../formats/format.ts';
+import type { BodyEdit, BodyView, Cleaning, NativeForm, PassThrough } from '../formats/format.ts';
 
 /**
  * Encodes and decodes a task that is not a conversation (embeddings, images) for one API. Pure functions in the provider's
@@ -35,7 +35,7 @@ export interface TranslatingCodec {
 
 /** The API of the upstream on both sides, where it is not OpenAI's. */
 export interface NativeCodec extends PassThroughCodec {
-  readonly format: FormatName;
+  readonly form: NativeForm;
   /** The body with the upstream's model name. */
   named(body: JsonObject, model: string): JsonObject;
 }

@@ -104,6 +104,8 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   response_not_found: { errorType: 'not_found', rejection: 'not_found' },
   files_disabled: { errorType: 'not_found', rejection: 'not_found' },
   not_found: { errorType: 'not_found', rejection: 'not_found' },
+  invalid_grant: { errorType: 'not_found', rejection: 'not_found' },
+  unauthorized_client: { errorType: 'not_found', rejection: 'not_found' },
   method_not_allowed: { errorType: 'not_found', rejection: 'not_found' },
   upgrade_required: { errorType: 'not_found', rejection: 'not_found' },
   metadata_rejected: invalid('schema'),

@@ -49,6 +49,7 @@ export function exchangeOf(
   const bytes = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
   return {
     id: 'req-1',
+    replyId: 'req1',
     startedAt: 0,
     deadline: 900_000,
     skipped: [],

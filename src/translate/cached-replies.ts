@@ -4,6 +4,7 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import {
   GatewayError,
+  type Attempt,
   type CachedReply,
   type Clock,
   type Operation,
@@ -12,6 +13,7 @@ import {
 } from '../plugin/index.ts';
 import type { ReplyStore } from '../state/ports.ts';
 import { spokenHeaders } from './outbound-headers.ts';
+import { renewedResponse } from './renewed-response.ts';
 import { clientContext, checkMessagesRoute } from './translation-job.ts';
 
 /** The store as the `cache` plugin sees it, which can also convert a reply between its plain and its stream form. */
@@ -36,9 +38,25 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
         ...settled,
       };
       const bytes = bytesFor(kept, stream, operation, client);
-      return bytes && toReply(kept, bytes, stream, operation.format);
+      if (!bytes) return undefined;
+      return toReply(kept, ofRequest(bytes, stream, { operation, attempt, client }), stream, operation.format);
     },
   };
+}
+
+/** Clients name the ids of responses in later requests, so that each reply has its own. Ids of other APIs name nothing. */
+function ofRequest(
+  bytes: Buffer,
+  stream: boolean,
+  {
+    operation,
+    attempt,
+    client,
+  }: { readonly operation: Operation; readonly attempt: Attempt; readonly client: ClientContext },
+): Buffer {
+  if (operation.format.name !== 'openai-responses') return bytes;
+  const { id, stored, continues = attempt.body.string('previous_response_id') } = client;
+  return renewedResponse(bytes, stream, { id, stored, previous: continues });
 }
 
 function toReply({ status, ...kept }: CachedReply, body: Buffer, stream: boolean, { contentType }: Format): Reply {

@@ -1,6 +1,7 @@
-import type { JsonObject, Loss } from '../formats/conversation.ts';
+import type { JsonObject } from '../formats/conversation.ts';
 import type { TaskForms } from '../formats/format.ts';
 import { isObject } from '../formats/json/object.ts';
+import { LossReport } from '../formats/losses/losses.ts';
 import { ReplyFault } from '../formats/format.ts';
 import type { Codec, NativeCodec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
 import type { Job } from './translation-job.ts';
@@ -13,7 +14,7 @@ export function clientCodec({ operation, resolved }: Pick<Job, 'operation' | 're
   const { taskForms: forms } = operation;
   if (!forms) return codec;
   const native = codec.mode === 'translate' ? codec.native : undefined;
-  if (native && native.format === operation.format.name) return forms.batch ? oneOfBatch(native, forms.batch) : native;
+  if (native && native.form === forms.native) return forms.batch ? oneOfBatch(native, forms.batch) : native;
   return codec.mode === 'translate'
     ? throughOpenAi(codec, forms)
     : throughOpenAi(asTranslating(codec, resolved.extensions), forms);
@@ -33,11 +34,15 @@ const oneOfBatch = (native: NativeCodec, { wrap, unwrap }: NonNullable<TaskForms
 const throughOpenAi = (codec: TranslatingCodec, { toOpenAi, fromOpenAi, fields }: TaskForms): TranslatingCodec => ({
   mode: 'translate',
   encode(body, context) {
-    const encoded = codec.encode(toOpenAi(body), context);
+    const losses = new LossReport();
+    const openAi = toOpenAi(body, (param, reason) => losses.dropped(param, reason));
+    // Fields beyond OpenAI's API do not reach the client: they become those of its own API.
+    const encoded = codec.encode(openAi, { ...context, strict: false });
     const { stream: _, ...task } = encoded;
+    for (const loss of encoded.losses) losses.add({ ...loss, param: fields[loss.param] ?? loss.param });
     return {
       ...task,
-      losses: encoded.losses.map((loss): Loss => ({ ...loss, param: fields[loss.param] ?? loss.param })),
+      losses: losses.list(),
       decode(replies) {
         const reply = encoded.decode(replies);
         return reply.ok ? { ...reply, body: fromOpenAi(reply.body) } : reply;

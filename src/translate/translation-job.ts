@@ -98,7 +98,7 @@ export function clientContext(
   { body, target }: Attempt,
   { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
 ): ClientContext {
-  const fromRequest = { id: exchange.id.replaceAll('-', ''), strict: exchange.strict ?? target.strict ?? true };
+  const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
   return {
     ...operation.format.readClient(body, fromRequest),
     ...(exchange.kept && keptContext(exchange.kept, body)),

@@ -221,7 +221,6 @@ export const AGENTS: readonly Agent[] = [
     title: 'AI SDK, google',
     package: '@ai-sdk/google',
     api: GENERATE,
-    notes: ['It takes a name with a slash for a path: write `models/@slug/model`, or use an alias.'],
   }),
   sdk({ name: 'ai-anthropic', title: 'AI SDK, anthropic', package: '@ai-sdk/anthropic', api: MESSAGES }),
   sdk({
@@ -229,7 +228,6 @@ export const AGENTS: readonly Agent[] = [
     title: 'LangChain, OpenAI',
     package: '@langchain/openai',
     api: RESPONSES,
-    notes: ['It ignores the event `response.failed`: a stream that breaks ends as a short answer.'],
   }),
   sdk({
     name: 'langchain-google',
@@ -237,7 +235,7 @@ export const AGENTS: readonly Agent[] = [
     package: '@langchain/google-genai',
     api: GENERATE,
     notes: [
-      'It takes a name with a slash for a path, and `@slug/model` is a 404: `MODEL` must be an alias.',
+      'An alias with a slash is a 404: it takes such a name for a path.',
       'It ignores an error in a stream: a stream that breaks ends as a short answer.',
       'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
       'It does not return the thoughts of Claude, which answers without them.',

@@ -49,6 +49,7 @@ beforeAll(async () => {
         'gpt-4o': { target: '@openai/gpt-4o', hidden: true },
         never: { target: '@openai/o3-mini' },
         pair: { config: 'both' },
+        slow: { config: 'by-alias' },
       },
     },
     keys: {
@@ -58,6 +59,7 @@ beforeAll(async () => {
         key('other', { models: ['@claude/*'] }),
         key('vertex', { models: ['claude-gw-5'] }),
         key('bound', { models: ['fast'], providers: ['@claude'] }),
+        key('inline', { inline_configs: true, models: ['claude-gw-5'] }),
       ],
     },
     gateway: {
@@ -70,6 +72,13 @@ beforeAll(async () => {
       },
       cached: { cache: { mode: 'simple', scope: 'key' } },
       empty: {},
+      'by-alias': { override_params: { model: 'fast' } },
+      'own-entry': { provider: '@openai', override_params: { model: 'fast' } },
+      inherited: {
+        strategy: { mode: 'fallback' },
+        override_params: { model: 'fast' },
+        targets: [{ provider: '@claude', override_params: { model: 'claude-opus-4-5' } }, {}],
+      },
     },
   });
 });
@@ -258,6 +267,36 @@ describe('a key that lists an alias', () => {
   });
 });
 
+describe('a target whose parameters name an alias', () => {
+  it.each([
+    ['by-alias', 'gpt-4o'],
+    ['own-entry', 'gpt-4o'],
+    ['inherited', 'claude-opus-4-5'],
+  ])('asks its model, where the target names no other entry: %s', async (config, model) => {
+    const { response, sent } = await ask({ model: 'any', headers: { 'x-gateway-config': config } });
+    expect([response.status, sent.map((request) => request.json['model'])]).toEqual([200, [model]]);
+  });
+
+  it('may be one of the config that another alias stands for', async () => {
+    const slow = await ask({ model: 'slow' });
+    expect(slow.sent.map((request) => request.json['model'])).toEqual(['gpt-4o']);
+    expect(modelsIn(slow.text)).toEqual(['slow']);
+  });
+
+  it('is for keys that may use the alias, and does not name its model to others', async () => {
+    const headers = { 'x-gateway-config': 'by-alias' };
+    const inline = { 'x-gateway-config': JSON.stringify({ override_params: { model: 'fast' } }) };
+    expect((await ask({ model: 'any', id: 'bound', headers })).text).toContain('may not use the model \\"fast\\"');
+    const { response, text } = await ask({ model: 'any', id: 'inline', headers: inline });
+    expect([response.status, text]).toEqual([403, expect.stringContaining('may not use the model \\"fast\\"')]);
+    expect(text).not.toContain('openai/gpt-4o');
+    const own = { 'x-gateway-config': JSON.stringify({ override_params: { model: 'claude-gw-5' } }) };
+    expect(
+      (await ask({ model: 'any', id: 'inline', headers: own })).sent.map(({ json: body }) => body['model']),
+    ).toEqual(['claude-opus-4-5']);
+  });
+});
+
 describe('lists of models', () => {
   const list = async (id: string, query = '', headers: Record<string, string> = {}) => {
     const response = await fetch(`${gateway.url}/v1/models${query}`, {
@@ -268,7 +307,7 @@ describe('lists of models', () => {
   const idsOf = async (id: string) => (await list(id)).data.map((model) => model['id']);
 
   it('begin with the aliases that the key may use, without hidden ones', async () => {
-    const names = 'claude-gw-5 fast never pair @claude/claude-opus-4-5 @openai/gpt-4o';
+    const names = 'claude-gw-5 fast never pair slow @claude/claude-opus-4-5 @openai/gpt-4o';
     expect((await idsOf('all')).join(' ')).toBe(names);
     expect(await idsOf('alone')).toEqual(['fast', 'pair']);
     expect(await idsOf('other')).toEqual(['claude-gw-5', 'pair', '@claude/claude-opus-4-5']);

@@ -222,13 +222,18 @@ describe('a response that the gateway keeps', () => {
     const idOf = async (input: string, isLast: (type: string) => boolean): Promise<string> => {
       let id = '';
       const stream = await client.responses.create({ model, input, stream: true });
-      for await (const event of stream) {
-        if ('response' in event) id ||= event.response.id;
-        if (isLast(event.type)) break;
-      }
+      const read = async (): Promise<void> => {
+        for await (const event of stream) {
+          if ('response' in event) id ||= event.response.id;
+          if (isLast(event.type)) break;
+        }
+      };
+      await read().catch((error: unknown) => failures.push(error));
       return id;
     };
+    const failures: unknown[] = [];
     const cut = await idOf('Cut', () => false);
+    expect(failures).toMatchObject([{ code: 'server_error', type: 'server_error' }]);
     expect(await client.responses.retrieve(cut)).toMatchObject({
       id: cut,
       status: 'failed',
@@ -306,10 +311,34 @@ describe('a key', () => {
     const headers = { 'x-request-id': id };
     const first = await clientOf(KEY, gateway, headers).responses.create({ model, input: 'Mine' });
     const second = await clientOf(OTHER, gateway, headers).responses.create({ model, input: 'Theirs' });
-    expect(second.id).toBe(first.id);
+    expect(second.id).not.toBe(first.id);
     const { data } = await clientOf().responses.inputItems.list(first.id);
     expect(data).toMatchObject([{ content: [{ text: 'Mine' }] }]);
+    await expectGone(clientOf(), second.id);
   });
+
+  it.each([false, true])(
+    'gets a response of its own for each use of one request id, with stream: %s',
+    async (stream) => {
+      const client = clientOf(KEY, gateway, { 'x-request-id': 'order-4711' });
+      const ask = async (input: string): Promise<string> => {
+        if (!stream) return (await client.responses.create({ model, input })).id;
+        const ids = new Set<string>();
+        for await (const event of await client.responses.create({ model, input, stream }))
+          if ('response' in event) ids.add(event.response.id);
+        expect(ids.size).toBe(1);
+        return [...ids][0]!;
+      };
+      const [first, second] = [await ask('One'), await ask('Two')];
+      for (const [id, text] of [
+        [first, 'One'],
+        [second, 'Two'],
+      ] as const) {
+        expect(id).toMatch(/^resp_[0-9a-f]{32}$/);
+        expect((await client.responses.inputItems.list(id)).data).toMatchObject([{ content: [{ text }] }]);
+      }
+    },
+  );
 });
 
 describe('an upstream that speaks Responses', () => {

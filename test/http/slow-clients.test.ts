@@ -128,7 +128,13 @@ describe('a client that does not read its reply', () => {
     };
     const server = createServer((_, res) => {
       const reply = { status: 200, headers: {}, body: source, stream: true };
-      const setup = { clock, requestId: 'r', deadline: 60_000, format: openaiChat, error: undefined };
+      const setup = {
+        clock,
+        exchange: { id: 'r', replyId: 'r' },
+        deadline: 60_000,
+        format: openaiChat,
+        error: undefined,
+      };
       const writer = writeReply(res, reply, { ...setup, onEnd: (end) => void ends.push(end) });
       res.on('close', () => writer.closed());
     });

@@ -404,7 +404,7 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
       ),
     );
     expect([...routes]).toEqual([
-      '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:countTokens',
+      '/{version:v1|v1beta1}/projects/{project}/locations/{location}/publishers/{publisher}/models/{+model}:countTokens',
     ]);
   });
 });

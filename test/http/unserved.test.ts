@@ -51,6 +51,44 @@ describe('what is not served', () => {
     });
   });
 
+  it.each([
+    ['POST', '/oauth/token', 401, 'invalid_grant'],
+    ['POST', '/v1/oauth/token/', 401, 'invalid_grant'],
+    ['POST', '/oauth/device_authorization', 400, 'unauthorized_client'],
+    ['GET', '/oauth/token', 404, 'not_found'],
+    ['GET', '/oauth/authorize?response_type=code', 404, 'not_found'],
+    ['POST', '/oauth/revoke', 404, 'not_found'],
+    ['GET', '/api/oauth/usage', 404, 'not_found'],
+    ['GET', '/.well-known/oauth-authorization-server', 404, 'not_found'],
+    ['GET', '/.well-known/oauth-authorization-server/v1', 404, 'not_found'],
+    ['GET', '/.well-known/oauth-protected-resource', 404, 'not_found'],
+    ['GET', '/.well-known/openid-configuration', 404, 'not_found'],
+    ['GET', '/managed/settings', 404, 'not_found'],
+  ])('%s %s is refused as OAuth has it, with %s %s and no key', async (method, path, status, error) => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const form = { method, body: 'grant_type=refresh_token&refresh_token=r-secret' };
+    const answer = await fetch(gateway.url + path, { headers: type, ...(method === 'POST' && form) });
+    const text = await answer.text();
+    expect([answer.status, JSON.parse(text)]).toEqual([status, { error, error_description: expect.any(String) }]);
+    // RFC 6749, section 5.2: no quotes and no backslashes.
+    expect((JSON.parse(text) as Record<string, string>)['error_description']).toMatch(
+      /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/,
+    );
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(answer.headers.get('x-should-retry')).toBe(status === 401 ? 'false' : null);
+    expect(text + gateway.logText()).not.toContain('r-secret');
+  });
+
+  it.each(['/oauthx', '/x/oauth/token', '/managed/settings/x', '/.well-known/other', '/v1/metrics'])(
+    '%s is no such path',
+    async (path) => {
+      const answer = await ask('POST', path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } });
+    },
+  );
+
   it('is a 426 for a WebSocket', async () => {
     const headers = { 'x-api-key': KEY, connection: 'Upgrade', upgrade: 'websocket' };
     const [reply] = (await once(get(`${gateway.url}/v1/chat/completions`, { headers }), 'response')) as [

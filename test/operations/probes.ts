@@ -142,6 +142,18 @@ const batchEmbedContents: Probes = {
   plain: { body: () => ({ requests: [content('plain')] }), shows: holds('"embeddings":[{"values":[0.5,0.25]}]') },
   errors: { body: () => ({ requests: [content('errors')] }), shows: generateContent.errors!.shows },
 };
+const predict: Probes = {
+  plain: {
+    body: () => ({ instances: [{ content: says('plain') }] }),
+    shows: holds('"values":[0.5,0.25]', '"statistics"'),
+  },
+  media: {
+    models: { vertex: 'multimodalembedding@001' },
+    body: () => ({ instances: [{ text: says('media'), image: { bytesBase64Encoded: PNG } }] }),
+    shows: holds('"imageEmbedding":[0.5,0.25]'),
+  },
+  errors: { body: () => ({ instances: [{ content: says('errors') }] }), shows: generateContent.errors!.shows },
+};
 
 const vertexCounted = holds('"totalTokens":7');
 const vertexCountTokens: Probes = {
@@ -258,6 +270,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
   'gemini.embed_content': embedContent,
   'gemini.batch_embed_contents': batchEmbedContents,
   'vertex.count_tokens': vertexCountTokens,
+  'vertex.predict': predict,
   embeddings,
   'images.generations': images,
   completions,

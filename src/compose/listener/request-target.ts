@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { withoutKey } from './query-key.ts';
 import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
+import { oauthErrors, signInRefusal } from './sign-in.ts';
 import type Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { operations } from '../../operations/index.ts';
@@ -42,9 +43,15 @@ export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'h
   if (FIXED.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
-  const path = query < 0 ? origin : origin.slice(0, query);
+  const path = (query < 0 ? origin : origin.slice(0, query)).replace(BARE_MODEL, '/$1/models/');
   req.url = canonical(path, req.method) + (query < 0 ? '' : withoutKey(origin.slice(query + 1), req.headers));
 }
+
+/**
+ * The AI SDK and LangChain take a model with a slash for a whole resource name and leave `models/` out:
+ * `/v1beta/@slug/model:generateContent`. No other path begins so.
+ */
+const BARE_MODEL = /^\/(v1|v1alpha|v1beta1?)\/(?=(?:@|%40).*:[a-z]+\/?$)/i;
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
 
@@ -74,12 +81,17 @@ function canonical(path: string, method: string | undefined): string {
 }
 
 /** The reading of a request whose path or method no route serves. */
-export const unserved = (ctx: Koa.Context): Routed => ({
-  operation: undefined,
-  format: guessFormat(operations, ctx) ?? openaiChat,
-  params: {},
-  refusal: refusal(ctx),
-});
+export function unserved(ctx: Koa.Context): Routed {
+  const refused = signInRefusal(ctx.method, ctx.path);
+  // RFC 6749, section 5.1.
+  if (refused) ctx.set('cache-control', 'no-store');
+  return {
+    operation: undefined,
+    format: refused ? oauthErrors : (guessFormat(operations, ctx) ?? openaiChat),
+    params: {},
+    refusal: refused ?? refusal(ctx),
+  };
+}
 
 function refusal(ctx: Koa.Context): GatewayError {
   const methods = methodsAt(ctx.path);

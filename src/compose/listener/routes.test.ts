@@ -34,7 +34,9 @@ describe('routes', () => {
     ['/v2/models/m:countTokens', undefined],
     ['/v1beta/models/:countTokens', 'models.retrieve'],
     ['/v1/projects/p/locations/l/publishers/google/models/m:generateText', undefined],
-    ['/v1/projects/p/locations/l/publishers/google/models/a/b:countTokens', undefined],
+    ['/v1/projects/p/locations/l/publishers/google/models/a/b:countTokens', 'vertex.count_tokens'],
+    ['/v1/publishers/@studio/models/m:countTokens', 'vertex.count_tokens'],
+    ['/v1/publishers/anthropic/models/@hub/m:rawPredict', 'messages'],
     ['/v1/projects/p/locations/l/publishers/google/models/:countTokens', undefined],
     ['/x/v1/projects/p/locations/l/publishers/google/models/m:countTokens', undefined],
   ])('%s is %s', (path, id) => {
@@ -76,7 +78,7 @@ describe('routes', () => {
     ['/v1/models/x%2F', '/v1/models/x%2F'],
     [
       '/V1/Projects/P/locations/l/publishers/google/models/%67emini@1%2f2:COUNTTOKENS',
-      '/v1/projects/P/locations/l/publishers/google/models/gemini@1%2F2:countTokens',
+      '/v1/projects/P/locations/l/publishers/google/models/gemini@1/2:countTokens',
     ],
     ['/V1BETA/models/%40Sim%2Fa%3Ab:GENERATECONTENT/', '/v1beta/models/@Sim/a:b:generateContent'],
     ['/v1/models/%zz', '/v1/models/%zz'],

@@ -99,9 +99,12 @@ export class TurnReply implements ReplySink {
     return this.#head.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   }
 
-  /** Comments and the line `[DONE]` are of the stream and not of the API. */
+  /**
+   * Comments and the line `[DONE]` are of the stream and not of the API. On a socket a message of the type `error` refuses a turn, so
+   * `response.failed` alone ends one that has begun.
+   */
   #message({ event, data }: SseEvent): readonly string[] {
-    if (!data.startsWith('{')) return [];
+    if (!data.startsWith('{') || event === 'error') return [];
     const type = event ?? typeOf(data);
     const isRead = ENDED_WELL.has(type) || (this.#names.previous !== undefined && WITH_RESPONSE.has(type));
     const text = isRead ? this.#withResponse(type, data) : data;

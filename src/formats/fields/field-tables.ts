@@ -432,6 +432,12 @@ export const geminiEmbedFields: FieldTable = {
 /** batchEmbedContents. Each request repeats the model. */
 export const geminiEmbedBatchFields: FieldTable = { ...geminiEmbedFields, read: ['model', 'stream', 'requests'] };
 
+/** Vertex AI's predict, for embeddings. */
+export const geminiPredictFields: FieldTable = {
+  ...geminiEmbedFields,
+  read: ['model', 'stream', 'instances', 'parameters'],
+};
+
 /** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */
 export const promptFields: FieldTable = {
   ...chatFields,
@@ -449,6 +455,7 @@ export const FIELD_TABLES: readonly FieldTable[] = [
   geminiCountFields,
   geminiEmbedFields,
   geminiEmbedBatchFields,
+  geminiPredictFields,
   embeddingsFields,
   imagesFields,
   completionsFields,

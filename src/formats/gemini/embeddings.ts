@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
-import { ReplyFault, RequestFault, type TaskForms } from '../format.ts';
+import { ReplyFault, RequestFault, type LoseField, type TaskForms } from '../format.ts';
 import { compact } from '../json/compact.ts';
+import { toCamel } from '../json/field-names.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { mediaKind } from '../media/media-types.ts';
@@ -18,8 +19,9 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 export const singleForms: TaskForms = {
+  native: 'batchEmbedContents',
   fields: FIELDS,
-  toOpenAi: (body) => ({ ...settingsOf(body), input: [inputOf(pick(body, 'content'), 'content')] }),
+  toOpenAi: (body, lose) => ({ ...settingsOf(body, '', lose), input: [inputOf(pick(body, 'content'), 'content')] }),
   fromOpenAi(reply) {
     const [values] = vectorsOf(reply);
     return { embedding: { values }, ...usageOf(reply) };
@@ -35,20 +37,34 @@ export const singleForms: TaskForms = {
 };
 
 export const batchForms: TaskForms = {
+  native: 'batchEmbedContents',
   fields: FIELDS,
-  toOpenAi(body) {
+  toOpenAi(body, lose) {
     const requests = objectsOf(pick(body, 'requests'));
-    const [first = {}, ...others] = requests.map(settingsOf);
-    others.forEach((settings, at) => checkSame(first, settings, at + 1));
+    const [first = {}, ...others] = requests.map((request, at) => settingsOf(request, `requests[${at}].`, lose));
+    others.forEach((settings, at) =>
+      checkSame(first, settings, (name) => `requests[${at + 1}].${FIELDS[name] ?? name}`),
+    );
     const input = requests.map((request, at) => inputOf(pick(request, 'content'), `requests[${at}].content`));
     return { ...first, input };
   },
   fromOpenAi: (reply) => ({ embeddings: vectorsOf(reply).map((values) => ({ values })), ...usageOf(reply) }),
 };
 
+const REQUEST: ReadonlySet<string> = new Set(['model', 'stream', 'content', 'embedContentConfig']);
+const CONFIG: ReadonlySet<string> = new Set([...Object.values(FIELDS), 'title']);
+
 /** Vertex AI has the settings in an object of their own. */
-function settingsOf(request: JsonObject): JsonObject {
-  const config = { ...request, ...objectOf(pick(request, 'embedContentConfig')) };
+function settingsOf(request: JsonObject, path: string, lose: LoseField): JsonObject {
+  const own = objectOf(pick(request, 'embedContentConfig')) ?? {};
+  const config = { ...request, ...own };
+  for (const [object, at] of [
+    [request, path],
+    [own, `${path}embedContentConfig.`],
+  ] as const)
+    for (const [key, value] of Object.entries(object))
+      if (!REQUEST.has(toCamel(key)) && !CONFIG.has(toCamel(key)) && value !== null)
+        lose(at + key, 'This model has no such field');
   return compact({
     encoding_format: 'float',
     task_type: pick(config, 'taskType'),
@@ -58,12 +74,15 @@ function settingsOf(request: JsonObject): JsonObject {
   });
 }
 
-/** Other APIs have the settings once for all inputs. */
-function checkSame(first: JsonObject, other: JsonObject, at: number): void {
+/**
+ * Other APIs have the settings once for all inputs.
+ * @param place of a setting by its name
+ */
+export function checkSame(first: JsonObject, other: JsonObject, place: (name: string) => string): void {
   const names = Object.keys({ ...first, ...other });
   const differing = names.find((name) => first[name] !== other[name]);
   if (differing === undefined) return;
-  const param = `requests[${at}].${FIELDS[differing] ?? differing}`;
+  const param = place(differing);
   throw new RequestFault('invalid_value', `${param} must be that of the first request for this model.`, param);
 }
 

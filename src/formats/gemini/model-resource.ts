@@ -10,14 +10,19 @@ export interface ModelResource {
  */
 const PREFIXED: ReadonlySet<string> = new Set(['anthropic', 'meta', 'mistralai']);
 const PUBLISHER = /^[a-z][a-z0-9-]{0,62}$/;
+/** Publishers that clients put before any name, because they know no others. */
+const OF_CLIENTS: ReadonlySet<string> = new Set(['google', 'anthropic']);
 
 /**
- * Returns the model name that requests use in their bodies, or undefined for unusable parts. A model is a plain name:
- * neither one of a named provider (`@…`) nor one of another publisher (`…/…`).
+ * Returns the model name that requests use in their bodies, or undefined for unusable parts. `@slug/model` names its entry itself,
+ * whichever publisher a client has put before it; Google's client takes the slug for the publisher (docs/protocols/gemini.md#paths).
  */
 export function modelNameOf({ publisher, model }: ModelResource): string | undefined {
-  if (!PUBLISHER.test(publisher) || model.startsWith('@') || model.includes('/')) return undefined;
+  if (model.startsWith('@')) return OF_CLIENTS.has(publisher) ? model : undefined;
+  if (publisher.startsWith('@')) return `${publisher}/${model}`;
+  if (!PUBLISHER.test(publisher)) return undefined;
   if (publisher === 'google') return model;
+  if (model.includes('/')) return undefined;
   return PREFIXED.has(publisher) ? `${publisher}.${model}` : `${publisher}/${model}`;
 }
 

@@ -29,22 +29,31 @@ function codeOf({ status, code }: ClientError): string {
 const LAST = 2_147_483_647;
 
 /**
- * The event of a response that failed. Codex does not read `error` events, and the OpenAI SDK throws at some of them
- * (docs/protocols/openai-responses.md#failures). The id is that of the response under way (client.ts).
+ * The two events with which OpenAI ends a response that failed. Codex reads the second one alone; LangChain and the OpenAI SDK's raw
+ * stream read the first one alone (docs/protocols/openai-responses.md#failures). The id is that of the response under way (client.ts).
  */
 export function encodeStreamError(error: ClientError): string {
+  const { type, message, param } = error;
+  const code = codeOf(error);
   const response = responseObject({
-    id: `resp_${error.requestId.replaceAll('-', '')}`,
+    id: `resp_${error.replyId ?? error.requestId.replaceAll('-', '')}`,
     created: 0,
     status: 'failed',
     model: '',
     output: [],
     echoed: {},
-    error: { code: codeOf(error), message: error.message },
+    error: { code, message },
   });
-  const event = { type: 'response.failed', sequence_number: LAST, response };
-  return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  // OpenAI documents the flat form and sends the nested one: clients read either.
+  const fields = { code, message, param, error: { type, code, message, param } };
+  return (
+    eventOf({ type: 'error', sequence_number: LAST - 1, ...fields }) +
+    eventOf({ type: 'response.failed', sequence_number: LAST, response })
+  );
 }
+
+const eventOf = (event: { readonly type: string } & JsonObject): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** The failure in a response that failed, or in an event: the API's own shapes and those of chat completions. */
 export function failureIn(value: unknown, event?: string): UpstreamFailure | undefined {

@@ -36,6 +36,7 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
   let listeners: ((end: ReplyEnd) => void)[] = [];
   return withReply({
     id: 'test-request',
+    replyId: 'testreply',
     startedAt: 0,
     settingsHash: 'test-settings',
     operation: undefined,

@@ -32,7 +32,7 @@ export const batchEmbeddings: TranslatingCodec = {
   mode: 'translate',
   native: {
     mode: 'pass-through',
-    format: 'gemini',
+    form: 'batchEmbedContents',
     edits(body, model) {
       const requests = asList(body.value('requests'));
       const name = `models/${model}`;

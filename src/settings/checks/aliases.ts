@@ -2,6 +2,7 @@ import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../sc
 import type { Report, Route, Target } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { PROVIDERS } from '../../providers/index.ts';
+import { aliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { showValue } from '../problems/show.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
@@ -19,7 +20,18 @@ export const checkAliases: Check = (settings) => ({
     }
     checkPickers(aliases, report);
   },
+  node({ file, route }, report) {
+    for (const key of ['override_params', 'default_params'] as const) {
+      const model = file[key]?.['model'];
+      const alias = typeof model === 'string' ? settings.catalog?.aliases?.[model] : undefined;
+      if (alias?.config !== undefined && targetsIn(route).some(({ provider }) => provider === undefined))
+        report({ path: [key, 'model'], message: OF_CONFIG(String(model), alias.config) });
+    }
+  },
 });
+
+const OF_CONFIG = (name: string, config: string): string =>
+  `\`${name}\` is an alias of the config \`${config}\`, and a target cannot be a config: write \`@slug/model\`, or the alias of a model`;
 
 /**
  * An entry's own model of the same name could no longer be named without its slug. The alias of that very model changes
@@ -50,7 +62,7 @@ function checkTarget(target: string, aliases: Aliases, entries: readonly Catalog
 function checkConfig(id: string, settings: CheckedSettings, report: Report): void {
   checkConfigId(id, settings, report);
   const file = settings.gateway.get(id);
-  if (file && !namesAllModels(file))
+  if (file && !namesAllModels(file, settings))
     report({
       path: [],
       message: `a target of the config \`${id}\` does not name its entry and its model (\`override_params.model\`): it would send the alias`,
@@ -60,11 +72,13 @@ function checkConfig(id: string, settings: CheckedSettings, report: Report): voi
 const targetsIn = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(targetsIn);
 
-const namesAllModels = (file: GatewayFile): boolean =>
-  targetsIn(compileGatewayConfig('', file).route).every(({ provider, overrideParams }) => {
-    const model = overrideParams?.['model'];
-    return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
-  });
+const namesAllModels = (file: GatewayFile, { catalog = { providers: [] } }: CheckedSettings): boolean =>
+  targetsIn(compileGatewayConfig('', file, { aliases: aliasedModels(catalog) }).route).every(
+    ({ provider, overrideParams }) => {
+      const model = overrideParams?.['model'];
+      return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
+    },
+  );
 
 /** Claude Code lists only models whose names contain this (docs/protocols/claude-code.md#requests). */
 const CLAUDE_NAME = /claude|anthropic/i;

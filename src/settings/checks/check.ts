@@ -11,6 +11,7 @@ import type {
   Target as TargetFile,
 } from '../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
+import type { AliasedModels } from '../compile/aliased-models.ts';
 import type { JsonPath } from '../read/pointer.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */
@@ -35,6 +36,7 @@ export interface CheckedSettings {
     readonly credentials: ReadonlyMap<string, string>;
     /** The key has `inline_plugins`. */
     readonly plugins: boolean;
+    readonly aliases?: AliasedModels | undefined;
   };
 }
 

@@ -3,6 +3,7 @@ import { Globs } from '../../catalog/globs.ts';
 import { MODEL_TASKS, TASKS } from '../../operations/tasks.ts';
 import type { ModelTask, Report, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
+import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
 import { showValue } from '../problems/show.ts';
 import { valueAt, type JsonPath } from '../read/pointer.ts';
 import { within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
@@ -14,6 +15,7 @@ import { checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } fro
  */
 export const checkEntries: Check = (settings) => {
   const entries = settings.catalog?.providers;
+  const aliases = settings.catalog ? aliasedModels(settings.catalog) : NO_ALIASES;
   return {
     entry: checkModels,
     node(node, report) {
@@ -28,7 +30,7 @@ export const checkEntries: Check = (settings) => {
     target(target, report, config) {
       if (entries) checkMismatch(target, slugsOf(entries), report);
       const entry = entryOfTarget(target.route, entries);
-      if (entry) checkEntryUse(target, entry, config);
+      if (entry) checkEntryUse(target, { entry, aliases }, config);
     },
     config: ({ targets }, report) => checkTasks(targets, entries, report),
   };
@@ -94,7 +96,11 @@ function entryOf({ provider, overrideParams }: Target, entries: readonly Catalog
 }
 
 /** Checks a target against its catalog entry: the entry must serve the model, and warns where it has no credentials of its own. */
-function checkEntryUse(target: ConfigNode<Target>, entry: CatalogEntry, { nodes, report }: CheckedConfig): void {
+function checkEntryUse(
+  target: ConfigNode<Target>,
+  { entry, aliases }: { readonly entry: CatalogEntry; readonly aliases: AliasedModels },
+  { nodes, report }: CheckedConfig,
+): void {
   const { provider, overrideParams } = target.route;
   const { model, ...params } = overrideParams ?? {};
   const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;
@@ -102,7 +108,9 @@ function checkEntryUse(target: ConfigNode<Target>, entry: CatalogEntry, { nodes,
     report({ ...problem, path: placeOf(problem.path, target, nodes) });
   });
   if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
-    const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer`;
+    const alias = provider === undefined ? undefined : aliases.get(name);
+    const hint = alias === undefined ? '' : `; without \`provider\`, the alias of this name stands for ${alias}`;
+    const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer${hint}`;
     report({ path: placeOf(['model'], target, nodes), message });
   }
   if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;

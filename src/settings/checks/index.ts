@@ -64,5 +64,5 @@ export function checkInlineConfig(
   report: Report,
 ): void {
   const none = { catalog: undefined, keys: undefined, gateway: new Map(), configIds: [], now: 0 };
-  walkConfig(file, visitsOf({ ...none, server, inline }), report);
+  walkConfig(file, visitsOf({ ...none, server, inline }), report, inline.aliases);
 }

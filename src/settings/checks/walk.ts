@@ -1,5 +1,6 @@
 import type { GatewayFile, PriceRule } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { aliasedModels, type AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type Visits } from './check.ts';
 
@@ -21,7 +22,8 @@ export function walkSettings(
     for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
   }
   walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
-  for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`));
+  const aliases = catalog && aliasedModels(catalog);
+  for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`), aliases);
 }
 
 function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {
@@ -30,8 +32,13 @@ function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], repo
 }
 
 /** Shows a gateway config and every target inside it to every check. */
-export function walkConfig(file: GatewayFile, checks: readonly Visits[], report: Report): void {
-  const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
+export function walkConfig(
+  file: GatewayFile,
+  checks: readonly Visits[],
+  report: Report,
+  aliases: AliasedModels | undefined,
+): void {
+  const nodes = nodesOf({ file, route: compileGatewayConfig('', file, { aliases }).route, path: [] });
   const targets = nodes.flatMap(({ route, ...node }) => (route.kind === 'target' ? [{ ...node, route }] : []));
   const config: CheckedConfig = { file, nodes, targets, report };
   for (const check of checks) {

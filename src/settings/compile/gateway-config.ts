@@ -34,6 +34,7 @@ import {
   type Target,
 } from '../../plugin/index.ts';
 import { compileQuery } from '../query/predicate.ts';
+import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
 export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
@@ -57,7 +58,7 @@ const DEFAULT_BREAKER: BreakerSettings = {
 };
 
 /** The settings that a target inherits from the config around it. */
-type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow'>;
+type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow' | 'aliases'>;
 
 const NOTHING: Inherited = {
   provider: undefined,
@@ -86,16 +87,22 @@ export interface NamedChainsOfList {
 export type NamedChains = ReadonlyMap<readonly ChainItem[], NamedChainsOfList>;
 const NO_CHAINS: NamedChains = new Map();
 
-/**
- * Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings.
- * @param chains default: the server's chains, whatever `plugins` names
- */
-export function compileGatewayConfig(id: string, file: GatewayFile, chains = NO_CHAINS): GatewayConfig {
+/** What a config names besides itself. */
+interface Named {
+  /** Default: the server's chains, whatever `plugins` names. */
+  readonly chains?: NamedChains | undefined;
+  /** Default: a name is no alias. */
+  readonly aliases?: AliasedModels | undefined;
+}
+
+/** Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings. */
+export function compileGatewayConfig(id: string, file: GatewayFile, named: Named = {}): GatewayConfig {
+  const { chains = NO_CHAINS, aliases = NO_ALIASES } = named;
   return {
     id,
     hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
     name: file.name,
-    route: compileRoute(file, 'config', { around: NOTHING, chains }),
+    route: compileRoute(file, 'config', { around: NOTHING, chains, aliases }),
     metadata: file.metadata && compileMetadata(file.metadata),
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
@@ -108,14 +115,17 @@ export function compileGatewayConfig(id: string, file: GatewayFile, chains = NO_
 interface Outer {
   readonly around: Inherited;
   readonly chains: NamedChains;
+  readonly aliases: AliasedModels;
 }
 
-function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains }: Outer): Route {
+function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases }: Outer): Route {
   const own = inherit(around, file, chains);
-  if (file.targets === undefined)
-    return { kind: 'target', path, contextWindow: 'context_window' in file ? file.context_window : undefined, ...own };
+  if (file.targets === undefined) {
+    const contextWindow = 'context_window' in file ? file.context_window : undefined;
+    return { kind: 'target', path, contextWindow, ...withAliasedModels(own, aliases) };
+  }
   const members = file.targets.map((target, index) =>
-    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains }),
+    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });

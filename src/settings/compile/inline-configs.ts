@@ -3,6 +3,7 @@ import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.t
 import { GatewayError, type GatewayConfig, type Report } from '../../plugin/index.ts';
 import { checkInlineConfig } from '../checks/index.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../problems/diagnostic.ts';
+import type { AliasedModels } from './aliased-models.ts';
 import { compileGatewayConfig, type NamedChains } from './gateway-config.ts';
 import type { ReferenceLookup } from '../read/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
@@ -46,6 +47,8 @@ interface InlineConfigsSetup {
   readonly secretHeaders: readonly string[];
   /** Checks the `plugins` lists of a config and returns their chains. Default: the server's chains. */
   readonly chains?: ((file: GatewayFile, report: Report) => NamedChains) | undefined;
+  /** Aliases of models. Default: none. */
+  readonly aliases?: AliasedModels | undefined;
   /** Called with the warnings of a config when it is read for the first time. */
   readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
 }
@@ -127,14 +130,14 @@ const NO_REFERENCES: ReferenceLookup = {
   find: () => ({ problem: 'references are allowed in files only; write `$${` for a plain `${`' }),
 };
 
-interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains'> {
+interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains' | 'aliases'> {
   readonly credentials: ReadonlyMap<string, string>;
   readonly may: InlinePermissions;
 }
 
 function readConfig(
   file: YamlFile,
-  { server, credentials, may, chains }: ReadOptions,
+  { server, credentials, may, chains, aliases }: ReadOptions,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -150,9 +153,12 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  checkInlineConfig(config, server, { credentials, plugins: may.plugins }, report);
+  checkInlineConfig(config, server, { credentials, plugins: may.plugins, aliases }, report);
   const named = may.plugins ? chains?.(config, report) : undefined;
-  return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config, named) };
+  return {
+    diagnostics: sortDiagnostics(diagnostics),
+    config: compileGatewayConfig('inline', config, { chains: named, aliases }),
+  };
 }
 
 function reported({ mistakes, isCut = false }: Mistaken): string {

@@ -127,6 +127,7 @@ function innerExchange(
   return {
     ...NO_STATE,
     id: exchange.id,
+    replyId: exchange.replyId,
     startedAt: clock.now(),
     settingsHash: exchange.settingsHash,
     operation,

@@ -102,6 +102,7 @@ describe('a turn of a WebSocket', () => {
     const client = await connect(gateway);
     const frames = await client.turn({ model: MODEL, input: 'hi' });
     expect(frames.at(-1)).toMatchObject({ type: 'response.failed', response: { error: { code: 'server_error' } } });
+    expect(frames.map(({ type }) => type)).not.toContain('error');
     expect(responseOf(frames.at(-1)).id).toBe(responseOf(frames[0]).id);
   });
 

@@ -5,6 +5,7 @@ import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 import { credentialHeaders, neverForwarded } from '../../../settings/checks/forward-headers.ts';
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
+import { aliasedModels } from '../../../settings/compile/aliased-models.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
 import { inFile } from '../describe/places.ts';
 import { MarkedRequests, sentBy, type FoundMark, mark } from './sent.ts';
@@ -150,7 +151,11 @@ interface PlacedTarget {
 
 function placedTargets(settings: Settings): readonly PlacedTarget[] {
   const direct = compileGatewayConfig('', {});
-  const configs = [...settings.gateway].map(([id, file]) => ({ file, config: compileGatewayConfig(id, file) }));
+  const aliases = aliasedModels(settings.catalog);
+  const configs = [...settings.gateway].map(([id, file]) => ({
+    file,
+    config: compileGatewayConfig(id, file, { aliases }),
+  }));
   return [
     ...targetsOf(direct.route).map((target) => ({ config: direct, file: undefined, target, forwardAt: undefined })),
     ...configs.flatMap(({ file, config }) =>

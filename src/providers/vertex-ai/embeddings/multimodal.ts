@@ -6,6 +6,7 @@ import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
+import { nativePredict } from './native-predict.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
@@ -30,6 +31,7 @@ const REASONS_HERE = {
 export function multimodalCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',
+    native: nativePredict,
     encode(body, context) {
       const losses = new LossReport();
       const { fields, base64 } = openBody(body);

@@ -3,6 +3,7 @@ import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
+import { nativePredict } from './native-predict.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
@@ -28,6 +29,7 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
   const limits = { count: instancesPerCall, weight: MAX_TOKENS * BYTES_PER_TOKEN };
   return {
     mode: 'translate',
+    native: nativePredict,
     encode(body, context) {
       const losses = new LossReport();
       const { fields, base64 } = openBody(body);

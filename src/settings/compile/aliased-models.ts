@@ -1,0 +1,45 @@
+import type { CatalogFile } from '../../../schemas/types.generated.ts';
+import type { Target } from '../../plugin/index.ts';
+
+/** `@slug/model` by the names of the aliases that stand for a model. */
+export type AliasedModels = ReadonlyMap<string, string>;
+
+export const NO_ALIASES: AliasedModels = new Map();
+
+export const aliasedModels = ({ aliases = {} }: Pick<CatalogFile, 'aliases'>): AliasedModels =>
+  new Map(Object.entries(aliases).flatMap(([name, { target }]) => (target === undefined ? [] : [[name, target]])));
+
+type Params = Target['overrideParams'];
+type WithModel = Pick<Target, 'provider' | 'defaultParams' | 'overrideParams' | 'overrideLevels'>;
+
+/**
+ * The target with the models that aliases in its parameters stand for, so that checks, lists and requests see them. At an entry that
+ * the alias does not lead to, the name is a model of that entry: an alias may have the name of a model elsewhere.
+ */
+export function withAliasedModels<T extends WithModel>(target: T, models: AliasedModels): T & Pick<Target, 'aliases'> {
+  const [override, byDefault] = [target.overrideParams, target.defaultParams].map((params) =>
+    aliasIn(params, target.provider, models),
+  );
+  if (!override && !byDefault) return target;
+  return {
+    ...target,
+    aliases: new Map([override, byDefault].flatMap((used) => (used ? [[used.model, used.name]] : []))),
+    ...(override && {
+      overrideParams: { ...target.overrideParams, model: override.model },
+      overrideLevels: [...target.overrideLevels, { model: override.model }],
+    }),
+    ...(byDefault && { defaultParams: { ...target.defaultParams, model: byDefault.model } }),
+  };
+}
+
+interface UsedAlias {
+  readonly name: string;
+  readonly model: string;
+}
+
+function aliasIn(params: Params, provider: string | undefined, models: AliasedModels): UsedAlias | undefined {
+  const name = params?.['model'];
+  const model = typeof name === 'string' ? models.get(name) : undefined;
+  if (typeof name !== 'string' || model === undefined) return undefined;
+  return provider === undefined || model.startsWith(`${provider}/`) ? { name, model } : undefined;
+}
