@@ -165,5 +165,13 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
-export type { Found, KeptItem, KeptResponse, ResponseService, MaybePromise } from './responses.ts';
+export {
+  hasReferences,
+  isReference,
+  type Found,
+  type KeptItem,
+  type KeptResponse,
+  type MaybePromise,
+  type ResponseService,
+} from './responses.ts';
 export { parseBytes, parseDuration } from './units.ts';
