@@ -97,7 +97,7 @@ export { isObject } from '../formats/json/object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './spellings.ts';
 export { LoopBatch } from './loop-batch.ts';
-export { NO_TURNS, type Limit, type Turns } from './turns.ts';
+export { NO_TURNS, type Limit, type Turns, type TurnTaker } from './turns.ts';
 export type { Steps } from '../formats/steps.ts';
 export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
