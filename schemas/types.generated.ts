@@ -63,6 +63,10 @@ export type InlineThinking = string[];
  */
 export type ApiChoice = 'auto' | 'chat' | 'responses';
 /**
+ * Requests to the Responses API that name a response, an item or a conversation that the gateway does not keep for their key (`previous_response_id`, `item_reference`, `conversation`). refuse: they get a 400, because the keys of an entry share the vendor's account, and a key that knows the id of another key's response could continue it. pass: the upstream gets the id, which it may have. Requests with the caller's own token always pass.
+ */
+export type UnknownIds = 'refuse' | 'pass';
+/**
  * Fields removed from the request before it is sent, after override_params; dots lead into objects. A missing field is not an error.
  *
  * @minItems 1
@@ -412,7 +416,7 @@ export interface SemanticStore {
  */
 export interface ResponsesSettings {
   /**
-   * False: none is kept, and a request that continues another is refused, unless an upstream with this API may have it.
+   * False: none is kept, and a request that continues another is refused, unless its catalog entry has `unknown_ids: pass`.
    */
   store?: boolean;
   max_bytes?: Bytes;
@@ -444,6 +448,10 @@ export interface Files {
    * Maximum number of concurrent uploads of a process. Once half of them are in use, one key may have a quarter.
    */
   uploads?: number;
+  /**
+   * Maximum number of uploads of one key that have begun and not ended. One that comes in several requests (Google's resumable form) ends an hour after its last byte.
+   */
+  unfinished_uploads?: number;
 }
 /**
  * Files in a bucket of Google Cloud Storage. Gemini models on Vertex AI read them there, whatever their size.
@@ -878,6 +886,7 @@ export interface OpenAiEntry {
   stream_usage?: boolean;
   extensions?: ExtensionSetting;
   api?: ApiChoice;
+  unknown_ids?: UnknownIds;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
@@ -949,6 +958,7 @@ export interface AzureOpenAiEntry {
   stream_usage?: boolean;
   extensions?: ExtensionSetting;
   api?: ApiChoice;
+  unknown_ids?: UnknownIds;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */

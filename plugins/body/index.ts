@@ -120,8 +120,10 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
 }
 
 function checkWhole(operation: Operation, body: RequestBody): void {
-  refuse(operation.validate(body.abridged()));
+  const parsed = body.abridged();
+  refuse(operation.validate(parsed));
   body.checked = true;
+  body.hasReferences = operation.hasReferences?.(parsed);
 }
 
 /** The plugin that writes the body validates the result. */

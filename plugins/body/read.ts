@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  addPiece,
   GatewayError,
   LoopBatch,
   type Cancellation,
@@ -111,7 +112,7 @@ class BodyPieces {
 
   add(piece: Buffer): void {
     if (!this.#first) this.#first = piece;
-    else (this.#others ??= []).push(piece);
+    else addPiece((this.#others ??= []), piece);
   }
 
   /** The bytes, which are not kept here: the listeners of a request live as long as its reply. */
@@ -149,7 +150,7 @@ class WholeBody {
       this.#move(piece, this.#bytes, this.#size - piece.length);
       return;
     }
-    this.#pieces.push(piece);
+    addPiece(this.#pieces, piece);
     if (this.#size < this.#announced * PROVEN_PART) return;
     this.#bytes = Buffer.allocUnsafeSlow(this.#announced);
     let at = 0;

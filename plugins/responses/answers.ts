@@ -3,12 +3,21 @@ import {
   type GatewayContext,
   type KeptResponse,
   type Reply,
+  type RequestLimits,
   type ResponseService,
+  type Turns,
 } from '../../src/plugin/index.ts';
-import { inputItems } from './input-items.ts';
+import { inputItems, readPage } from './input-items.ts';
 import { responseText } from './keep.ts';
 
-type ResponseReply = (service: ResponseService, ctx: GatewayContext) => Promise<Reply>;
+/** What the plugin has of the host. */
+export interface Tools {
+  readonly responses: ResponseService;
+  readonly limits: RequestLimits;
+  readonly turns: Turns;
+}
+
+type ResponseReply = (tools: Tools, ctx: GatewayContext) => Promise<Reply>;
 
 /** The operations on kept responses, by id. */
 export const ANSWERS: ReadonlyMap<string, ResponseReply> = new Map<string, ResponseReply>([
@@ -25,33 +34,49 @@ const idOf = ({ exchange }: GatewayContext): string => exchange.request.params['
 const unknown = (id: string): GatewayError =>
   new GatewayError('response_not_found', `Response with id '${id.slice(0, 100)}' not found.`);
 
-async function find(service: ResponseService, ctx: GatewayContext): Promise<KeptResponse> {
+async function find({ responses }: Tools, ctx: GatewayContext): Promise<KeptResponse> {
   const id = idOf(ctx);
-  const kept = await service.find(ctx.exchange, id);
+  const kept = await responses.find(ctx.exchange, id);
   if (!kept || kept === 'foreign') throw unknown(id);
   return kept;
 }
 
-async function retrieve(service: ResponseService, ctx: GatewayContext): Promise<Reply> {
+async function retrieve(tools: Tools, ctx: GatewayContext): Promise<Reply> {
   if (new URLSearchParams(ctx.querystring).get('stream') === 'true')
     throw new GatewayError('unsupported_parameter', 'A kept response cannot be streamed again.', { param: 'stream' });
-  return jsonReply(responseText(await find(service, ctx)));
+  const kept = await find(tools, ctx);
+  const size = kept.output.reduce((sum, { text }) => sum + text.length, kept.head.length);
+  return written(tools, ctx, { size, write: () => responseText(kept) });
 }
 
-async function remove(service: ResponseService, ctx: GatewayContext): Promise<Reply> {
+async function remove({ responses }: Tools, ctx: GatewayContext): Promise<Reply> {
   const id = idOf(ctx);
-  if (!(await service.remove(ctx.exchange, id))) throw unknown(id);
+  if (!(await responses.remove(ctx.exchange, id))) throw unknown(id);
   return jsonReply(JSON.stringify({ id, object: 'response', deleted: true }));
 }
 
 /** Kept responses have ended: the gateway runs none in the background. */
-async function cancel(service: ResponseService, ctx: GatewayContext): Promise<Reply> {
-  await find(service, ctx);
+async function cancel(tools: Tools, ctx: GatewayContext): Promise<Reply> {
+  await find(tools, ctx);
   throw new GatewayError('invalid_request', 'Cannot cancel a response that has ended; none runs in the background.');
 }
 
-async function list(service: ResponseService, ctx: GatewayContext): Promise<Reply> {
-  return jsonReply(JSON.stringify(inputItems(await find(service, ctx), ctx.querystring)));
+async function list(tools: Tools, ctx: GatewayContext): Promise<Reply> {
+  const page = readPage(ctx.querystring);
+  const kept = await find(tools, ctx);
+  return written(tools, ctx, { size: kept.input.length, write: () => inputItems(kept, page) });
+}
+
+/** A kept response takes memory of its own while it is written and sent, and blocks the process as long as a body of its size. */
+async function written(
+  { limits, turns }: Tools,
+  { exchange }: GatewayContext,
+  { size, write }: { readonly size: number; readonly write: () => string },
+): Promise<Reply> {
+  const refusal = limits.reserve(exchange, size);
+  if (refusal) throw refusal;
+  const reply = (): Reply => jsonReply(write());
+  return turns.isHeavy(size) ? turns.run(exchange, reply) : reply();
 }
 
 function refuseConversations(): Promise<Reply> {

@@ -1,11 +1,14 @@
 import {
   GatewayError,
-  isObject,
+  hasReferences,
+  isReference,
   type Exchange,
   type Found,
   type KeptResponse,
+  type Operation,
   type RequestBody,
   type ResponseService,
+  type Turns,
 } from '../../src/plugin/index.ts';
 
 /** A whole `input`, for a request that names parts of it. */
@@ -22,11 +25,16 @@ export interface WholeInput {
 
 export type Item = Readonly<Record<string, unknown>>;
 
-const REFERENCE = 'item_reference';
+/** Whether a body may name a kept response or item. */
+export const namesKept = (operation: Operation, body: RequestBody): boolean =>
+  typeof body.value('previous_response_id') === 'string' || hasReferences(operation, body);
 
-/** Whether a body may name a kept response or item. Searches the bytes, because parsing each body would cost more. */
-export const namesKept = (body: RequestBody): boolean =>
-  typeof body.value('previous_response_id') === 'string' || body.original.includes(REFERENCE);
+/** The request whose input may name kept responses and items. */
+export interface Asking {
+  readonly exchange: Exchange;
+  readonly operation: Operation;
+  readonly body: RequestBody;
+}
 
 /**
  * The conversation of a request: the input and the output of the response that it continues, then its own input with items in place
@@ -34,46 +42,58 @@ export const namesKept = (body: RequestBody): boolean =>
  * inherited (docs/protocols/openai-responses.md#kept-responses). Throws GatewayError for an id of another key.
  */
 export async function wholeInput(
-  exchange: Exchange,
-  body: RequestBody,
+  asking: Asking,
   service: ResponseService,
+  turns: Turns,
 ): Promise<WholeInput | undefined> {
+  const { exchange, body } = asking;
   const named = body.string('previous_response_id');
   const before =
     named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
-  const own = await resolved(exchange, body, service);
-  if (!before && own.references === 0) return undefined;
+  const own = hasReferences(asking.operation, body) ? await resolved(asking, service, turns) : undefined;
+  if (!before && (own?.references ?? 0) === 0) return undefined;
+  const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => listed(inputText(body)))];
   const earlier = before ? [listed(before.input), ...before.output.map(({ text }) => text)] : [];
-  const texts = [...earlier, ...own.texts].filter((text) => text !== '');
+  const texts = [...earlier, ...ownTexts].filter((text) => text !== '');
   return {
     texts,
     length: texts.reduce((length, text) => length + text.length + 1, 1),
     continues: before && named,
-    references: own.references,
+    references: own?.references ?? 0,
   };
 }
 
-/** The items of a request's own input as JSON texts. */
+/** Work on the bytes of a request. */
+const inTurn = <T>(
+  { exchange, body }: Pick<Asking, 'exchange' | 'body'>,
+  turns: Turns,
+  work: () => T,
+): T | Promise<T> => (turns.isHeavy(body.original.length) ? turns.run(exchange, work) : work());
+
+/** The items of an input with references, as JSON texts. */
 async function resolved(
-  exchange: Exchange,
-  body: RequestBody,
+  asking: Asking,
   service: ResponseService,
+  turns: Turns,
 ): Promise<Pick<WholeInput, 'texts' | 'references'>> {
-  const text = inputText(body);
-  if (!text.includes(REFERENCE)) return { texts: [listed(text)], references: 0 };
-  const items = JSON.parse(text) as readonly unknown[];
-  const ids = items.flatMap((item) => referenceOf(item) ?? []);
-  if (ids.length === 0) return { texts: [listed(text)], references: 0 };
+  const { exchange, body } = asking;
+  const items = await inTurn(
+    asking,
+    turns,
+    () => JSON.parse(body.bytesOf('input').toString('utf8')) as readonly unknown[],
+  );
+  const ids = items.flatMap((item) => (isReference(item) ? [item.id] : []));
   const found = await service.findItems(exchange, [...new Set(ids)]);
-  let references = 0;
-  const texts = items.map((item, at) => {
-    const id = referenceOf(item);
-    const kept = id === undefined ? undefined : owned(found.get(id), () => unknownItem(id, at));
-    if (kept === undefined) return JSON.stringify(item);
-    references += 1;
-    return kept;
+  return inTurn(asking, turns, () => {
+    let references = 0;
+    const texts = items.map((item, at) => {
+      const kept = isReference(item) ? owned(found.get(item.id), () => unknownItem(item.id, at)) : undefined;
+      if (kept === undefined) return JSON.stringify(item);
+      references += 1;
+      return kept;
+    });
+    return { texts, references };
   });
-  return { texts, references };
 }
 
 /** `input` as the JSON text of a list: a text stands for a message of the user. */
@@ -87,10 +107,6 @@ export function inputText(body: RequestBody): string {
 }
 
 const listed = (list: string): string => list.slice(1, -1).trim();
-
-function referenceOf(item: unknown): string | undefined {
-  return isObject(item) && item['type'] === REFERENCE && typeof item['id'] === 'string' ? item['id'] : undefined;
-}
 
 function owned<T extends KeptResponse | string>(found: Found<T>, refusal: () => GatewayError): T | undefined {
   if (found === 'foreign') throw refusal();

@@ -7,10 +7,9 @@ import {
   type RequestBody,
   type RequestLimits,
   type ResponseService,
-  type Turns,
 } from '../../src/plugin/index.ts';
-import { ANSWERS } from './answers.ts';
-import { inputText, namesKept, wholeInput, type WholeInput } from './expand.ts';
+import { ANSWERS, type Tools } from './answers.ts';
+import { inputText, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
 import { keepReply } from './keep.ts';
 
 /** Keeps responses of the Responses API, continues them, and answers for them. */
@@ -32,7 +31,7 @@ export default definePlugin({
       const { exchange } = ctx;
       const id = exchange.operation?.id ?? '';
       const answer = ANSWERS.get(id);
-      if (answer) return answer(host.responses, ctx).then((reply) => void (exchange.reply = reply));
+      if (answer) return answer(host, ctx).then((reply) => void (exchange.reply = reply));
       return ask(host, exchange, next);
     };
   },
@@ -46,12 +45,6 @@ function describe({ keeps, continues, references }: KeptTurn, key = ''): string 
     ...(references > 0 ? [`puts kept items in place of ${references} references`] : []),
     ...(keeps ? [`keeps the response for key ${key}`] : []),
   ].join('; ');
-}
-
-interface Tools {
-  readonly responses: ResponseService;
-  readonly limits: RequestLimits;
-  readonly turns: Turns;
 }
 
 async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promise<void> {
@@ -68,16 +61,10 @@ async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>):
     await keepReply(exchange.reply, exchange, service, () => inputText(body));
 }
 
-interface AskedTurn {
-  readonly exchange: Exchange;
-  readonly operation: Operation;
-  readonly body: RequestBody;
-}
-
 /** Puts the whole conversation into a request that continues one. */
 async function continued(
   { responses: service, limits, turns }: Tools,
-  { exchange, operation, body }: AskedTurn,
+  { exchange, operation, body }: Asking,
 ): Promise<Omit<KeptTurn, 'keeps'> | undefined> {
   const { request, kept } = exchange;
   // A request that is explained after it was served: its body has the whole input.
@@ -85,7 +72,9 @@ async function continued(
     request.body = body.edit(WITHOUT_ID);
     return kept;
   }
-  const whole = namesKept(body) ? await wholeInput(exchange, body, service) : undefined;
+  const whole = namesKept(operation, body)
+    ? await wholeInput({ exchange, operation, body }, service, turns)
+    : undefined;
   if (!whole) return undefined;
   if (whole.length > limits.body) throw tooLarge(limits);
   const refusal = limits.reserve(exchange, whole.length);
@@ -114,9 +103,11 @@ function rewritten(
 ): RequestBody {
   const whole = body.rewrite(new Map([['input', `[${texts.join(',')}]`]]), limits.json);
   if (whole.original.length > limits.body) throw tooLarge(limits);
-  const fault = operation.validate(whole.abridged());
+  const parsed = whole.abridged();
+  const fault = operation.validate(parsed);
   if (fault) throw new GatewayError('invalid_request', fault.message, { param: fault.param });
   whole.checked = true;
+  whole.hasReferences = operation.hasReferences?.(parsed);
   return whole;
 }
 

@@ -1,25 +1,43 @@
 import { isObject, type KeptResponse } from '../../src/plugin/index.ts';
 import { Query } from '../files/query.ts';
 
-/** A page of the items that a response answers, the last ones first unless the query asks for the other order. */
-export function inputItems({ id, input }: Pick<KeptResponse, 'id' | 'input'>, querystring: string): object {
+export interface ItemPage {
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  readonly after: string | undefined;
+}
+
+/** A page ends behind the item with which it reaches this length, because items with pictures have megabytes. */
+const FULL_PAGE = 1024 * 1024;
+
+/** Throws GatewayError. */
+export function readPage(querystring: string): ItemPage {
   const query = new Query(querystring);
   const limit = query.number('limit', { byDefault: 20, max: 100 });
-  const order = query.oneOf('order', ['asc', 'desc']) ?? 'desc';
-  const after = query.text('after');
+  return { limit, order: query.oneOf('order', ['asc', 'desc']) ?? 'desc', after: query.text('after') };
+}
+
+/** A page of the items that a response answers as JSON, the last ones first unless the query asks for the other order. */
+export function inputItems(
+  { id, input }: Pick<KeptResponse, 'id' | 'input'>,
+  { limit, order, after }: ItemPage,
+): string {
   const items = (JSON.parse(input) as readonly unknown[]).flatMap((item, at) =>
-    isObject(item) ? [{ ...item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
+    isObject(item) ? [{ item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
   );
   const ordered = order === 'asc' ? items : items.toReversed();
-  const from = after === undefined ? 0 : ordered.findIndex((item) => item.id === after) + 1;
-  const data = ordered.slice(from, from + limit);
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: from + limit < ordered.length,
-  };
+  const from = after === undefined ? 0 : ordered.findIndex((one) => one.id === after) + 1;
+  const texts: string[] = [];
+  let length = 0;
+  for (const { item, id: itemId } of ordered.slice(from, from + limit)) {
+    const text = JSON.stringify({ ...item, id: itemId });
+    texts.push(text);
+    if ((length += text.length) >= FULL_PAGE) break;
+  }
+  const end = from + texts.length;
+  const idAt = (at: number): string => JSON.stringify((texts.length > 0 && ordered[at]?.id) || null);
+  const ids = `"first_id":${idAt(from)},"last_id":${idAt(end - 1)}`;
+  return `{"object":"list","data":[${texts.join(',')}],${ids},"has_more":${end < ordered.length}}`;
 }
 
 /** For items that the client sent without an id. The same in each page. */

@@ -40,8 +40,9 @@ export function composeFiles({ files }: ServerSettings, tools: FilesTools): Comp
   const store =
     typeof place === 'string' ? new LocalFileStore(place, remainsMs(files)) : createBucketStore(place, tools);
   const { state, clock, reserve } = tools;
+  const { uploads, arrivals } = state;
   const changed: FilesState['changed'] = (...change) => state.changed(...change);
-  const stored = new StoredFiles({ store, settings: files, uploads: state.uploads, reserve, changed, clock });
+  const stored = new StoredFiles({ store, settings: files, uploads, arrivals, reserve, changed, clock });
   return { service: stored, source: stored, store };
 }
 

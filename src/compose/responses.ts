@@ -42,6 +42,8 @@ function orUnavailable<T>(ask: () => T | Promise<T>): T | Promise<T> {
   const answer = ask();
   if (!(answer instanceof Promise)) return answer;
   return answer.catch((cause: unknown) => {
+    // A limit, with its own code and message.
+    if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('store_unavailable', 'The kept responses cannot be read at the moment.', { cause });
   });
 }

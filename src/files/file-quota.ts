@@ -1,27 +1,33 @@
 import { GatewayError, type FileLimits } from '../plugin/index.ts';
+import type { Arrival } from './arrivals.ts';
 
 /** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */
 const FORM_BYTES = 64 * 1024;
 
-/** The bytes that an owner may still store. */
+/** The bytes that an owner may still store while a request brings a file. */
 export class FileQuota {
   readonly #limits: FileLimits;
-  readonly #used: number;
+  readonly #arrival: Arrival;
 
-  /**
-   * Throws GatewayError if there are too many files.
-   * @param present sizes of the files that the owner has
-   * @param unfinished bytes of its unfinished uploads
-   */
-  constructor(limits: FileLimits, present: readonly number[], unfinished: readonly number[] = []) {
-    if (present.length >= limits.maxFiles) throw tooManyFiles(limits);
+  /** Throws GatewayError if there are too many files. */
+  constructor(limits: FileLimits, files: number, arrival: Arrival) {
+    if (files >= limits.maxFiles) throw tooManyFiles(limits);
     this.#limits = limits;
-    this.#used = sum(present) + sum(unfinished);
+    this.#arrival = arrival;
   }
 
-  /** Refuses a form that announces too much before any of it is read. */
-  checkForm(announced: number): void {
-    this.check(announced - FORM_BYTES);
+  /** Counts what a form announces, or refuses it before any of it is read. */
+  takeForm(announced: number): void {
+    this.take(announced - FORM_BYTES);
+  }
+
+  /**
+   * Counts the bytes of the file so far, or those that it will have, or refuses them. Other uploads of the owner see them at once: one
+   * that has been admitted with its announced length is not refused later because of others.
+   */
+  take(bytes: number): void {
+    this.check(bytes);
+    this.#arrival.bytes = Math.max(this.#arrival.bytes, bytes);
   }
 
   check(bytes: number): void {
@@ -30,7 +36,7 @@ export class FileQuota {
       throw new GatewayError('file_too_large', `The file exceeds ${maxFileBytes} bytes (files.max_file_bytes).`, {
         param: 'file',
       });
-    if (this.#used + bytes > maxTotalBytes) throw overTotal(this.#limits);
+    if (this.#arrival.others + bytes > maxTotalBytes) throw overTotal(this.#limits);
   }
 }
 

@@ -48,7 +48,7 @@ export class StoredFiles implements FileService, FileSource {
 
   upload(ctx: GatewayContext): Promise<StoredFile> {
     return this.#receive(ctx, async (owner) => {
-      const present = await this.#live(owner);
+      const present = () => this.#live(owner);
       const file = await receiveFile(ctx, { ...this.#setup, owner, limits: this.#limits(ctx.exchange), present });
       this.#setup.changed(1, file.bytes);
       return file;
@@ -59,11 +59,12 @@ export class StoredFiles implements FileService, FileSource {
     begin: (exchange, file) =>
       guarded(async () => {
         const owner = ownerOf(keyOf(exchange));
-        return this.#pieces.begin({ owner, limits: this.#limits(exchange), present: await this.#live(owner) }, file);
+        const present = () => this.#live(owner);
+        return this.#pieces.begin({ owner, limits: this.#limits(exchange), present }, file);
       }),
     add: (ctx, id, piece) =>
       this.#receive(ctx, async (owner) => {
-        const present = await this.#live(owner);
+        const present = () => this.#live(owner);
         const of = { owner, limits: this.#limits(ctx.exchange), present };
         const added = isFileId(id) ? await this.#pieces.add(ctx, of, { ...piece, id }) : undefined;
         // Its client may have missed the reply to the last piece.
@@ -132,6 +133,7 @@ export class StoredFiles implements FileService, FileSource {
     const { bytes } = await this.find(exchange, id);
     const owner = ownerOf(keyOf(exchange));
     if (!(await guarded(() => this.#setup.store.remove(owner, id)))) throw notFound(id);
+    this.#setup.arrivals.removed(owner, id);
     this.#setup.changed(-1, bytes);
   }
 

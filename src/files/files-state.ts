@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../plugin/index.ts';
 import type { FileStore, SweptStore } from '../state/file-store.ts';
+import { Arrivals } from './arrivals.ts';
 import { Uploads } from './uploads.ts';
 
 /** Expired files are invisible at once, so their removal can wait. */
@@ -19,6 +20,7 @@ const NONE: FilesSize = { files: 0, bytes: 0 };
 /** What a process knows of stored files besides the store: its own uploads, and when to sweep. Outlives snapshots. */
 export class FilesState {
   readonly uploads = new Uploads();
+  readonly arrivals = new Arrivals();
   readonly #setup: FilesStateSetup;
   #store: FileStore | undefined;
   #stop: (() => void) | undefined;

@@ -9,22 +9,20 @@ import {
   type StoredFile,
 } from '../plugin/index.ts';
 import type { ContinuedUpload, FileEntry } from '../state/file-store.ts';
+import type { Arrival } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
 import { admitFile, FileQuota } from './file-quota.ts';
 import { checkType, HEAD_BYTES } from './file-type.ts';
 import type { FileServiceSetup } from './setup.ts';
 
-/** Unfinished uploads in pieces of one key. */
-const MOST_UNFINISHED = 16;
-
 const RETRY_AFTER_MS = 1000;
 
 interface Owned {
   readonly owner: string;
   readonly limits: FileLimits;
-  /** The owner's files. */
-  readonly present: readonly FileEntry[];
+  /** Reads the owner's files. */
+  readonly present: () => Promise<readonly FileEntry[]>;
 }
 
 /** Failures that a further request cannot mend. */
@@ -58,38 +56,68 @@ export class PieceReceiver {
   }
 
   async #begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
-    const { store, clock } = this.#setup;
-    const quota = await this.#quota({ owner, limits, present });
-    quota.check(file.bytes ?? 0);
+    const { store, clock, arrivals, settings } = this.#setup;
     const id = newFileId(clock.wall());
-    await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
-    return id;
+    // The id is new.
+    const arrival = arrivals.enter(owner, id)!;
+    try {
+      const [files, unfinished] = [await present(), await store.unfinished(owner)];
+      if (unfinished.length >= settings.unfinished) throw tooManyUnfinished(unfinished.length);
+      await arrival.count(() => Promise.resolve([...files, ...unfinished]));
+      new FileQuota(limits, files.length, arrival).check(file.bytes ?? 0);
+      await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
+      return id;
+    } finally {
+      arrival.end();
+    }
   }
 
   /** Undefined: there is no such upload. */
   async add(
     ctx: GatewayContext,
     owned: Owned,
-    { id, offset, last }: FilePiece & { readonly id: string },
+    piece: FilePiece & { readonly id: string },
+  ): Promise<StoredFile | number | undefined> {
+    checkUnit(ctx, piece.last);
+    const arrival = this.#setup.arrivals.enter(owned.owner, piece.id);
+    if (!arrival) throw busy();
+    try {
+      return await this.#add(ctx, owned, { ...piece, arrival });
+    } finally {
+      arrival.end();
+    }
+  }
+
+  async #add(
+    ctx: GatewayContext,
+    owned: Owned,
+    { id, offset, last, arrival }: FilePiece & { readonly id: string; readonly arrival: Arrival },
   ): Promise<StoredFile | number | undefined> {
     const { store, clock } = this.#setup;
-    checkUnit(ctx, last);
     const upload = await store.resume(owned.owner, id, clock.wall());
     if (upload === undefined) return undefined;
-    if (upload === 'busy')
-      throw new GatewayError('busy', 'Another request is bringing a piece of this upload.', {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
+    if (upload === 'busy') throw busy();
     const piece = new Piece(upload);
+    const suspend = async (): Promise<number> => (arrival.kept = await piece.suspend());
+    const discard = async (): Promise<void> => {
+      arrival.kept = 0;
+      await upload.discard();
+    };
     try {
+      arrival.bytes = upload.received;
       if (offset !== upload.received) throw wrongOffset(offset, upload.received);
-      const quota = await this.#quota({ ...owned, except: id });
+      const present = await owned.present();
+      await arrival.count(async () => [...present, ...(await store.unfinished(owned.owner))]);
+      const quota = new FileQuota(owned.limits, present.length, arrival);
+      quota.take(upload.received + Number(ctx.req.headers['content-length'] ?? 0));
       await piece.receive(ctx, quota, this.#setup);
-      return last ? await this.#publish(piece, owned) : await piece.suspend();
+      if (!last) return await suspend();
+      const file = await this.#publish(piece, owned);
+      arrival.kept = file.bytes;
+      return file;
     } catch (error) {
       const isFinal = error instanceof GatewayError && FINAL.has(error.code) && error.param !== OFFSET;
-      if (isFinal) await upload.discard();
-      else await piece.suspend().catch(() => upload.discard());
+      await (isFinal ? discard() : suspend().catch(discard));
       throw error;
     }
   }
@@ -98,11 +126,9 @@ export class PieceReceiver {
   async cancel(owner: string, id: string): Promise<boolean> {
     const { store, clock } = this.#setup;
     const upload = await store.resume(owner, id, clock.wall());
-    if (upload === 'busy')
-      throw new GatewayError('busy', 'Another request is bringing a piece of this upload.', {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
+    if (upload === 'busy') throw busy();
     await upload?.discard();
+    if (upload) this.#setup.arrivals.removed(owner, id);
     return upload !== undefined;
   }
 
@@ -114,20 +140,16 @@ export class PieceReceiver {
     const details = { filename, mime, purpose: 'user_data', expiresAt } as const;
     return upload.publish(details, (sizes) => admitFile(limits, sizes));
   }
-
-  /** What the owner may still store. Its other unfinished uploads count. */
-  async #quota({ owner, limits, present, except }: Owned & { readonly except?: string }): Promise<FileQuota> {
-    const others = (await this.#setup.store.unfinished(owner)).filter(({ id }) => id !== except);
-    if (others.length >= MOST_UNFINISHED)
-      throw new GatewayError(
-        'file_quota_exceeded',
-        `This key has ${others.length} unfinished uploads. Finish or cancel some; one without progress ends after an hour.`,
-      );
-    const files = present.map(({ bytes }) => bytes);
-    const unfinished = others.map(({ bytes }) => bytes);
-    return new FileQuota(limits, files, unfinished);
-  }
 }
+
+const busy = (): GatewayError =>
+  new GatewayError('busy', 'Another request is bringing a piece of this upload.', { retryAfterMs: RETRY_AFTER_MS });
+
+const tooManyUnfinished = (uploads: number): GatewayError =>
+  new GatewayError(
+    'file_quota_exceeded',
+    `This key has ${uploads} unfinished uploads (files.unfinished_uploads). Finish or cancel some; one without progress ends after an hour.`,
+  );
 
 const ignore = (): void => {};
 
@@ -176,7 +198,7 @@ class Piece {
     for (let piece = await read(); piece; piece = await read()) {
       ctx.exchange.request.bodyBytes += piece.length;
       this.bytes += piece.length;
-      quota.check(this.bytes);
+      quota.take(this.bytes);
       if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
       await this.upload.write(piece);
     }

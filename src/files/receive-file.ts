@@ -8,6 +8,7 @@ import {
   type StoredFile,
 } from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
+import type { Arrival } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
 import { admitFile, FileQuota } from './file-quota.ts';
@@ -18,8 +19,8 @@ import { readForm, type FilePart, type FormFields } from './multipart.ts';
 interface Receiving extends FileServiceSetup {
   readonly owner: string;
   readonly limits: FileLimits;
-  /** The owner's files at the start of the upload. */
-  readonly present: readonly FileEntry[];
+  /** Reads the owner's files. */
+  readonly present: () => Promise<readonly FileEntry[]>;
 }
 
 const SECOND = 1000;
@@ -28,13 +29,27 @@ const LEAST_LIFETIME = 3600 * SECOND;
 
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
 export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
-  const { limits, present, clock } = receiving;
-  const quota = new FileQuota(
-    limits,
-    present.map(({ bytes }) => bytes),
-  );
-  quota.checkForm(Number(ctx.req.headers['content-length'] ?? 0));
-  const receiver = new Receiver(receiving, quota);
+  const id = newFileId(receiving.clock.wall());
+  // The id is new.
+  const arrival = receiving.arrivals.enter(receiving.owner, id)!;
+  try {
+    return await receive(ctx, receiving, { id, arrival });
+  } finally {
+    arrival.end();
+  }
+}
+
+async function receive(
+  ctx: GatewayContext,
+  receiving: Receiving,
+  { id, arrival }: { readonly id: string; readonly arrival: Arrival },
+): Promise<StoredFile> {
+  const { limits, clock, store, owner } = receiving;
+  const present = await receiving.present();
+  await arrival.count(async () => [...present, ...(await store.unfinished(owner))]);
+  const quota = new FileQuota(limits, present.length, arrival);
+  quota.takeForm(Number(ctx.req.headers['content-length'] ?? 0));
+  const receiver = new Receiver(receiving, quota, id);
   try {
     const { idleMs } = receiving.settings;
     const next = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
@@ -48,7 +63,9 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
       onFile: (part) => receiver.begin(part),
       onBytes: (bytes) => receiver.write(bytes),
     });
-    return await receiver.publish(fields);
+    const file = await receiver.publish(fields);
+    arrival.kept = file.bytes;
+    return file;
   } catch (error) {
     await receiver.discard();
     throw error;
@@ -58,26 +75,28 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
 class Receiver {
   readonly #receiving: Receiving;
   readonly #quota: FileQuota;
+  readonly #id: string;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
   #bytes = 0;
   #part: FilePart | undefined;
   #upload: FileUpload | undefined;
 
-  constructor(receiving: Receiving, quota: FileQuota) {
+  constructor(receiving: Receiving, quota: FileQuota, id: string) {
+    this.#id = id;
     this.#receiving = receiving;
     this.#quota = quota;
   }
 
   async begin(part: FilePart): Promise<void> {
-    const { store, owner, clock } = this.#receiving;
+    const { store, owner } = this.#receiving;
     this.#part = { ...part, filename: cleanName(part.filename) };
-    this.#upload = await store.begin(owner, newFileId(clock.wall()), this.#part.filename);
+    this.#upload = await store.begin(owner, this.#id, this.#part.filename);
   }
 
   async write(bytes: Buffer): Promise<void> {
     this.#bytes += bytes.length;
-    this.#quota.check(this.#bytes);
+    this.#quota.take(this.#bytes);
     if (this.#headBytes < HEAD_BYTES) this.#headBytes += bytes.copy(this.#head, this.#headBytes);
     await this.#upload!.write(bytes);
   }

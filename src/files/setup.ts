@@ -1,5 +1,6 @@
 import type { Clock, Exchange, FileLimits, GatewayError } from '../plugin/index.ts';
 import type { FileStore } from '../state/file-store.ts';
+import type { Arrivals } from './arrivals.ts';
 import type { Uploads } from './uploads.ts';
 
 /** `files` of server.yaml, as far as the service needs it. */
@@ -10,12 +11,15 @@ export interface FileSettings {
   readonly inlineBytes: number;
   readonly idleMs: number;
   readonly uploads: number;
+  /** Uploads of one key that have begun and not ended. */
+  readonly unfinished: number;
 }
 
 export interface FileServiceSetup {
   readonly store: FileStore;
   readonly settings: FileSettings;
   readonly uploads: Uploads;
+  readonly arrivals: Arrivals;
   /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */
   readonly reserve: (exchange: Exchange, bytes: number) => GatewayError | undefined;
   /** Called after an upload (1) and after a removal (-1). */

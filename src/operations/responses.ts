@@ -1,6 +1,6 @@
 import { responsesFields } from '../formats/fields/field-tables.ts';
 import { openaiResponses, responsesCompaction } from '../formats/openai-responses/index.ts';
-import type { Operation } from '../plugin/index.ts';
+import { isReference, type Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 /** OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses/create */
@@ -13,6 +13,7 @@ export const createResponse: Operation = {
   format: openaiResponses,
   fields: responsesFields,
   validate: bodySchema('responses'),
+  hasReferences: ({ input }) => Array.isArray(input) && input.some(isReference),
 };
 
 /** https://platform.openai.com/docs/api-reference/responses/input-tokens */

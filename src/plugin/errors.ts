@@ -258,7 +258,7 @@ export const ERRORS = {
   },
   busy: failed(
     503,
-    'The gateway, or the key, has reached its limit of requests in flight, or of their bytes; the message names the setting of `limits`. Nothing was sent.',
+    'The gateway, or the key, has reached its limit of requests in flight, of their bytes, or of kept responses that are being read; the message names the setting where there is one. Nothing was sent.',
   ),
   body_too_slow: failed(
     503,

@@ -260,6 +260,11 @@ export interface ResolvedTarget {
   readonly modelInBody?: boolean | undefined;
   /** The fields beyond the API of the format's vendor that the target takes. Default: all. */
   readonly extensions?: ReadonlySet<string> | undefined;
+  /**
+   * True: requests may name responses that the gateway does not keep: the upstream's account is the caller's own, or the operator
+   * permits it.
+   */
+  readonly takesUnknownIds?: boolean | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */

@@ -97,7 +97,7 @@ export { isObject } from '../formats/json/object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './spellings.ts';
 export { LoopBatch } from './loop-batch.ts';
-export { NO_TURNS, type Limit, type Turns } from './turns.ts';
+export { NO_TURNS, type Limit, type Turns, type TurnTaker } from './turns.ts';
 export type { Steps } from '../formats/steps.ts';
 export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
@@ -114,6 +114,7 @@ export { readForm, type InboundForm, type InboundFormReading } from './form/inbo
 export { FormBody } from './form/form-body.ts';
 export { FormScanner, type FormToken } from './form/form-scanner.ts';
 export { bodyPieces, boundaryOf } from './body-pieces.ts';
+export { addPiece } from './piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {
@@ -164,5 +165,13 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
-export type { Found, KeptItem, KeptResponse, ResponseService, MaybePromise } from './responses.ts';
+export {
+  hasReferences,
+  isReference,
+  type Found,
+  type KeptItem,
+  type KeptResponse,
+  type MaybePromise,
+  type ResponseService,
+} from './responses.ts';
 export { parseBytes, parseDuration } from './units.ts';

@@ -54,6 +54,8 @@ export interface Operation {
   readonly fields?: FieldTable;
   /** The bodies of a task that is no conversation. Default: OpenAI's. */
   readonly taskForms?: TaskForms;
+  /** True for a body whose input names stored items in place of some of its own (`isReference`). Reads no long text. */
+  readonly hasReferences?: (body: Readonly<Record<string, unknown>>) => boolean;
   /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
   /**

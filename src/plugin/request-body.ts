@@ -31,12 +31,24 @@ export class RequestBody {
     if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
     const scanned = scanObject(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
     const { topLevel, longTexts } = scanned;
-    return new RequestBody({ bytes, topLevel, longTexts, values: undefined, json: undefined }, NO_EDITS);
+    return new RequestBody(
+      { bytes, topLevel, longTexts, values: undefined, json: undefined, hasReferences: undefined },
+      NO_EDITS,
+    );
   }
 
   /** The caller's bytes. */
   get original(): Buffer {
     return this.#shared.bytes;
+  }
+
+  /** `Operation.hasReferences` of the caller's bytes: found when they are validated, because they are parsed then. */
+  get hasReferences(): boolean | undefined {
+    return this.#shared.hasReferences;
+  }
+
+  set hasReferences(value: boolean | undefined) {
+    this.#shared.hasReferences = value;
   }
 
   get edits(): readonly Edit[] {
@@ -253,6 +265,7 @@ interface Shared {
   /** Parsed top-level objects and lists. */
   values: Map<string, unknown> | undefined;
   json: Record<string, unknown> | undefined;
+  hasReferences: boolean | undefined;
 }
 
 function parse(text: string): Record<string, unknown> {

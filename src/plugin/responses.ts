@@ -1,4 +1,7 @@
+import { isObject } from '../formats/json/object.ts';
 import type { Exchange } from './exchange.ts';
+import type { Operation } from './operation.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** A response of the Responses API that the gateway keeps. All texts are JSON. */
 export interface KeptResponse {
@@ -32,4 +35,17 @@ export interface ResponseService {
   keep(exchange: Exchange, kept: KeptResponse): MaybePromise<void>;
   /** False: the key had none. */
   remove(exchange: Exchange, id: string): MaybePromise<boolean>;
+}
+
+/** An item of an input that names a stored one. Its type may be null or absent (docs/protocols/openai-responses.md#items). */
+export const isReference = (item: unknown): item is { readonly id: string } =>
+  isObject(item) &&
+  typeof item['id'] === 'string' &&
+  (item['type'] === 'item_reference' || (typeof item['type'] !== 'string' && typeof item['role'] !== 'string'));
+
+/** Whether the input of a body as it will be sent names stored items. */
+export function hasReferences({ hasReferences: test }: Operation, body: RequestBody): boolean {
+  if (!test) return false;
+  if (body.edits.some(({ path }) => path[0] === 'input')) return test({ input: body.value('input') });
+  return (body.hasReferences ??= test(body.abridged()));
 }

@@ -1,11 +1,15 @@
 import type { Cancellation } from './cancellation.ts';
-import type { Exchange } from './exchange.ts';
 
 /** The limits of a wait. */
 export interface Limit {
   readonly cancellation: Cancellation;
   /** Monotonic milliseconds. */
   readonly deadline: number;
+}
+
+/** A request that takes turns, or a socket before its message is one. Its limits are those of its waits. */
+export interface TurnTaker extends Limit {
+  readonly caller: { readonly keyId: string } | undefined;
 }
 
 /**
@@ -18,9 +22,9 @@ export interface Turns {
   /**
    * Runs the work now or in its turn. Rejects with `busy` when too many wait, with `timeout_request` at the deadline,
    * and with the cancellation's reason. Throws the error of the work.
-   * @param limit default: the exchange's own deadline and cancellation
+   * @param limit default: the taker's own
    */
-  run<T>(exchange: Exchange, work: () => T, limit?: Limit): T | Promise<T>;
+  run<T>(taker: TurnTaker, work: () => T, limit?: Limit): T | Promise<T>;
 }
 
 /** For code that runs without concurrent requests: commands, tests, and explain, which has its own time slices. */

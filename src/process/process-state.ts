@@ -102,7 +102,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
-  const sockets = new OpenSockets();
+  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();

@@ -150,11 +150,11 @@ function createServers(
   { clock, log, metrics, processState }: ServeParts,
   { live, workers, targets, explains }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
-  const { inFlight, sockets } = processState.shared;
+  const { inFlight, sockets, turns } = processState.shared;
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight, sockets, current: () => live.current.server },
+    { clock, inFlight, sockets, turns, current: () => live.current.server },
   );
   const servers = {
     data,

@@ -45,7 +45,7 @@ export interface ContinuedUpload extends FileUpload {
 
 export interface UnfinishedUpload {
   readonly id: string;
-  /** Bytes that are stored; 0 where only the upload itself knows them. */
+  /** Bytes that are stored; while a request brings more, some of them may not count yet. */
   readonly bytes: number;
 }
 
@@ -70,7 +70,7 @@ export interface FileStore {
   resume(owner: string, id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined>;
   /** Bytes of an upload that are stored, also while a request continues it. */
   received(owner: string, id: string, now: number): Promise<number | undefined>;
-  /** The owner's uploads in pieces that no request continues at this moment. */
+  /** The owner's uploads that have not ended: those between two requests, and those that requests bring at this moment. */
   unfinished(owner: string): Promise<readonly UnfinishedUpload[]>;
   /** Removes expired files and the remains of uploads that no process continues, and counts the files that stay. */
   sweep(now: number): Promise<SweptStore>;

@@ -20,6 +20,7 @@ import { estimatedCount } from './estimated-count.ts';
 import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
 import { refuseFields, withoutForeignFields } from './target-fields.ts';
 import { applyQuirks } from './quirks.ts';
+import { refuseUnknownIds } from './unknown-ids.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
 
 /**
@@ -69,6 +70,7 @@ function jobOf(
 ): Job {
   checkMessagesRoute(operation, attempt.target, resolved);
   refuseFields(operation, attempt.body, resolved);
+  refuseUnknownIds(operation, attempt.body, resolved);
   return {
     exchange,
     attempt,

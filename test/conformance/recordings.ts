@@ -57,7 +57,8 @@ const ENTRIES: Readonly<Record<string, object>> = {
   anthropic: { provider: 'anthropic', api_key: '${env:NONE:-replay-key}' },
   openai: { provider: 'openai', api_key: '${env:NONE:-replay-key}' },
   studio: { provider: 'google-ai-studio', api_key: '${env:NONE:-replay-key}' },
-  responses: { provider: 'openai', api: 'responses', api_key: '${env:NONE:-replay-key}' },
+  // Some recordings continue responses of their account.
+  responses: { provider: 'openai', api: 'responses', unknown_ids: 'pass', api_key: '${env:NONE:-replay-key}' },
   vertex: { provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1' },
 };
 

@@ -69,6 +69,7 @@ const ofResponses = target('openai', {
   model: 'gpt-5.4',
   path: '/v1/responses',
   format: 'openai-responses',
+  takesUnknownIds: true,
 });
 
 const GENERATE = {

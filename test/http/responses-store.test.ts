@@ -17,7 +17,9 @@ let gateway: TestGateway;
 let off: TestGateway;
 let upstream: ScriptedUpstream;
 
-const keys = { keys: [KEY, OTHER].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}` })) };
+const keys = {
+  keys: [KEY, OTHER].map((key, at) => ({ id: `k${at}`, key: `\${env:NONE:-${key}}`, inline_configs: true })),
+};
 
 /** As an upstream of OpenAI's Responses API answers. */
 const native = (id: string, text = 'Hello.') => ({
@@ -64,6 +66,14 @@ beforeAll(async () => {
         provider: 'openai',
         api: 'responses',
         api_key: '${env:NONE:-upstream-secret-key}',
+        base_url: `${upstream.url}/v1`,
+        allow_insecure: true,
+      },
+      {
+        slug: 'own',
+        provider: 'openai',
+        api: 'responses',
+        unknown_ids: 'pass',
         base_url: `${upstream.url}/v1`,
         allow_insecure: true,
       },
@@ -169,9 +179,26 @@ describe('a response that the gateway keeps', () => {
     await expect(client.responses.retrieve(first.id, { stream: true })).rejects.toMatchObject({ param: 'stream' });
     await client.responses.delete(first.id);
     await expectGone(client, first.id);
+    await expect(
+      client.responses.create({ model: '@native/gpt-x', input: 'x', previous_response_id: first.id }),
+    ).rejects.toMatchObject(NO_PREVIOUS);
     await expect(client.responses.create({ model, input: 'x', previous_response_id: first.id })).rejects.toMatchObject(
       NO_PREVIOUS,
     );
+  });
+
+  it('lists its input in pages of bounded size', async () => {
+    const client = clientOf();
+    const input = Array.from({ length: 8 }, (_, at) => ({
+      role: 'user' as const,
+      content: String(at).repeat(400_000),
+    }));
+    const { id } = await client.responses.create({ model, input });
+    const page = await client.responses.inputItems.list(id, { order: 'asc' });
+    expect([page.data.length, page.has_more]).toEqual([3, true]);
+    const seen: string[] = [];
+    for await (const item of page) seen.push(String(Object(item).content).slice(0, 1));
+    expect(seen.join('')).toBe('01234567');
   });
 
   it('gives its items by reference, after a stream too', async () => {
@@ -363,12 +390,69 @@ describe('an upstream that speaks Responses', () => {
     expect(sent()).toHaveLength(5);
   });
 
-  it('gets ids that the gateway has never seen, which may be its own', async () => {
-    await clientOf().responses.create({ model: '@native/gpt-x', input: 'Hi', previous_response_id: 'resp_elsewhere' });
-    expect([sent('previous_response_id'), sent('input')]).toEqual(['resp_elsewhere', 'Hi']);
+  const sentTo = async (at: string, more: object, { url } = gateway, headers: Record<string, string> = {}) => {
+    const reply = await fetch(`${url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
+      body: typeof more === 'string' ? more : JSON.stringify({ model: `@${at}/gpt-x`, input: 'Hi', ...more }),
+    });
+    const { error } = (await reply.json()) as { error?: { code: string; param: string } };
+    return { status: reply.status, code: error?.code, param: error?.param };
+  };
+  const list = (item: string) => JSON.parse(`[{"role":"user","content":"Hi"},${item}]`) as unknown;
+  const unknownIds: readonly [string, object, string, string][] = [
+    ['a response', { previous_response_id: 'resp_elsewhere' }, 'previous_response_not_found', 'previous_response_id'],
+    ['an item', { input: list('{"type":"item_reference","id":"msg_1"}') }, 'invalid_value', 'input[1].id'],
+    ['an item without a type', { input: list('{"id":"msg_1"}') }, 'invalid_value', 'input[1].id'],
+    ['an item whose type is null', { input: list('{"type":null,"id":"rs_1"}') }, 'invalid_value', 'input[1].id'],
+    ['a conversation', { conversation: 'conv_1' }, 'unsupported_parameter', 'conversation'],
+    ['a conversation by an object', { conversation: { id: 'conv_1' } }, 'unsupported_parameter', 'conversation'],
+    [
+      'a response in extra_body',
+      { extra_body: { previous_response_id: 'resp_elsewhere' } },
+      'previous_response_not_found',
+      'extra_body.previous_response_id',
+    ],
+  ];
+
+  it.each(unknownIds)(
+    'never gets the id of %s that the gateway does not keep for the key',
+    async (_, more, code, param) => {
+      const before = upstream.seen.length;
+      for (const at of [gateway, off]) {
+        expect(await sentTo('native', more, at)).toEqual({ status: 400, code, param });
+        // A long text, with which only an abridged body is parsed.
+        const long = { ...more, instructions: 'x'.repeat(100_000) };
+        expect(await sentTo('native', long, at)).toEqual({ status: 400, code, param });
+      }
+      expect(upstream.seen).toHaveLength(before);
+    },
+  );
+
+  it('never gets an unknown id from a config that the caller wrote, in a count, or with its type escaped', async () => {
+    const before = upstream.seen.length;
+    const config = JSON.stringify({ provider: '@native', override_params: { previous_response_id: 'resp_elsewhere' } });
+    const refused = { status: 400, code: 'previous_response_not_found' };
+    expect(await sentTo('native', {}, gateway, { 'x-gateway-config': config })).toMatchObject(refused);
+    const item = '{"type":"item\\u005freference","id":"msg_1"}';
+    expect(await sentTo('native', `{"model":"@native/gpt-x","input":[${item}]}` as never)).toMatchObject({
+      code: 'invalid_value',
+    });
     await expect(
-      clientOf().responses.create({ model, input: 'Hi', previous_response_id: 'resp_elsewhere' }),
+      clientOf().responses.inputTokens.count({
+        model: '@native/gpt-x',
+        input: 'Hi',
+        previous_response_id: 'resp_elsewhere',
+      }),
     ).rejects.toMatchObject(NO_PREVIOUS);
+    expect(upstream.seen).toHaveLength(before);
+  });
+
+  it.each(unknownIds)('gets the id of %s where its catalog entry says so', async (_, more) => {
+    for (const at of [gateway, off]) {
+      expect(await sentTo('own', more, at)).toMatchObject({ status: 200 });
+      expect(upstream.seen.at(-1)?.json).toMatchObject(more);
+    }
   });
 });
 

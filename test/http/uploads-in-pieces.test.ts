@@ -200,7 +200,76 @@ describe.each([
   });
 });
 
+/** Sends a piece in two parts. The second one leaves once `go` has resolved. */
+function slowly(url: string, [first, second]: readonly [Buffer, Buffer], go: Promise<void>, announced = true) {
+  const request = httpRequest(url, {
+    method: 'POST',
+    headers: {
+      'x-goog-api-key': OTHER,
+      'x-goog-upload-command': 'upload',
+      'x-goog-upload-offset': 0,
+      ...(announced && { 'content-length': first.length + second.length }),
+    },
+  });
+  const replied = new Promise<number>((resolve) => {
+    request.on('response', (reply) => resolve(reply.resume().statusCode ?? 0)).on('error', () => resolve(0));
+  });
+  request.write(first);
+  void go.then(() => request.end(second));
+  return replied;
+}
+
+describe.each([
+  ['a folder', inFolder],
+  ['a bucket', inBucket],
+])('uploads in pieces of one key to %s', (_, start) => {
+  const half = randomBytes(UNIT);
+
+  it('never hold more than its total together, however many arrive at once', async () => {
+    await start();
+    const urls = await Promise.all(Array.from({ length: 6 }, async () => (await begin({ key: OTHER })).url));
+    const { promise: go, resolve: proceed } = Promise.withResolvers<void>();
+    const replies = urls.map((url) => slowly(url, [half, half], go));
+    await new Promise((resume) => setTimeout(resume, 300));
+    proceed();
+    const statuses = await Promise.all(replies);
+    // The total is 1 MiB, and each piece has half of it.
+    expect(statuses.toSorted()).toEqual([200, 200, 403, 403, 403, 403]);
+    const left = await Promise.all(urls.map((url) => step({ command: 'query', url, key: OTHER })));
+    const received = left.reduce((sum, one) => sum + (one.status === 200 ? one.received : 0), 0);
+    expect(received).toBe(MIB);
+    const more = await begin({ key: OTHER, headers: { 'x-goog-upload-header-content-length': '1' } });
+    expect(more.status).toBe(403);
+  });
+
+  it('have the room of a file that is removed while a piece of unknown length arrives', async () => {
+    await start();
+    const { url } = await begin({ key: OTHER });
+    const { json } = await step({
+      command: 'upload, finalize',
+      url,
+      key: OTHER,
+      offset: 0,
+      body: randomBytes(3 * UNIT),
+    });
+    const { promise: go, resolve: proceed } = Promise.withResolvers<void>();
+    const second = slowly((await begin({ key: OTHER })).url, [half, half], go, false);
+    await new Promise((resume) => setTimeout(resume, 200));
+    const headers = { 'x-goog-api-key': OTHER };
+    const removed = await fetch(`${gateway.url}/v1beta/${json.file?.name}`, { method: 'DELETE', headers });
+    expect(removed.status).toBe(200);
+    proceed();
+    expect(await second).toBe(200);
+  });
+});
+
 describe('an upload in pieces to a folder', () => {
+  it('counts in the number of unfinished ones as the settings say', async () => {
+    gateway = await startTestGateway({ server: { files: { dir: folder, unfinished_uploads: 2 } }, keys });
+    const begun = await Promise.all(Array.from({ length: 4 }, () => begin()));
+    expect(begun.map(({ status }) => status).toSorted()).toEqual([200, 200, 403, 403]);
+  });
+
   it('is refused when its start does not arrive completely', { timeout: 30_000 }, async () => {
     await inFolder();
     const request = httpRequest(`${gateway.url}/upload/v1beta/files`, {

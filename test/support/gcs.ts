@@ -96,7 +96,12 @@ export async function startGcs(): Promise<ScriptedGcs> {
       if (url.pathname === '/session') return upload(req, res, { id: url.searchParams.get('id') ?? '', body });
       if (url.searchParams.get('uploadType') === 'media') {
         const [name, timeCreated] = [url.searchParams.get('name') ?? '', new Date().toISOString()];
-        objects.set(name, { bytes: body, contentType: 'application/json', metadata: undefined, timeCreated });
+        objects.set(name, {
+          bytes: body,
+          contentType: req.headers['content-type'] ?? '',
+          metadata: undefined,
+          timeCreated,
+        });
         return json(res, { name });
       }
       if (url.pathname.startsWith('/upload/')) {

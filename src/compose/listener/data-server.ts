@@ -2,7 +2,7 @@ import { createServer, type Server, STATUS_CODES, type ServerResponse } from 'no
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import { type Clock, errorReply, GatewayError } from '../../plugin/index.ts';
+import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../../gateway/admission/in-flight.ts';
 import { bindReplies } from '../../gateway/koa-reply.ts';
@@ -29,6 +29,8 @@ interface DataServerSetup {
   readonly clock: Clock;
   readonly inFlight: InFlight;
   readonly sockets: OpenSockets;
+  /** Default: large messages of sockets do not wait. */
+  readonly turns?: Turns | undefined;
   /** The settings in force. */
   readonly current: () => ServerSettings;
 }
@@ -42,7 +44,7 @@ interface DataServer {
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
-  { clock, inFlight, sockets, current }: DataServerSetup,
+  { clock, inFlight, sockets, turns = NO_TURNS, current }: DataServerSetup,
 ): DataServer {
   const app = new Koa();
   bindReplies(app);
@@ -85,6 +87,7 @@ export function createDataServer(
     koa: (req, res) => app.createContext(req, res),
     clock,
     sockets,
+    turns,
     settings: current,
     replies,
   });

@@ -33,13 +33,20 @@ export class LatestResponse {
     this.#hold = hold;
   }
 
+  /** Bytes that it holds. */
+  get bytes(): number {
+    return this.#latest?.bytes ?? 0;
+  }
+
   continue(frame: Frame): Continued {
     const previous = textOf(frame, 'previous_response_id');
     const latest = this.#latest;
+    const unknown = { input: undefined, root: previous, named: undefined };
+    if (previous === undefined || previous !== latest?.id) return unknown;
     const items = itemsOf(frame);
-    if (previous === undefined || items === undefined || previous !== latest?.id)
-      return { input: undefined, root: previous, named: undefined };
-    return { input: `[${joinItems(latest.items, items)}]`, root: latest.root, named: previous };
+    return items === undefined
+      ? unknown
+      : { input: `[${joinItems(latest.items, items)}]`, root: latest.root, named: previous };
   }
 
   /** @param limit bytes up to which the response is kept */

@@ -20,9 +20,15 @@ const UNSHARED = 3 / 4;
 /** Time after which a key whose sockets are all open may try again. */
 const RETRY_AFTER_MS = 1000;
 
+/** What an open socket does: it answers a message, or waits for one. */
+export type SocketState = 'answering' | 'waiting';
+type CountSockets = (state: SocketState, change: 1 | -1) => void;
+
 /** All WebSockets of the process. Outlives snapshots and uses the limits of the latest one. */
 export class OpenSockets {
-  readonly #open = new Set<OpenSocket>();
+  /** Called when the number of sockets in a state changes. */
+  readonly #count: CountSockets;
+  readonly #open = new Map<OpenSocket, SocketState>();
   readonly #places = new Map<string, number>();
   /** Bytes that the sockets of a key hold. */
   readonly #heldBy = new Map<string, number>();
@@ -31,6 +37,10 @@ export class OpenSockets {
   #limits: SocketLimits = { perKey: Infinity, heldBytes: Infinity };
   #held = 0;
   #draining = false;
+
+  constructor(count: CountSockets = () => {}) {
+    this.#count = count;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -78,12 +88,30 @@ export class OpenSockets {
   }
 
   add(socket: OpenSocket): void {
-    this.#open.add(socket);
+    this.#open.set(socket, 'waiting');
+    this.#count('waiting', 1);
     if (this.#draining) socket.drain();
   }
 
   delete(socket: OpenSocket): void {
+    const state = this.#open.get(socket);
     this.#open.delete(socket);
+    if (state) this.#count(state, -1);
+  }
+
+  /** An open socket begins or ends to answer a message. */
+  answers(socket: OpenSocket, isAnswering: boolean): void {
+    const before = this.#open.get(socket);
+    const now = isAnswering ? 'answering' : 'waiting';
+    if (!before || before === now) return;
+    this.#open.set(socket, now);
+    this.#count(before, -1);
+    this.#count(now, 1);
+  }
+
+  /** The key of a handshake that has a place. */
+  keyOf(res: ServerResponse): string {
+    return this.#handshakes.get(res) ?? '';
   }
 
   /**
@@ -91,7 +119,7 @@ export class OpenSockets {
    * share, and they are not counted.
    */
   holdFor(res: ServerResponse): HoldBytes {
-    const key = this.#handshakes.get(res) ?? '';
+    const key = this.keyOf(res);
     return (bytes) => {
       const ofKey = (this.#heldBy.get(key) ?? 0) + bytes;
       if (bytes > 0 && !this.#hasRoom(bytes, ofKey)) return false;
@@ -111,10 +139,10 @@ export class OpenSockets {
   /** Closes each socket once its running turn has ended. Further ones are refused. */
   drain(): void {
     this.#draining = true;
-    for (const socket of this.#open) socket.drain();
+    for (const socket of this.#open.keys()) socket.drain();
   }
 
   terminate(): void {
-    for (const socket of this.#open) socket.terminate();
+    for (const socket of this.#open.keys()) socket.terminate();
   }
 }

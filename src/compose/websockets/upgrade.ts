@@ -9,7 +9,7 @@ import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socke
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
-export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening' | 'hold'> {
+export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening' | 'hold' | 'key'> {
   /** The latest response of a connection. */
   readonly replies: WeakMap<Duplex, ServerResponse>;
 }
@@ -70,11 +70,11 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
         // A browser's page can send a key only as a protocol, and the answer would repeat it.
         handleProtocols: () => false,
       };
-      const hold = setup.sockets.holdFor(res);
+      const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
       const upgrader = new WebSocketServer(options);
       upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));
       upgrader.handleUpgrade(req, tcp, head, (ws) => {
-        const opened = new ResponsesSocket(ws, handshake, { ...setup, turn, opening, hold });
+        const opened = new ResponsesSocket(ws, handshake, { ...setup, turn, opening, hold, key });
         tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
       });
     });

@@ -11,6 +11,10 @@ const MAX_STATE_BYTES = 16 * 1024;
 const stateName = (name: string): string => `${name}${STATE}`;
 export const isState = (name: string): boolean => name.endsWith(STATE);
 
+/** A listing shows the type of an object, so that one request counts the bytes of all unfinished uploads of an owner. */
+const stateType = (received: number): string => `application/json; charset=UTF-8; received=${received}`;
+export const receivedBy = (type: unknown): number => Number(/; received=(\d{1,15})$/.exec(String(type))?.[1] ?? 0);
+
 /** All that a later request, in any process, needs. The address of the session is a credential: callers never see it. */
 interface UploadState {
   readonly session: string;
@@ -52,7 +56,7 @@ export class GcsPieces {
 
   async begin(...[owner, id, { filename, declared }]: Parameters<FileStore['beginInPieces']>): Promise<void> {
     const begun = await this.#setup.begin(owner, id, filename);
-    await this.#write(owner, id, { ...begun, filename, declared, head: '', touchedAt: this.#setup.now() });
+    await this.#write(owner, id, { ...begun, filename, declared, head: '', touchedAt: this.#setup.now() }, 0);
   }
 
   async resume(owner: string, id: string, now: number): Promise<ContinuedUpload | undefined> {
@@ -87,7 +91,7 @@ export class GcsPieces {
       },
       suspend: async (head) => {
         const bytes = await upload.flush();
-        await this.#write(owner, id, { ...state, head: head.toString('base64'), touchedAt: this.#setup.now() });
+        await this.#write(owner, id, { ...state, head: head.toString('base64'), touchedAt: this.#setup.now() }, bytes);
         return bytes;
       },
     };
@@ -98,11 +102,13 @@ export class GcsPieces {
     return state && receivedIn(this.#setup.api, state.session);
   }
 
-  async #write(owner: string, id: string, state: UploadState): Promise<void> {
+  async #write(owner: string, id: string, state: UploadState, received: number): Promise<void> {
     const { api, nameOf } = this.#setup;
     const url = api.uploadUrl(stateName(nameOf(owner, id)), 'media');
-    const headers = { 'content-type': 'application/json; charset=UTF-8' };
-    await api.call({ method: 'POST', url, headers, body: JSON.stringify(state) }, [200]);
+    await api.call(
+      { method: 'POST', url, headers: { 'content-type': stateType(received) }, body: JSON.stringify(state) },
+      [200],
+    );
   }
 
   async #read(owner: string, id: string, now: number): Promise<UploadState | undefined> {

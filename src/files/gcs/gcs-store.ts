@@ -9,7 +9,7 @@ import type {
 } from '../../state/file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';
-import { GcsPieces, isState } from './gcs-pieces.ts';
+import { GcsPieces, isState, receivedBy } from './gcs-pieces.ts';
 import { CHUNK, GcsUpload } from './gcs-upload.ts';
 
 /** Bytes of a file that are in memory while it is read. */
@@ -30,6 +30,7 @@ interface StoredObject {
   readonly id: string;
   readonly bytes: number;
   readonly updatedAt: number;
+  readonly type: unknown;
   readonly details: FileDetails | undefined;
 }
 
@@ -117,7 +118,8 @@ export class GcsFileStore implements FileStore {
 
   async unfinished(owner: string): ReturnType<FileStore['unfinished']> {
     const uploads = [];
-    for await (const { name, id } of this.#objects(`${owner}/`)) if (isState(name)) uploads.push({ id, bytes: 0 });
+    for await (const { name, id, type } of this.#objects(`${owner}/`))
+      if (isState(name)) uploads.push({ id, bytes: receivedBy(type) });
     return uploads;
   }
 
@@ -213,7 +215,14 @@ function readObject(item: unknown): StoredObject | undefined {
   const bytes = Number(size);
   if (!isFileId(id) || !Number.isSafeInteger(bytes)) return undefined;
   const updatedAt = Date.parse(String(timeCreated));
-  return { name, id, bytes, updatedAt, details: isObject(metadata) ? readDetails(metadata, contentType) : undefined };
+  return {
+    name,
+    id,
+    bytes,
+    updatedAt,
+    type: contentType,
+    details: isObject(metadata) ? readDetails(metadata, contentType) : undefined,
+  };
 }
 
 function readDetails(metadata: Readonly<Record<string, unknown>>, mime: unknown): FileDetails | undefined {

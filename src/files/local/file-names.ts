@@ -39,6 +39,10 @@ export const isUnfinished = (name: string): boolean =>
 
 export const uploadName = (id: string): string => UPLOAD + id;
 
+/** The id of a file that some process is writing, or that rests between two requests; undefined for other names. */
+export const unfinishedId = (name: string): string | undefined =>
+  name.startsWith(PARTIAL) ? name.slice(name.lastIndexOf('.') + 1) : uploadId(name);
+
 /** Undefined for other names. */
 export const uploadId = (name: string): string | undefined =>
   name.startsWith(UPLOAD) ? name.slice(UPLOAD.length) : undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ContinuedUpload, FileStore, UnfinishedUpload } from '../../state/file-store.ts';
 import { HEAD_BYTES } from '../file-type.ts';
 import { isOver } from '../upload-life.ts';
-import { isAbandoned, isPartialOf, partialName, uploadId, uploadName } from './file-names.ts';
+import { isAbandoned, isPartialOf, partialName, unfinishedId, uploadName } from './file-names.ts';
 import { ifThere, namesIn, removeIfThere } from './folder.ts';
 import { HEADER_BYTES, readHeader, writeHeader, type Header } from './header.ts';
 import { LocalUpload, type UploadPlace } from './local-upload.ts';
@@ -61,7 +61,7 @@ export class LocalPieces {
     const names = await namesIn(this.#folder);
     const uploads: UnfinishedUpload[] = [];
     for (const name of names) {
-      const id = uploadId(name);
+      const id = unfinishedId(name);
       const found = id === undefined ? undefined : await ifThere(stat(join(this.#folder, name)));
       if (id !== undefined && found) uploads.push({ id, bytes: Math.max(0, found.size - HEADER_BYTES) });
     }

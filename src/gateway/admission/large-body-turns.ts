@@ -1,4 +1,4 @@
-import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from '../../plugin/index.ts';
+import { GatewayError, type Clock, type Limit, type Turns, type TurnTaker } from '../../plugin/index.ts';
 import { RecentUse, OwedTime, timesOf } from './shares.ts';
 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
@@ -28,7 +28,7 @@ export interface TurnsReports {
 
 /** A step that waits for its turn. */
 interface Step {
-  readonly exchange: Exchange;
+  readonly taker: TurnTaker;
   /** Runs it and settles its promise. */
   readonly start: () => void;
 }
@@ -44,7 +44,7 @@ export class HeavyTurns implements Turns {
   readonly #setup: HeavyTurnsSetup;
   /** Waiting steps by key, in the order in which the keys take turns. */
   readonly #queues = new Map<string, Step[]>();
-  readonly #begun = new WeakSet<Exchange>();
+  readonly #begun = new WeakSet<TurnTaker>();
   #waiting = 0;
   #most = Infinity;
   /** A step runs, or the event loop has not yet run as often as it must after one. */
@@ -72,22 +72,22 @@ export class HeavyTurns implements Turns {
     return bytes > HEAVY_BYTES;
   }
 
-  run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
+  run<T>(taker: TurnTaker, work: () => T, limit: Limit = taker): T | Promise<T> {
     limit.cancellation.throwIfCancelled();
-    if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(exchange)) <= this.#setup.clock.now()) {
-      this.#begun.add(exchange);
-      return this.#timed(exchange, work);
+    if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(taker)) <= this.#setup.clock.now()) {
+      this.#begun.add(taker);
+      return this.#timed(taker, work);
     }
-    const refusal = this.#refusal(exchange);
+    const refusal = this.#refusal(taker);
     if (refusal) this.#setup.reported?.refused();
-    return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
+    return refusal ? Promise.reject(refusal) : this.#wait(taker, work, limit);
   }
 
   /** Refuses only requests that have had no turn: the work already done for others would be lost. */
-  #refusal(exchange: Exchange): GatewayError | undefined {
-    if (this.#begun.has(exchange)) return undefined;
+  #refusal(taker: TurnTaker): GatewayError | undefined {
+    if (this.#begun.has(taker)) return undefined;
     const share = Math.max(1, Math.floor(this.#most * SHARE_OF_KEY));
-    const ofKey = this.#queues.get(keyOf(exchange))?.length ?? 0;
+    const ofKey = this.#queues.get(keyOf(taker))?.length ?? 0;
     if (this.#waiting < this.#most && ofKey < share) return undefined;
     const message =
       ofKey < share
@@ -96,7 +96,7 @@ export class HeavyTurns implements Turns {
     return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  #wait<T>(exchange: Exchange, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
+  #wait<T>(taker: TurnTaker, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
     const { clock, reported } = this.#setup;
     return new Promise((resolve, reject) => {
       const from = clock.now();
@@ -106,12 +106,12 @@ export class HeavyTurns implements Turns {
         reported?.waited(clock.now() - from);
       };
       const step: Step = {
-        exchange,
+        taker,
         start: () => {
           settled();
-          this.#begun.add(exchange);
+          this.#begun.add(taker);
           try {
-            resolve(this.#timed(exchange, work));
+            resolve(this.#timed(taker, work));
           } catch (error) {
             reject(error);
           }
@@ -135,16 +135,16 @@ export class HeavyTurns implements Turns {
   }
 
   #add(step: Step): void {
-    const key = keyOf(step.exchange);
+    const key = keyOf(step.taker);
     const queue = this.#queues.get(key);
     this.#count(1);
     if (!queue) this.#queues.set(key, [step]);
-    else if (this.#begun.has(step.exchange)) queue.splice(firstNew(queue, this.#begun), 0, step);
+    else if (this.#begun.has(step.taker)) queue.splice(firstNew(queue, this.#begun), 0, step);
     else queue.push(step);
   }
 
   #remove(step: Step): void {
-    const key = keyOf(step.exchange);
+    const key = keyOf(step.taker);
     const queue = this.#queues.get(key);
     const at = queue?.indexOf(step) ?? -1;
     if (!queue || at < 0) return;
@@ -153,7 +153,7 @@ export class HeavyTurns implements Turns {
     if (queue.length === 0) this.#queues.delete(key);
   }
 
-  #timed<T>(exchange: Exchange, work: () => T): T {
+  #timed<T>(taker: TurnTaker, work: () => T): T {
     const { clock, nextLoopTurn } = this.#setup;
     this.#blocked = true;
     const from = clock.now();
@@ -161,7 +161,7 @@ export class HeavyTurns implements Turns {
       return work();
     } finally {
       const took = clock.now() - from;
-      this.#used.add(keyOf(exchange), took, from + took);
+      this.#used.add(keyOf(taker), took, from + took);
       const alone = this.#setup.others() === 0;
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
@@ -211,10 +211,10 @@ export class HeavyTurns implements Turns {
   }
 }
 
-const keyOf = ({ caller }: Exchange): string => caller?.keyId ?? '';
+const keyOf = ({ caller }: TurnTaker): string => caller?.keyId ?? '';
 
-function firstNew(queue: readonly Step[], begun: WeakSet<Exchange>): number {
-  const at = queue.findIndex(({ exchange }) => !begun.has(exchange));
+function firstNew(queue: readonly Step[], begun: WeakSet<TurnTaker>): number {
+  const at = queue.findIndex(({ taker }) => !begun.has(taker));
   return at < 0 ? queue.length : at;
 }
 

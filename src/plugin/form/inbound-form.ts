@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { RequestBody } from '../request-body.ts';
+import { addPiece } from '../piece-list.ts';
 import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
 import { FormScanner, type FormToken, type PartHead } from './form-scanner.ts';
 
@@ -100,7 +101,7 @@ export async function readForm(reading: InboundFormReading): Promise<InboundForm
       if (token.kind === 'data') {
         if (current && !current.head.isFile && (text += token.bytes.length) > MAX_TEXT_BYTES)
           throw invalid(`its text fields exceed ${MAX_TEXT_BYTES} bytes`);
-        current?.pieces.push(token.bytes);
+        if (current) addPiece(current.pieces, token.bytes);
       } else if (token.kind === 'part') {
         const { head } = token;
         if (parts.length === MAX_PARTS) throw invalid(`it has more than ${MAX_PARTS} parts`);

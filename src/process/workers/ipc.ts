@@ -74,7 +74,14 @@ export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 export type ToWorker =
   | Ask
   | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
-  | { readonly type: 'responses'; readonly id: number; readonly failed: string; readonly answer?: undefined };
+  | {
+      readonly type: 'responses';
+      readonly id: number;
+      readonly failed: string;
+      /** The reason is a limit, so the client may try again soon. */
+      readonly busy?: boolean;
+      readonly answer?: undefined;
+    };
 
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }

@@ -1,13 +1,23 @@
-import type { Clock, Found, KeptResponse } from '../../plugin/index.ts';
+import { GatewayError, type Clock, type Found, type KeptResponse } from '../../plugin/index.ts';
 import { sizeOf } from '../../state/memory/responses.ts';
 import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
+import { UnderWay } from './under-way.ts';
 import { NoAnswer, type ResponseAnswer, type ResponseQuestion, type ToPrimary, type ToWorker } from './ipc.ts';
 
 /** Limit of an answer. A reply that is kept waits for it with its last bytes. */
 const LIMIT_MS = 1_000;
+const MIB = 1024 * 1024;
 /** Bounds of what one worker may have under way: a primary that does not read its channel must not fill the memory of workers. */
 const MAX_WAITING = 256;
-const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_WAITING_BYTES = 32 * MIB;
+/**
+ * Bounds of the answers that the primary has written and that workers have not read: each is a copy of a whole conversation. A key has
+ * at most a quarter, or one answer of any size.
+ */
+const MAX_ANSWER_BYTES = 64 * MIB;
+const RETRY_AFTER_MS = 1000;
+
+const busy = (message: string): GatewayError => new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
 
 interface OpenQuestion {
   resolve(answer: ResponseAnswer): void;
@@ -22,8 +32,9 @@ export class SharedResponses implements ResponseStore {
   readonly #send: (message: ResponsesAsked) => void;
   readonly #clock: Clock;
   readonly #waiting = new Map<number, OpenQuestion>();
+  readonly #questions = new UnderWay(MAX_WAITING);
+  readonly #asked = new UnderWay(MAX_WAITING_BYTES);
   #last = 0;
-  #bytes = 0;
 
   constructor(send: (message: ResponsesAsked) => void, clock: Clock) {
     this.#send = send;
@@ -38,7 +49,8 @@ export class SharedResponses implements ResponseStore {
   }
 
   async findItems(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, Found<string>>> {
-    return (await this.#ask({ act: 'findItems', owner, ids })) as ReadonlyMap<string, Found<string>>;
+    const bytes = ids.reduce((sum, id) => sum + 2 * id.length, 0);
+    return (await this.#ask({ act: 'findItems', owner, ids }, bytes)) as ReadonlyMap<string, Found<string>>;
   }
 
   async keep(owner: string, kept: KeptResponse): Promise<void> {
@@ -50,21 +62,28 @@ export class SharedResponses implements ResponseStore {
   }
 
   /** An answer after the time limit is dropped. */
-  receive({ id, answer, failed }: ResponsesAnswered): void {
-    const waiting = this.#waiting.get(id);
-    if (failed === undefined) waiting?.resolve(answer);
-    else waiting?.reject(new Error(failed));
+  receive(answered: ResponsesAnswered): void {
+    const waiting = this.#waiting.get(answered.id);
+    if (answered.failed === undefined) waiting?.resolve(answered.answer);
+    else waiting?.reject(answered.busy === true ? busy(answered.failed) : new Error(answered.failed));
   }
 
   #ask(question: ResponseQuestion, bytes = 0): Promise<ResponseAnswer> {
-    if (this.#waiting.size >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES)
-      return Promise.reject(new NoAnswer('too many questions to the primary wait for an answer'));
+    const { owner } = question;
+    const answered = this.#questions.enter(owner, 1);
+    const taken = answered && this.#asked.enter(owner, bytes);
+    if (!answered || !taken) {
+      answered?.();
+      return Promise.reject(
+        busy('Too many questions about kept responses wait for their answers, of all keys or of this one.'),
+      );
+    }
     return new Promise((resolve, reject) => {
       const id = (this.#last += 1);
-      this.#bytes += bytes;
       const settle = (): void => {
         this.#waiting.delete(id);
-        this.#bytes -= bytes;
+        answered();
+        taken();
         giveUp();
       };
       const waiting: OpenQuestion = {
@@ -80,16 +99,39 @@ export class SharedResponses implements ResponseStore {
   }
 }
 
+type Send = (answered: ResponsesAnswered, left: () => void) => void;
+
 /** The primary's side. */
-export async function answerAboutResponses(
-  { id, question }: ResponsesAsked,
-  store: ResponseStore,
-): Promise<ResponsesAnswered> {
-  try {
-    return { type: 'responses', id, answer: await act(question, store) };
-  } catch (error) {
-    return { type: 'responses', id, failed: error instanceof Error ? error.message : String(error) };
+export class ResponseAnswers {
+  readonly #store: ResponseStore;
+  readonly #underWay = new UnderWay(MAX_ANSWER_BYTES);
+
+  constructor(store: ResponseStore) {
+    this.#store = store;
   }
+
+  /** @param send calls `left` when the worker has the answer, or is gone */
+  async answer({ id, question }: ResponsesAsked, send: Send): Promise<void> {
+    const fail = (failed: string, more: { readonly busy?: true } = {}): void =>
+      send({ type: 'responses', id, failed, ...more }, () => {});
+    try {
+      const answer = await act(question, this.#store);
+      const left = this.#underWay.enter(question.owner, bytesOf(answer));
+      if (left) send({ type: 'responses', id, answer }, left);
+      else fail('Too many bytes of kept responses are being read, with all keys or with this one.', { busy: true });
+    } catch (error) {
+      fail(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+function bytesOf(answer: ResponseAnswer): number {
+  if (answer instanceof Map) {
+    let bytes = 0;
+    for (const [id, text] of answer) bytes += 2 * (id.length + (text?.length ?? 0));
+    return bytes;
+  }
+  return typeof answer === 'object' ? sizeOf(answer as KeptResponse) : 0;
 }
 
 function act(question: ResponseQuestion, store: ResponseStore): ResponseAnswer | Promise<ResponseAnswer> {

@@ -8,7 +8,7 @@ import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
-import { answerAboutResponses } from './shared-responses.ts';
+import { ResponseAnswers } from './shared-responses.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import {
   Channel,
@@ -50,6 +50,7 @@ interface PoolOptions {
 export class WorkerProcessPool implements WorkerPool {
   readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
+  readonly #responses: ResponseAnswers;
   readonly #metrics: PoolMetrics;
   readonly #labels: PoolLabels;
   readonly #members = new Set<Member>();
@@ -64,6 +65,7 @@ export class WorkerProcessPool implements WorkerPool {
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
+    this.#responses = new ResponseAnswers(tools.responses);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     setUpFork();
@@ -221,10 +223,12 @@ export class WorkerProcessPool implements WorkerPool {
     member.connections.takeAccepted();
   }
 
-  async #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
-    const answered = await answerAboutResponses(message, this.#tools.responses);
-    // A worker that has exited needs no answer.
-    if (worker.isConnected()) worker.send(answered, () => {});
+  #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
+    return this.#responses.answer(message, (answered, left) => {
+      // A worker that has exited needs no answer.
+      if (worker.isConnected()) worker.send(answered, () => left());
+      else left();
+    });
   }
 
   /** A blocked worker gets no connections. If it stays blocked it is killed, and replaced as any other. */

@@ -34,6 +34,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       // Dated versions have no Responses API under the path of a deployment.
       api: entry.api_version === undefined ? (entry.api ?? 'auto') : 'chat',
       extensions: readExtensions(entry.extensions, NO_EXTENSIONS),
+      unknownIds: entry.unknown_ids,
       place: createPlace(entry, resource.prefix),
     });
   },

@@ -1,4 +1,4 @@
-import type { ApiChoice } from '../../../schemas/types.generated.ts';
+import type { ApiChoice, UnknownIds } from '../../../schemas/types.generated.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
@@ -67,12 +67,13 @@ export interface EntryParts extends Pick<
   readonly streamUsage: boolean;
   readonly api: ApiChoice;
   readonly extensions: Location['extensions'] | undefined;
+  readonly unknownIds?: UnknownIds | undefined;
   /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
 
 export function openAiApiEntry(parts: EntryParts): OpenableEntry {
-  const { origin, headers, credentials, streamUsage, extensions, api, place, ...identity } = parts;
+  const { origin, headers, credentials, streamUsage, extensions, unknownIds, api, place, ...identity } = parts;
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
@@ -91,6 +92,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
           host: 'direct',
           headers,
           ...(extensions && { extensions }),
+          takesUnknownIds: unknownIds === 'pass',
         };
       const operation = OPERATIONS[task];
       if (!operation) throw unsupportedTask(model, task);

@@ -35,6 +35,7 @@ export const openai = defineProvider<OpenAiSettings>({
       streamUsage: entry.stream_usage ?? true,
       api: apiOf(entry.api, base),
       extensions: readExtensions(entry.extensions, extensionsOf(base)),
+      unknownIds: entry.unknown_ids,
       place: placeUnder(base.prefix),
     });
   },

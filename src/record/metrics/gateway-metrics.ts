@@ -193,6 +193,13 @@ export const GATEWAY_METRICS = {
     labels: ['limit', 'action'],
     zero: LIMIT_REFUSALS,
   },
+  webSocketsOpen: {
+    type: 'gauge',
+    name: 'gatehouse_websockets_open',
+    help: 'Open WebSockets by state: answering (a message is being answered), waiting (for a message). websockets.per_key bounds those of a key.',
+    labels: ['state'],
+    zero: each('state', ['answering', 'waiting']),
+  },
   largeBodiesWaiting: {
     type: 'gauge',
     name: 'gatehouse_large_bodies_waiting',

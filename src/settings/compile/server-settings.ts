@@ -126,6 +126,8 @@ export interface FilesSettings {
   readonly inlineBytes: number;
   readonly idleMs: number;
   readonly uploads: number;
+  /** Uploads in pieces of one key that have begun and not ended. */
+  readonly unfinished: number;
 }
 
 export interface WebSocketSettings {
@@ -240,6 +242,7 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
     inlineBytes: parseBytes(file.inline_bytes ?? '20MiB'),
     idleMs: parseDuration(file.idle_time ?? '30s'),
     uploads: file.uploads ?? 32,
+    unfinished: file.unfinished_uploads ?? 16,
   };
 }
 

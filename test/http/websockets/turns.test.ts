@@ -241,7 +241,14 @@ describe('a continued turn', () => {
       (url) => ({
         catalog: {
           providers: [
-            { slug: 'own', provider: 'openai', base_url: `${url}/v1`, allow_insecure: true, api: 'responses' },
+            {
+              slug: 'own',
+              provider: 'openai',
+              base_url: `${url}/v1`,
+              allow_insecure: true,
+              api: 'responses',
+              unknown_ids: 'pass',
+            },
           ],
         },
       }),
@@ -343,6 +350,25 @@ describe('a socket', () => {
         ),
       )
       .toBe(true);
+  });
+
+  it('is in a gauge by what it does', async () => {
+    const { gateway, upstream } = await start((_, res) => sse(res, anthropicEvents('Hello').slice(0, 3), false));
+    const counts = async () => {
+      const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+      return ['answering', 'waiting'].map((state) =>
+        Number(new RegExp(`^gatehouse_websockets_open\\{state="${state}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]),
+      );
+    };
+    expect(await counts()).toEqual([0, 0]);
+    const [one, two] = [await connect(gateway), await connect(gateway)] as [Client, Client];
+    await expect.poll(counts).toEqual([0, 2]);
+    one.create({ model: MODEL, input: 'hi' });
+    await until(() => upstream.seen.length === 1, 'the turn arrives');
+    expect(await counts()).toEqual([1, 1]);
+    one.ws.terminate();
+    two.ws.close();
+    await expect.poll(counts).toEqual([0, 0]);
   });
 
   it('closes after its turns, with the code after which Codex connects again', async () => {

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isReference,
+  RequestBody,
+  type KeptResponse,
+  type Operation,
+  type ResponseService,
+  type Turns,
+} from '../../src/plugin/index.ts';
+import { createCaller, createContext, createExchange, readBody, runPlugin } from '../../src/plugin/testing/index.ts';
+import responses from './index.ts';
+
+const LONG = 'x'.repeat(2_000_000);
+const message = (content: string): string => JSON.stringify({ type: 'message', role: 'user', content });
+
+/** A response whose input and output are both large. */
+const kept: KeptResponse = {
+  id: 'resp_1',
+  head: '{"id":"resp_1"}',
+  output: [{ id: 'msg_1', text: JSON.stringify({ type: 'message', id: 'msg_1', content: LONG }) }],
+  input: `[${[message('one'), message(LONG), message(LONG), message('last')].join(',')}]`,
+};
+
+const service: ResponseService = {
+  maxBytes: 100_000_000,
+  find: (_, id) => (id === kept.id ? kept : undefined),
+  findItems: (_, ids) => new Map(ids.map((id) => [id, kept.output.find((item) => item.id === id)?.text])),
+  keep() {},
+  remove: () => false,
+};
+
+/** Runs the plugin. `outside` has what JSON.parse and JSON.stringify did with long texts outside a turn. */
+async function run({
+  id,
+  body,
+  path = 'resp_1',
+}: {
+  readonly id: string;
+  readonly body?: object;
+  readonly path?: string;
+}) {
+  // The plugin reads only these fields of an operation.
+  const operation = {
+    id,
+    validate: () => undefined,
+    hasReferences: ({ input }) => Array.isArray(input) && input.some(isReference),
+  } as Partial<Operation> as Operation;
+  const exchange = createExchange({ operation, params: { id: path }, caller: createCaller() });
+  if (body) exchange.request.body = RequestBody.read(Buffer.from(JSON.stringify(body)), 64);
+  let inTurn = false;
+  let turnsTaken = 0;
+  const turns: Turns = {
+    isHeavy: (bytes) => bytes > 1_000_000,
+    run(_, work) {
+      inTurn = true;
+      turnsTaken += 1;
+      try {
+        return work();
+      } finally {
+        inTurn = false;
+      }
+    },
+  };
+  const outside: string[] = [];
+  const { parse, stringify } = JSON;
+  JSON.parse = (...args: Parameters<typeof parse>): unknown => {
+    if (!inTurn && args[0].length > 1_000_000) outside.push('parse');
+    return parse(...args);
+  };
+  JSON.stringify = ((...args: Parameters<typeof stringify>) => {
+    const text = stringify(...args);
+    if (!inTurn && text.length > 1_000_000) outside.push('stringify');
+    return text;
+  }) as typeof stringify;
+  try {
+    await runPlugin(responses, {
+      context: createContext(exchange),
+      needs: {
+        responses: service,
+        turns,
+        limits: { body: 50_000_000, json: { depth: 64, keys: 10_000, items: 10_000 }, reserve: () => undefined },
+      },
+    });
+  } finally {
+    Object.assign(JSON, { parse, stringify });
+  }
+  const { reply } = exchange;
+  return { exchange, outside, turnsTaken, text: reply ? await readBody(reply.body) : '' };
+}
+
+describe('a large kept response', () => {
+  it.each<[string, Parameters<typeof run>[0]]>([
+    ['is shown', { id: 'responses.retrieve' }],
+    ['is listed', { id: 'responses.input_items' }],
+    ['is continued', { id: 'responses', body: { model: 'm', input: 'x', previous_response_id: 'resp_1' } }],
+    [
+      'is named in a large input',
+      {
+        id: 'responses',
+        body: {
+          model: 'm',
+          input: [
+            { type: 'item_reference', id: 'msg_1' },
+            { role: 'user', content: LONG },
+          ],
+        },
+      },
+    ],
+  ])('%s in the turns of large bodies alone', async (_, asked) => {
+    const { outside, turnsTaken } = await run(asked);
+    expect([outside, turnsTaken > 0]).toEqual([[], true]);
+  });
+
+  it('is listed in pages that end behind their first megabyte', async () => {
+    const { text } = await run({ id: 'responses.input_items' });
+    expect(JSON.parse(text)).toMatchObject({
+      data: [{ content: 'last' }, { content: LONG }],
+      first_id: 'item_1_3',
+      last_id: 'item_1_2',
+      has_more: true,
+    });
+  });
+});
