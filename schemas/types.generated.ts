@@ -520,22 +520,26 @@ export interface WebSockets {
  */
 export interface Telemetry {
   /**
-   * OpenTelemetry traces. OTEL_* variables take precedence. Without either, the SDK is not loaded.
+   * OpenTelemetry traces. OTEL_* variables take precedence, and they alone enable metrics and logs over OTLP. Without any, the SDK is not loaded.
    */
   traces?: {
     /**
-     * OTLP/HTTP traces endpoint, full URL.
+     * OTLP endpoint for traces, full URL; for grpc without a path.
      */
     endpoint?: string;
     /**
-     * Body encoding.
+     * Encoding and transport.
      */
-    protocol?: 'http/protobuf' | 'http/json';
+    protocol?: 'http/protobuf' | 'http/json' | 'grpc';
     /**
      * service.name of the spans.
      */
     service_name?: string;
   };
+  /**
+   * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
+   */
+  semconv?: 'latest' | 'both';
   /**
    * JSON lines on stdout.
    */
@@ -550,9 +554,13 @@ export interface Telemetry {
     access?: 'all' | 'errors' | 'off';
   };
   /**
-   * Labels of metrics.
+   * Labels of metrics, and the plugins that have metrics of their own.
    */
   metrics?: {
+    /**
+     * Plugins whose time and errors are metrics: `external` ones, `all` (with the built-in ones, except `config` and `route`, which run the others; it costs each request some microseconds), or none (`off`).
+     */
+    plugins?: 'external' | 'all' | 'off';
     /**
      * Keys of the requests' metadata that are labels of the counters with `key_id`: `team` becomes `metadata_team`. Values of `metadata` in keys.yaml are always labels; of the values that callers write, the first 100 of each key are, and further or longer ones (over 64 characters) count as `__other__`.
      *

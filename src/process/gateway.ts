@@ -13,9 +13,9 @@ import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
-import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
+import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
-import { startTracing } from '../record/traces/tracing.ts';
+import { startOtel } from '../record/otel/start-otel.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
@@ -72,15 +72,22 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const ended = new EndedRequests(clock);
   const routes = [...new Set(operations.map(({ path }) => path))];
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
-  const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
+  const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
     onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
   });
-  const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
-
+  const otel = await startOtel({
+    env,
+    yaml: settings.server.telemetry,
+    version: version().version,
+    log,
+    metrics,
+    clock,
+  });
+  if (otel?.writeLine) output.alsoTo(otel.writeLine);
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
     configs,
@@ -92,7 +99,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     ended,
     models,
     upstream,
-    tracing,
+    otel,
     responses: options.responses,
     random,
     watch: options.watch,
@@ -102,14 +109,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
-    await Promise.all([upstream.close(), tracing?.shutdown()]);
+    await Promise.all([upstream.close(), otel?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
   if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown()]);
+    await Promise.all([snapshot.close(), upstream.close(), otel?.shutdown()]);
     // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }

@@ -21,7 +21,7 @@ import { createLogger } from '../record/log/logger.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { Tracing } from '../record/traces/open-tracing.ts';
+import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
@@ -46,7 +46,7 @@ export interface ProcessParts {
   readonly metrics: Metrics;
   readonly models: ModelNames;
   readonly upstream: Upstream;
-  readonly tracing: Tracing | undefined;
+  readonly otel: Otel | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
   readonly watch?: Watch | undefined;
@@ -98,7 +98,7 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
 });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, otel, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -116,7 +116,8 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     log,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
-    openSpan: tracing?.openSpan,
+    openSpan: otel?.openSpan,
+    countSemconv: otel?.countRequest,
     records,
     ended,
   });
@@ -141,6 +142,10 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       turns,
       watch,
       pluginFault: pluginFaults(log, families),
+      pluginReports: {
+        took: (plugin, ms) => families.pluginDuration.observe({ plugin }, ms / 1000),
+        threw: (plugin, code) => families.pluginErrors.add({ plugin, code }),
+      },
     },
     apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.

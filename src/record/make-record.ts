@@ -62,6 +62,7 @@ const TEXTS = {
 interface RecordSources {
   /** Of the server span. */
   readonly spanId?: string | undefined;
+  readonly isSampled?: boolean | undefined;
   /** Default: no costs. */
   readonly prices?: PriceList | undefined;
 }
@@ -85,6 +86,7 @@ export function recordOf(
     explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
     spanId: more.spanId,
+    isSampled: more.isSampled ?? false,
     receivedAt,
     state: end.state,
     method: TEXTS.method.of(request.method),
@@ -95,6 +97,7 @@ export function recordOf(
     clientAddress: request.remoteAddress,
     userAgent: recorded(request.headers['user-agent'], TEXTS.userAgent),
     keyId: exchange.caller?.keyId,
+    team: exchange.caller?.team,
     metadata,
     metadataDropped,
     metadataLeftOut,

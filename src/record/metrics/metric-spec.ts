@@ -12,6 +12,10 @@ export interface MetricSpec {
    */
   readonly byCaller?: true;
   readonly buckets?: readonly number[];
+  /** Buckets name the trace of a request, for scrapers of OpenMetrics. Only requests whose trace is exported have one. */
+  readonly exemplars?: true;
+  /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
+  readonly unit?: string;
   /**
    * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
    * worker has the same.
@@ -66,7 +70,10 @@ type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
 export const KEY_ID = 'key_id';
 
-/** The labels of a metric that every series has. Labels of metadata come on top, where a request has a value. */
+/** A label of `byCaller` metrics where the key has a team. */
+export const TEAM = 'team';
+
+/** The labels of a metric that every series has. Labels of the team and of metadata come on top, where a request has a value. */
 export const labelsOf = ({ labels, byCaller }: MetricSpec): readonly string[] =>
   byCaller ? [...labels, KEY_ID] : labels;
 
@@ -130,6 +137,8 @@ const powers = (count: number, base: number, first: number): readonly number[] =
 /** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
 export const DURATION_BUCKETS = powers(17, 2, 0.01);
 export const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+/** 10 µs, of a plugin that reads a header, to the 655 s of one that waits for a model. */
+export const DURATION_OF_PLUGINS = powers(14, 4, 0.00001);
 /** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two smaller ones for faster models. */
 export const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 /** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */

@@ -11,7 +11,7 @@ import {
   type RequestSeries,
 } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
-import type { Series } from './series.ts';
+import type { Exemplar, Series } from './series.ts';
 
 /** The callers of requests as metric labels. */
 export interface LabelledCallers {
@@ -53,6 +53,8 @@ export class RequestMetrics {
   readonly #attemptKey: KeyPart[] = [];
   /** Whose request is being counted. Counting is synchronous. */
   #caller = NO_CALLER;
+  /** The trace of the request that is being counted. Undefined if it is not exported. */
+  #exemplar: Exemplar | undefined;
 
   constructor(families: Families, sources: LabelSources) {
     this.#sources = sources;
@@ -66,6 +68,7 @@ export class RequestMetrics {
 
   count(record: RequestRecord): void {
     this.#caller = this.#sources.callers.labelsOf(record);
+    this.#exemplar = exemplarOf(record);
     const { series } = this.#requests.of(requestKey(record, this.#caller, this.#requestKey));
     let at = 0;
     for (const { spec, family, note } of this.#ofRequest) {
@@ -73,7 +76,7 @@ export class RequestMetrics {
       if (typeof ofRequest === 'function') ofRequest(record, note);
       else if (ofRequest) {
         const value = ofRequest.value(record);
-        if (value !== undefined && !isAdded(series[at], value))
+        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
           series[at] = this.#addFirst(family, ofRequest.labels(record), value);
         at += 1;
       }
@@ -98,7 +101,7 @@ export class RequestMetrics {
       spec.countAttempt?.(attempt, by, note);
       for (const measure of spec.ofAttempt ?? []) {
         const value = measure.value(attempt);
-        if (value !== undefined && !isAdded(series[at], value))
+        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
           series[at] = this.#addFirst(family, measure.labels(by), value);
         at += 1;
       }
@@ -106,7 +109,7 @@ export class RequestMetrics {
       for (const one of tries) {
         const value = spec.ofTry.value(one);
         const known = (ofTries[one.outcome] ??= []);
-        if (value !== undefined && !isAdded(known[at], value))
+        if (value !== undefined && !isAdded(known[at], value, this.#exemplar))
           known[at] = this.#addFirst(family, spec.ofTry.labels({ ...by, outcome: one.outcome }), value);
       }
       at += 1;
@@ -118,16 +121,21 @@ export class RequestMetrics {
    * `__other__`, and the next one must be added by its labels as well.
    */
   #addFirst(family: AnyFamily, labels: Readonly<Record<string, string>>, value: number): Series | undefined {
-    family.add(labels, value, this.#caller);
+    family.add(labels, value, this.#caller, this.#exemplar);
     return family.held(labels, this.#caller);
   }
 }
 
 /** Adds to a known series. False if there is none. */
-function isAdded(series: Series | undefined, value: number): boolean {
+function isAdded(series: Series | undefined, value: number, exemplar: Exemplar | undefined): boolean {
   if (series === undefined || series.removed) return false;
-  series.add(value);
+  series.add(value, exemplar);
   return true;
+}
+
+function exemplarOf({ traceId, spanId, isSampled, receivedAt, durationMs }: RequestRecord): Exemplar | undefined {
+  if (!isSampled || spanId === undefined) return undefined;
+  return { traceId, spanId, at: (receivedAt + durationMs) / 1000 };
 }
 
 /** Writes everything that labels of a request depend on into `key`: see RequestSeries. */

@@ -81,6 +81,18 @@ export const UPSTREAM_METRICS = {
       value: ({ counted }) => (counted ? 1 : undefined),
     },
   ),
+  upstreamFailures: countedPerAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_upstream_failures_total',
+      help: 'Attempts that failed, by catalog entry and the kind of the failure, as in on_errors. A failure of two kinds counts as the first, more exact one. Without labels of models, so that every series exists at 0 from the start (for the first 99 entries).',
+      labels: ['provider', 'kind'],
+    },
+    ({ failure }, { provider }, note) => {
+      const kind = failure?.kinds[0];
+      if (kind !== undefined) note({ provider, kind });
+    },
+  ),
   upstreamDuration: perTry(
     {
       type: 'histogram',
@@ -88,6 +100,7 @@ export const UPSTREAM_METRICS = {
       help: 'From the start of one physical try until the end of its reply.',
       labels: [...MODEL_LABELS, 'outcome'],
       buckets: DURATION_BUCKETS,
+      exemplars: true,
     },
     {
       labels: ({ outcome, ...labels }) => ({ ...modelOf(labels), outcome }),
@@ -101,6 +114,7 @@ export const UPSTREAM_METRICS = {
       help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
       labels: MODEL_LABELS,
       buckets: DURATION_BUCKETS,
+      exemplars: true,
     },
     {
       labels: modelOf,

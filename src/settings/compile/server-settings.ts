@@ -109,12 +109,18 @@ export interface ServerSettings {
     readonly traces: {
       /** Undefined: only OTEL_* variables can enable traces. */
       readonly endpoint: string | undefined;
-      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
       readonly serviceName: string;
     };
+    /** Names of the GenAI conventions. */
+    readonly semconv: 'latest' | 'both';
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
     /** Metadata keys that are labels of counters. */
-    readonly metrics: { readonly metadata: readonly string[] };
+    readonly metrics: {
+      readonly metadata: readonly string[];
+      /** The plugins that have metrics of their own. */
+      readonly plugins: 'external' | 'all' | 'off';
+    };
   };
 }
 
@@ -319,6 +325,7 @@ function compileTelemetry({
   traces = {},
   log = {},
   metrics = {},
+  semconv = 'latest',
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
     traces: {
@@ -326,8 +333,9 @@ function compileTelemetry({
       protocol: traces.protocol ?? 'http/protobuf',
       serviceName: traces.service_name ?? 'gatehouse',
     },
+    semconv,
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
-    metrics: { metadata: metrics.metadata ?? [] },
+    metrics: { metadata: metrics.metadata ?? [], plugins: metrics.plugins ?? 'external' },
   };
 }
 
