@@ -12,6 +12,7 @@ import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
+import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
@@ -100,6 +101,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     models,
     upstream,
     otel,
+    recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
     random,
     watch: options.watch,
@@ -139,6 +141,15 @@ function logOutput(role: ProcessRole, { families }: Metrics, ended: EndedRequest
     onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
   });
 }
+
+/** Every process has files of its own in the one folder. */
+const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log: Logger): RecordFiles =>
+  new RecordFiles({
+    clock,
+    process: role.kind === 'worker' ? `${process.pid}-w${role.id}` : `${process.pid}`,
+    onDrop: (reason, lines) => families.recordsDropped.add({ reason }, lines),
+    onFailure: (err) => log.error({ err }, 'records cannot be written to telemetry.records.dir; requests are still served'),
+  });
 
 const directOutput = (destination: DestinationStream): LogOutput => ({
   write: (line) => destination.write(line),

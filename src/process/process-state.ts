@@ -15,6 +15,7 @@ import type { ResponseStore } from '../state/ports.ts';
 import { MemoryHealthStore } from '../state/memory/target-health.ts';
 import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import { createAccessLog, type AccessLines, type AccessLog } from '../record/log/access-log.ts';
+import type { RecordFiles } from '../record/files/record-files.ts';
 import type { EndedRequests } from '../record/ended-requests.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -47,6 +48,7 @@ export interface ProcessParts {
   readonly models: ModelNames;
   readonly upstream: Upstream;
   readonly otel: Otel | undefined;
+  readonly recordFiles?: RecordFiles | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
   readonly watch?: Watch | undefined;
@@ -98,7 +100,7 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
 });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, otel, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, otel, recordFiles, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -119,6 +121,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     openSpan: otel?.openSpan,
     countSemconv: otel?.countRequest,
     records,
+    recordFiles,
     ended,
   });
   return {
@@ -158,6 +161,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       sockets.apply(webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
+      recordFiles?.apply(telemetry.records);
       accessLog = createAccessLog({ log, lines: accessLines, mode: telemetry.log.access });
     },
   };

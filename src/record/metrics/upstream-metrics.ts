@@ -1,5 +1,6 @@
 import type { Usage } from '../../formats/events.ts';
 import type { CacheStatus, EmbeddingCall } from '../../plugin/index.ts';
+import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
@@ -368,6 +369,13 @@ export const UPSTREAM_METRICS = {
     help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
     zero: each('reason', DROP_REASONS),
+  },
+  recordsDropped: {
+    type: 'counter',
+    name: 'gatehouse_records_dropped_total',
+    help: 'Records that are in no file of telemetry.records, by reason: no_space (the disk is full), stalled (it is too slow, and 4 MiB of records waits), error. Requests are still served.',
+    labels: ['reason'],
+    zero: each('reason', RECORD_DROP_REASONS),
   },
   labelOverflow: {
     type: 'counter',

@@ -112,6 +112,15 @@ export interface ServerSettings {
       readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
       readonly serviceName: string;
     };
+    /** Undefined: records are in no files. */
+    readonly records:
+      | {
+          readonly dir: string;
+          readonly maxFileBytes: number;
+          readonly maxBytes: number;
+          readonly maxAgeMs: number;
+        }
+      | undefined;
     /** Names of the GenAI conventions. */
     readonly semconv: 'latest' | 'both';
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
@@ -325,6 +334,7 @@ function compileTelemetry({
   traces = {},
   log = {},
   metrics = {},
+  records,
   semconv = 'latest',
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
@@ -332,6 +342,12 @@ function compileTelemetry({
       endpoint: traces.endpoint,
       protocol: traces.protocol ?? 'http/protobuf',
       serviceName: traces.service_name ?? 'gatehouse',
+    },
+    records: records && {
+      dir: records.dir,
+      maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),
+      maxBytes: parseBytes(records.max_bytes ?? '1GiB'),
+      maxAgeMs: parseDuration(records.max_age ?? '168h'),
     },
     semconv,
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
