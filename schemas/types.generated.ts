@@ -540,6 +540,7 @@ export interface Telemetry {
    * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
    */
   semconv?: 'latest' | 'both';
+  records?: RecordFiles;
   /**
    * JSON lines on stdout.
    */
@@ -568,6 +569,18 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+}
+/**
+ * Files of records: one JSON line for each request when its reply has ended, as the admin listener shows it. Default: no files.
+ */
+export interface RecordFiles {
+  /**
+   * Absolute path of the folder. It may be shared: each process writes files of its own.
+   */
+  dir: string;
+  max_file_bytes?: Bytes;
+  max_bytes?: Bytes;
+  max_age?: Duration;
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
