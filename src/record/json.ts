@@ -47,6 +47,7 @@ const IN_LISTS = [
   'duration_ms',
   'route',
   'key_id',
+  'team',
   'metadata',
   'stream',
   'error',

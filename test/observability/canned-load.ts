@@ -52,7 +52,7 @@ export async function startCannedLoad(env: Readonly<Record<string, string>>) {
     },
     gateway: {
       load: {
-        cache: { mode: 'exact', ttl: '1h' },
+        cache: { mode: 'exact', max_age: 3600 },
         strategy: { mode: 'fallback' },
         targets: [
           { provider: '@sim', override_params: { model: 'sim-error-503' } },

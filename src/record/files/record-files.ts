@@ -68,8 +68,10 @@ export class RecordFiles {
     const before = this.#settings;
     if (isSame(before, settings)) return;
     this.#settings = settings;
+    // What waits belongs into the files of before.
+    const lines = this.#take();
     void this.#enqueue(async () => {
-      await this.#write(before);
+      await this.#write(lines, before);
       await this.#close();
     });
   }
@@ -92,7 +94,7 @@ export class RecordFiles {
 
   /** Writes what waits. Never rejects. */
   flush(): Promise<void> {
-    return this.#enqueue(() => this.#write(this.#settings));
+    return this.#enqueue(() => this.#write(this.#take(), this.#settings));
   }
 
   /** Writes what waits and closes the file. */
@@ -106,11 +108,15 @@ export class RecordFiles {
     return this.#work;
   }
 
-  async #write(settings: RecordFilesSettings | undefined): Promise<void> {
+  #take(): readonly string[] {
     const lines = this.#waiting;
-    if (lines.length === 0 || !settings) return;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    return lines;
+  }
+
+  async #write(lines: readonly string[], settings: RecordFilesSettings | undefined): Promise<void> {
+    if (lines.length === 0 || !settings) return;
     try {
       const data = Buffer.from(lines.join(''));
       const file = await this.#fileFor(data.length, settings);

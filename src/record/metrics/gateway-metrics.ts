@@ -135,8 +135,9 @@ export const GATEWAY_METRICS = {
       labels: ['code'],
       zero: each('code', Object.keys(ERROR_LABELS)),
     },
-    ({ errorCode }, note) => {
-      if (errorCode !== undefined) note({ code: errorCode });
+    {
+      labels: ({ errorCode }) => ({ code: errorCode ?? '' }),
+      value: ({ errorCode }) => (errorCode === undefined ? undefined : 1),
     },
   ),
   requestDuration: perRequest(

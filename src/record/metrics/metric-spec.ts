@@ -1,3 +1,4 @@
+import type { FailureKind } from '../../plugin/index.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
 /** One metric of the gateway. */
@@ -47,10 +48,15 @@ export interface Measure<By, T, L extends string = string> {
 /** The fields of a request that decide its series. `requestKey` has the same. */
 export type RequestSeries = Pick<
   RequestRecord,
-  'route' | 'outcomeStatus' | 'stream' | 'cache' | 'rejection' | 'disconnectStage'
+  'route' | 'outcomeStatus' | 'stream' | 'cache' | 'rejection' | 'disconnectStage' | 'errorCode'
 >;
 /** The fields of an attempt that decide its series. `attemptKey` has the same. */
-export type AttemptSeries = AttemptLabels & Pick<RecordedAttempt, 'outcome' | 'errorType'>;
+export type AttemptSeries = AttemptLabels &
+  Pick<RecordedAttempt, 'outcome' | 'errorType'> & { readonly failureKind: FailureKind | undefined };
+
+/** The cause of a failed attempt. That it happened inside a stream is a second kind. */
+export const failureKindOf = ({ failure }: RecordedAttempt): FailureKind | undefined => failure?.kinds[0];
+
 /** The fields of a try that decide its series, with the outcome of the try. */
 export type TrySeries = AttemptLabels & Pick<RecordedTry, 'outcome'>;
 

@@ -2,6 +2,7 @@ import type { RecordedAttempt, RequestRecord } from '../record.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownSeries, type KeyPart } from './known-series.ts';
 import {
+  failureKindOf,
   NO_CALLER,
   OTHER,
   type AttemptSeries,
@@ -94,6 +95,7 @@ export class RequestMetrics {
       operation: record.semconvName ?? '',
       outcome,
       errorType,
+      failureKind: failureKindOf(attempt),
     };
     const { series, ofTries } = this.#attempts.of(attemptKey(by, this.#caller, this.#attemptKey));
     let at = 0;
@@ -146,7 +148,8 @@ function requestKey(request: RequestSeries, caller: CallerLabels, key: KeyPart[]
   key[3] = request.cache;
   key[4] = request.rejection;
   key[5] = request.disconnectStage;
-  key[6] = caller.key;
+  key[6] = request.errorCode;
+  key[7] = caller.key;
   return key;
 }
 
@@ -157,7 +160,8 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
   key[2] = attempt.operation;
   key[3] = attempt.outcome;
   key[4] = attempt.errorType;
-  key[5] = caller.key;
+  key[5] = attempt.failureKind;
+  key[6] = caller.key;
   return key;
 }
 

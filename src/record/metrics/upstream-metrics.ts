@@ -9,6 +9,7 @@ import {
   DURATION_BUCKETS,
   countedPerAttempt,
   each,
+  failureKindOf,
   MODEL_LABELS,
   OTHER,
   PER_TOKEN_BUCKETS,
@@ -82,16 +83,16 @@ export const UPSTREAM_METRICS = {
       value: ({ counted }) => (counted ? 1 : undefined),
     },
   ),
-  upstreamFailures: countedPerAttempt(
+  upstreamFailures: perAttempt(
     {
       type: 'counter',
       name: 'gatehouse_upstream_failures_total',
       help: 'Attempts that failed, by catalog entry and the kind of the failure, as in on_errors. A failure of two kinds counts as the first, more exact one. Without labels of models, so that every series exists at 0 from the start (for the first 99 entries).',
       labels: ['provider', 'kind'],
     },
-    ({ failure }, { provider }, note) => {
-      const kind = failure?.kinds[0];
-      if (kind !== undefined) note({ provider, kind });
+    {
+      labels: ({ provider, failureKind }) => ({ provider, kind: failureKind ?? '' }),
+      value: (attempt) => (failureKindOf(attempt) === undefined ? undefined : 1),
     },
   ),
   upstreamDuration: perTry(

@@ -6,8 +6,8 @@ import { METRIC_ATTRIBUTE, SEMCONV_METRIC, SPAN } from '../semconv.ts';
 import { isFromCache, METHODS } from '../traces/spans.ts';
 import type { Semconv } from './otel-settings.ts';
 
-type Labels = Readonly<Record<string, string>>;
-type Note = (labels: Labels, value: number) => void;
+type SemconvLabels = Readonly<Record<string, string>>;
+type AddValue = (labels: SemconvLabels, value: number) => void;
 type SemconvSpec = MetricSpec & { readonly type: 'counter' | 'histogram'; readonly unit: string };
 
 /** A metric and what it counts. */
@@ -16,7 +16,7 @@ interface Row {
   readonly latest?: SemconvSpec;
   /** Its names in v1.41. */
   readonly earlier?: readonly SemconvSpec[];
-  readonly count: (attempt: RecordedAttempt, labels: Labels, note: Note) => void;
+  readonly count: (attempt: RecordedAttempt, labels: SemconvLabels, note: AddValue) => void;
   /** Operations that generate texts, or all others. Default: both. */
   readonly of?: 'inference' | 'others';
 }
@@ -190,7 +190,7 @@ type SemconvFamily = CounterFamily<string> | HistogramFamily<string>;
 export class SemconvMetrics {
   readonly #http: SemconvFamily;
   readonly #byName = new Map<string, SemconvFamily>();
-  readonly #counts: readonly { readonly row: Row; readonly note: Note }[];
+  readonly #counts: readonly { readonly row: Row; readonly note: AddValue }[];
 
   constructor(semconv: Semconv) {
     this.#http = this.#open(HTTP_DURATION);
@@ -198,7 +198,7 @@ export class SemconvMetrics {
       const specs = [...(row.latest ? [row.latest] : []), ...(semconv === 'both' ? (row.earlier ?? []) : [])];
       if (specs.length === 0) return [];
       const families = specs.map((spec) => this.#open(spec));
-      const note: Note = (labels, value) => {
+      const note: AddValue = (labels, value) => {
         for (const family of families) family.add(labels, value);
       };
       return { row, note };
@@ -237,7 +237,7 @@ export class SemconvMetrics {
   }
 }
 
-const httpLabels = ({ method, route, status, outcome, errorType }: RequestRecord): Labels => ({
+const httpLabels = ({ method, route, status, outcome, errorType }: RequestRecord): SemconvLabels => ({
   [SPAN.httpMethod]: METHODS.has(method) ? method : '_OTHER',
   [SPAN.urlScheme]: 'http',
   [SPAN.httpRoute]: route ?? '',

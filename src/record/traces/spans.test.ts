@@ -85,7 +85,7 @@ describe('the spans of a request', () => {
 
   it('also have the names of v1.41 with `semconv: both`', () => {
     const exchange = streamedExchange();
-    const cacheWrite = { input: 10, output: 1, cacheWrite: 7 };
+    const cacheWrite = { input: 10, output: 1, total: 11, cacheWrite: 7 };
     Object.assign(exchange.attempts[0]!, { signals: signalsOf({ usage: cacheWrite }) });
     const attributes = (semconv: 'latest' | 'both') =>
       record(exchange, endOf(), 1305, { semconv }).map(
