@@ -1,4 +1,5 @@
 import { GatewayError, isCreated, toMiddleware, type Clock, type Middleware } from '../plugin/index.ts';
+import type { Families } from '../record/metrics/open-families.ts';
 import { isError } from '../plugin/blame.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
@@ -9,6 +10,14 @@ export interface PluginReports {
   /** @param code what the client gets */
   readonly threw: (plugin: string, code: string) => void;
 }
+
+export const pluginReports = ({
+  pluginDuration,
+  pluginErrors,
+}: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
+  took: (plugin, ms) => pluginDuration.observe({ plugin }, ms / 1000),
+  threw: (plugin, code) => pluginErrors.add({ plugin, code }),
+});
 
 /** `telemetry.metrics.plugins`. */
 export type MeasuredPlugins = 'external' | 'all' | 'off';

@@ -16,6 +16,7 @@ import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
+import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
@@ -80,15 +81,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     ...(lookup && { lookup }),
     onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
   });
-  const otel = await startOtel({
-    env,
-    yaml: settings.server.telemetry,
-    version: version().version,
-    log,
-    metrics,
-    clock,
-  });
-  if (otel?.writeLine) output.alsoTo(otel.writeLine);
+  const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
     configs,
@@ -142,13 +135,25 @@ function logOutput(role: ProcessRole, { families }: Metrics, ended: EndedRequest
   });
 }
 
+/** Starts OpenTelemetry, which also exports the lines of the log. */
+async function exportTo(
+  output: TeeOutput,
+  yaml: OtelOptions['yaml'],
+  parts: Omit<OtelOptions, 'yaml' | 'version'>,
+): Promise<Otel | undefined> {
+  const otel = await startOtel({ ...parts, yaml, version: version().version });
+  if (otel?.writeLine) output.alsoTo(otel.writeLine);
+  return otel;
+}
+
 /** Every process has files of its own in the one folder. */
 const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log: Logger): RecordFiles =>
   new RecordFiles({
     clock,
     process: role.kind === 'worker' ? `${process.pid}-w${role.id}` : `${process.pid}`,
     onDrop: (reason, lines) => families.recordsDropped.add({ reason }, lines),
-    onFailure: (err) => log.error({ err }, 'records cannot be written to telemetry.records.dir; requests are still served'),
+    onFailure: (err) =>
+      log.error({ err }, 'records cannot be written to telemetry.records.dir; requests are still served'),
   });
 
 const directOutput = (destination: DestinationStream): LogOutput => ({

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../chain/registry.ts';
-import type { Clock } from '../plugin/index.ts';
+import type { Clock, Recorder } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
@@ -20,7 +20,7 @@ import type { EndedRequests } from '../record/ended-requests.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
-import { createRecorder } from '../record/recorder.ts';
+import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
@@ -31,6 +31,7 @@ import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
 import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
+import { pluginReports } from '../compose/plugin-metrics.ts';
 import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { OpenSockets } from '../compose/websockets/open-sockets.ts';
@@ -99,8 +100,24 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   responses: responses ?? new MemoryResponses(clock),
 });
 
+const openRecorder = (
+  { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices'>,
+): Recorder =>
+  createRecorder({
+    clock,
+    metrics,
+    models,
+    log,
+    ended,
+    openSpan: otel?.openSpan,
+    countSemconv: otel?.countRequest,
+    recordFiles,
+    ...outputs,
+  });
+
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, otel, recordFiles, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -110,19 +127,11 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
-  const recorder = createRecorder({
-    clock,
-    metrics,
-    models,
+  const recorder = openRecorder(parts, {
     callers,
-    log,
+    records,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
-    openSpan: otel?.openSpan,
-    countSemconv: otel?.countRequest,
-    records,
-    recordFiles,
-    ended,
   });
   return {
     records,
@@ -145,10 +154,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       turns,
       watch,
       pluginFault: pluginFaults(log, families),
-      pluginReports: {
-        took: (plugin, ms) => families.pluginDuration.observe({ plugin }, ms / 1000),
-        threw: (plugin, code) => families.pluginErrors.add({ plugin, code }),
-      },
+      pluginReports: pluginReports(families),
     },
     apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.

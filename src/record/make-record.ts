@@ -68,13 +68,8 @@ interface RecordSources {
 }
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
-export function recordOf(
-  exchange: Exchange,
-  end: RecordEnd,
-  times: RecordTimes,
-  more: RecordSources = {},
-): RequestRecord {
-  const { endedAt, receivedAt } = times;
+export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
+  const { endedAt, receivedAt } = at;
   const { request, operation, config, prompt, startedAt } = exchange;
   const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
   const last = attempts.at(-1);

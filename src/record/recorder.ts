@@ -110,7 +110,16 @@ function endedRequest(
  * failure affects no other. Metrics and spans have the whole record; stored and logged records are bounded.
  */
 function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) => void {
-  const { metrics, models, callers = new CallersAsLabels(), accessLog, records, recordFiles, countSemconv, log } = options;
+  const {
+    metrics,
+    models,
+    callers = new CallersAsLabels(),
+    accessLog,
+    records,
+    recordFiles,
+    countSemconv,
+    log,
+  } = options;
   const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
   const outputs: readonly ((ended: EndedRequest) => void)[] = [
     ({ record }) => requestMetrics.count(record),

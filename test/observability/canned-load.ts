@@ -5,7 +5,12 @@ import { KEY, writeSettings } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, startUpstream, type Script } from '../support/upstream.ts';
 import { writePlugins } from '../plugins/outside-gateway.ts';
 
-const USAGE = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30, prompt_tokens_details: { cached_tokens: 8 } };
+const USAGE = {
+  prompt_tokens: 20,
+  completion_tokens: 10,
+  total_tokens: 30,
+  prompt_tokens_details: { cached_tokens: 8 },
+};
 
 const model: Script = ({ json: body }, res) =>
   body['stream'] === true
@@ -62,11 +67,14 @@ export async function startCannedLoad(env: Readonly<Record<string, string>>) {
       retried: { retry: { attempts: 1 } },
     },
   });
-  writeFileSync(join(configs, 'prices.yaml'), JSON.stringify({ prices: [{ model: 'm', usd: { input: 1, output: 2 } }] }));
+  writeFileSync(
+    join(configs, 'prices.yaml'),
+    JSON.stringify({ prices: [{ model: 'm', usd: { input: 1, output: 2 } }] }),
+  );
   const gateway = await startGateway({ configs, env, logTo: { write() {} } });
-  let isRunning = true;
+  const ending = new AbortController();
   const load = (async () => {
-    while (isRunning) {
+    while (!ending.signal.aborted) {
       for (const { body, headers } of REQUESTS) {
         const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {
           method: 'POST',
@@ -81,7 +89,7 @@ export async function startCannedLoad(env: Readonly<Record<string, string>>) {
   return {
     statusUrl: gateway.status.url,
     async close() {
-      isRunning = false;
+      ending.abort();
       await load;
       await gateway.close();
       await upstream.close();

@@ -45,9 +45,7 @@ describe('configs/observability', () => {
   it('names no metric that the gateway has not', () => {
     const known = new Set<string>([...Object.values(METRICS).map(({ name }) => name), ...BUDGETS]);
     const text = ['recording-rules.yaml', 'alerts.yaml', 'dashboard.json', 'README.md'].map(read).join('\n');
-    const named = [...text.matchAll(/(?<![:\w])gatehouse_\w+/g)].map(([name]) =>
-      name.replace(/_bucket$/, ''),
-    );
+    const named = [...text.matchAll(/(?<![:\w])gatehouse_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
     expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
     expect(expressions.length).toBeGreaterThan(40);
   });
@@ -65,7 +63,9 @@ describe.skipIf(!hasPrometheus)('configs/observability with Prometheus (Debian: 
 
   it('has a case for every alert', () => {
     const alerts = [...read('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
-    const tested = new Set([...read('alerts-test.yaml').matchAll(/alertname: (\w+)\n +exp_alerts/g)].map(([, name]) => name));
+    const tested = new Set(
+      [...read('alerts-test.yaml').matchAll(/alertname: (\w+)\n +exp_alerts/g)].map(([, name]) => name),
+    );
     expect(alerts.filter((name) => !tested.has(name))).toEqual([]);
   });
 });

@@ -61,10 +61,9 @@ export async function startPrometheus(statusUrl: string, rules: readonly string[
     query: async (query) => (await ask<{ readonly result: readonly Sample[] }>('query', { query })).result,
     async exemplars(query) {
       const now = Date.now() / 1000;
-      const found = await ask<readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id: string } }[] }[]>(
-        'query_exemplars',
-        { query, start: String(now - 600), end: String(now + 60) },
-      );
+      const found = await ask<
+        readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id: string } }[] }[]
+      >('query_exemplars', { query, start: String(now - 600), end: String(now + 60) });
       return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels.trace_id));
     },
     async close() {

@@ -45,7 +45,9 @@ interface OtlpMetric {
   readonly histogram?: { readonly dataPoints: readonly OtlpPoint[] };
 }
 interface OtlpMetrics {
-  readonly resourceMetrics: readonly { readonly scopeMetrics: readonly { readonly metrics: readonly OtlpMetric[] }[] }[];
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly { readonly metrics: readonly OtlpMetric[] }[];
+  }[];
 }
 interface OtlpLogs {
   readonly resourceLogs: readonly {

@@ -15,9 +15,7 @@ afterEach(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-const record: BoundedRecord = boundRecord(
-  recordOf(streamedExchange(), endOf(), { endedAt: 1305, receivedAt: WALL }),
-);
+const record: BoundedRecord = boundRecord(recordOf(streamedExchange(), endOf(), { endedAt: 1305, receivedAt: WALL }));
 const lineBytes = recordText(record).length + 1;
 
 function open(limits: Partial<RecordFilesSettings> = {}, options: Partial<RecordFilesOptions> = {}) {

@@ -32,7 +32,9 @@ export async function removeOldFiles(
   { now, keep, free }: { readonly now: number; readonly keep: string; readonly free: number },
 ): Promise<void> {
   const names = (await readdir(dir)).filter((name) => RECORD_FILE.pattern.test(name) && name !== keep);
-  const found = (await Promise.all(names.map((name) => describe(join(dir, name))))).filter((file) => file !== undefined);
+  const found = (await Promise.all(names.map((name) => describe(join(dir, name))))).filter(
+    (file) => file !== undefined,
+  );
   const latestFirst = found.toSorted((one, other) => other.changedAt - one.changedAt);
   let bytes = free;
   for (const file of latestFirst) {

@@ -47,7 +47,9 @@ describe('exemplars', () => {
     const newer = countOne({ spanId: 'b'.repeat(16), isSampled: true }, 1310);
     const snapshots = await Promise.all([newer, older].map((metrics) => metrics.snapshot('cumulative')));
     const merged = aggregate(snapshots).find(({ name }) => name === 'gatehouse_request_duration_seconds');
-    const spans = merged?.values.flatMap(({ exemplar, value }) => (exemplar ? [[exemplar.labelSet.span_id, value]] : []));
+    const spans = merged?.values.flatMap(({ exemplar, value }) =>
+      exemplar ? [[exemplar.labelSet.span_id, value]] : [],
+    );
     expect(spans).toEqual([['b'.repeat(16), 2]]);
   });
 });

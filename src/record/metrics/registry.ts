@@ -117,7 +117,10 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
 }
 
-function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'flush' | 'scrape' | 'snapshot'> {
+function createRecorders(
+  families: Families,
+  clock: Clock,
+): Omit<Metrics, 'families' | 'flush' | 'scrape' | 'snapshot'> {
   return {
     settingsLoaded(hash, providers) {
       families.configInfo.reset();

@@ -1,4 +1,4 @@
-import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags, type Attributes, type Logger } from '@opentelemetry/api';
+import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags, type Logger } from '@opentelemetry/api';
 
 /** Members of a line that a log record has as fields of its own. */
 interface Line {
@@ -32,7 +32,7 @@ export function createLineEmitter(logger: Logger): (line: string) => void {
       severityText: level,
       severityNumber: SEVERITY[level] ?? SeverityNumber.UNSPECIFIED,
       body: msg ?? '',
-      attributes: (isTraced || trace_id === undefined ? others : { ...others, trace_id }) as Attributes,
+      attributes: isTraced || trace_id === undefined ? others : { ...others, trace_id },
       context: isTraced
         ? trace.setSpanContext(ROOT_CONTEXT, { traceId: trace_id, spanId: span_id, traceFlags: TraceFlags.NONE })
         : ROOT_CONTEXT,

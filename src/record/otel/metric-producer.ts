@@ -1,7 +1,13 @@
 import { ValueType, type HrTime } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
-import { AggregationTemporality, DataPointType, type CollectionResult, type MetricData, type MetricProducer } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  DataPointType,
+  type CollectionResult,
+  type MetricData,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
 import type { Clock } from '../../plugin/index.ts';
 import type { AnyFamily } from '../metrics/families.ts';
 import { HistogramSeries, type CounterSeries, type GaugeSeries, type Series } from '../metrics/series.ts';
@@ -78,8 +84,9 @@ export class FamilyProducer implements MetricProducer {
   }
 }
 
+/** Not `1` for counts: collectors append `_ratio` to gauges of that unit. */
 const unitOf = ({ name, unit }: AnyFamily['spec']): string =>
-  unit ?? UNITS.find(([end]) => name.endsWith(end))?.[1] ?? '1';
+  unit ?? UNITS.find(([end]) => name.endsWith(end))?.[1] ?? '';
 
 /** Prometheus takes an empty label for an absent one; OpenTelemetry does not. */
 const withoutEmpty = (labels: Series['labels']): Record<string, string> =>

@@ -74,9 +74,9 @@ export async function openOtel(options: OtelOptions, settings: OtelSettings): Pr
   ]);
   checkResourceAttributes(options, resources.resourceAttributesEnvDetector);
   const sdk = new NodeSDK({
-    resource: resources.defaultResource().merge(
-      resources.resourceFromAttributes({ 'service.name': settings.serviceName, 'service.version': version }),
-    ),
+    resource: resources
+      .defaultResource()
+      .merge(resources.resourceFromAttributes({ 'service.name': settings.serviceName, 'service.version': version })),
     resourceDetectors: settings.detectors.map((name) => detectorOf(resources, name)),
     spanProcessors: spans ? [spans] : [],
     metricReaders: reader ? [reader] : [],

@@ -96,7 +96,12 @@ describe('the settings of OpenTelemetry', () => {
       undefined,
       { metrics: { ...exporter, exportIntervalMillis: 1000, exportTimeoutMillis: 1000 } },
     ],
-    ['have propagators', { ...COLLECTOR, OTEL_PROPAGATORS: 'b3, tracecontext' }, undefined, { propagators: ['b3', 'tracecontext'] }],
+    [
+      'have propagators',
+      { ...COLLECTOR, OTEL_PROPAGATORS: 'b3, tracecontext' },
+      undefined,
+      { propagators: ['b3', 'tracecontext'] },
+    ],
     ['have no propagators', { ...COLLECTOR, OTEL_PROPAGATORS: 'none' }, undefined, { propagators: [] }],
     [
       'have detectors, always that of the environment',

@@ -86,7 +86,9 @@ export function readOtelSettings(env: Environment, yaml: OtelYaml = {}): OtelSet
   const on = SIGNALS.filter((signal) => isEnabled(signal, read, yaml));
   if (on.length === 0) return undefined;
   if (read('OTEL_CONFIG_FILE') !== undefined)
-    throw new OtelSettingsError('OTEL_CONFIG_FILE is set; Gatehouse reads the other OTEL_* variables and no such file.');
+    throw new OtelSettingsError(
+      'OTEL_CONFIG_FILE is set; Gatehouse reads the other OTEL_* variables and no such file.',
+    );
   const signal = (name: Signal): SignalSettings | undefined =>
     on.includes(name) ? readSignal(name, read, name === 'traces' ? yaml.traces : undefined) : undefined;
   const [traces, metrics, logs] = [signal('traces'), signal('metrics'), signal('logs')];

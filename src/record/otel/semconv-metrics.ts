@@ -85,7 +85,13 @@ const usageOf = ({ answered, usage }: RecordedAttempt): Usage | undefined =>
 
 /** Counts tokens by modality: what is no image and no sound is text. */
 const countModalities =
-  (read: (usage: Usage) => { readonly all?: number | undefined; readonly image?: number | undefined; readonly audio?: number | undefined }): Row['count'] =>
+  (
+    read: (usage: Usage) => {
+      readonly all?: number | undefined;
+      readonly image?: number | undefined;
+      readonly audio?: number | undefined;
+    },
+  ): Row['count'] =>
   (attempt, labels, note) => {
     const usage = usageOf(attempt);
     if (!usage) return;
@@ -125,19 +131,33 @@ const ROWS: readonly Row[] = [
     of: 'inference',
     latest: seconds(SEMCONV_METRIC.firstChunk, 'Streams: from the start of the call until its first content.', SECONDS),
     earlier: [
-      seconds(SEMCONV_METRIC.earlierFirstChunk, 'Streams: from the start of the call until its first content.', SECONDS),
-      seconds(SEMCONV_METRIC.serverFirstToken, 'Streams: from the start of the call until its first content.', FIRST_TOKEN),
+      seconds(
+        SEMCONV_METRIC.earlierFirstChunk,
+        'Streams: from the start of the call until its first content.',
+        SECONDS,
+      ),
+      seconds(
+        SEMCONV_METRIC.serverFirstToken,
+        'Streams: from the start of the call until its first content.',
+        FIRST_TOKEN,
+      ),
     ],
     count: countFirstChunk,
   },
   {
     of: 'inference',
-    earlier: [seconds(SEMCONV_METRIC.serverPerToken, 'Streams: time for each output token after the first.', PER_TOKEN)],
+    earlier: [
+      seconds(SEMCONV_METRIC.serverPerToken, 'Streams: time for each output token after the first.', PER_TOKEN),
+    ],
     count: countPerToken,
   },
   {
     latest: tokens(SEMCONV_METRIC.inputTokens, 'Input tokens, cached ones included.'),
-    count: countModalities(({ input, inputImage, inputAudio }) => ({ all: input, image: inputImage, audio: inputAudio })),
+    count: countModalities(({ input, inputImage, inputAudio }) => ({
+      all: input,
+      image: inputImage,
+      audio: inputAudio,
+    })),
   },
   {
     latest: tokens(SEMCONV_METRIC.outputTokens, 'Output tokens, reasoning included.'),

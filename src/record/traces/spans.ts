@@ -43,7 +43,18 @@ export interface SpanOptions {
 }
 
 /** Methods that HTTP defines; any other method is not a span name. */
-export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
+export const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'QUERY',
+]);
 
 /**
  * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:
