@@ -528,22 +528,27 @@ export interface WebSockets {
  */
 export interface Telemetry {
   /**
-   * OpenTelemetry traces. OTEL_* variables take precedence. Without either, the SDK is not loaded.
+   * OpenTelemetry traces. OTEL_* variables take precedence, and they alone enable metrics and logs over OTLP. Without any, the SDK is not loaded.
    */
   traces?: {
     /**
-     * OTLP/HTTP traces endpoint, full URL.
+     * OTLP endpoint for traces, full URL; for grpc without a path.
      */
     endpoint?: string;
     /**
-     * Body encoding.
+     * Encoding and transport.
      */
-    protocol?: 'http/protobuf' | 'http/json';
+    protocol?: 'http/protobuf' | 'http/json' | 'grpc';
     /**
      * service.name of the spans.
      */
     service_name?: string;
   };
+  /**
+   * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
+   */
+  semconv?: 'latest' | 'both';
+  records?: RecordFiles;
   /**
    * JSON lines on stdout.
    */
@@ -558,9 +563,13 @@ export interface Telemetry {
     access?: 'all' | 'errors' | 'off';
   };
   /**
-   * Labels of metrics.
+   * Labels of metrics, and the plugins that have metrics of their own.
    */
   metrics?: {
+    /**
+     * Plugins whose time and errors are metrics: `external` ones, `all` (with the built-in ones, except `config` and `route`, which run the others; it costs each request some microseconds), or none (`off`).
+     */
+    plugins?: 'external' | 'all' | 'off';
     /**
      * Keys of the requests' metadata that are labels of the counters with `key_id`: `team` becomes `metadata_team`. Values of `metadata` in keys.yaml are always labels; of the values that callers write, the first 100 of each key are, and further or longer ones (over 64 characters) count as `__other__`.
      *
@@ -568,6 +577,18 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+}
+/**
+ * Files of records: one JSON line for each request when its reply has ended, as the admin listener shows it. Default: no files.
+ */
+export interface RecordFiles {
+  /**
+   * Absolute path of the folder. It may be shared: each process writes files of its own.
+   */
+  dir: string;
+  max_file_bytes?: Bytes;
+  max_bytes?: Bytes;
+  max_age?: Duration;
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.

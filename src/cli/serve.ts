@@ -6,7 +6,7 @@ import { setServingGateway } from '../process/process-faults.ts';
 import { CannotListen } from '../compose/listener/listeners.ts';
 import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
-import { TraceSettingsError } from '../record/traces/trace-settings.ts';
+import { OtelSettingsError } from '../record/otel/otel-settings.ts';
 import { WorkersFailed } from '../process/workers/fork.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
@@ -89,7 +89,7 @@ function explainFailure(error: unknown, env: ServeOptions['env']): number {
     process.stderr.write('gatehouse: not started, the settings have errors\n');
     return 1;
   }
-  if (error instanceof TraceSettingsError || error instanceof WorkersFailed) {
+  if (error instanceof OtelSettingsError || error instanceof WorkersFailed) {
     process.stderr.write(`gatehouse: ${error.message}\n`);
     return 1;
   }

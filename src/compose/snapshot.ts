@@ -52,6 +52,7 @@ import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { createSender } from '../send/send.ts';
+import { measuringPlugins, type PluginReports } from './plugin-metrics.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
@@ -103,6 +104,8 @@ export interface Shared {
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
   readonly pluginFault: ReportPluginFailure;
+  /** Default: no plugin is measured. */
+  readonly pluginReports?: PluginReports | undefined;
   readonly watch?: Watch | undefined;
   /** Creates the listener that gets the config of every request. Undefined if these settings need none. */
   readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
@@ -132,8 +135,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
+  const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, {
+    clock: shared.clock,
+    reports: shared.pluginReports,
+  });
   const answer: Answer = (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets);
-  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(measuring) : measuring);
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;

@@ -230,6 +230,8 @@ export interface FileLimits {
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
+  /** The team of the key: a label of metrics, an attribute of spans. Undefined: none. */
+  readonly team?: string | undefined;
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;

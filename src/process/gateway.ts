@@ -12,10 +12,12 @@ import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
+import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
-import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
+import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
-import { startTracing } from '../record/traces/tracing.ts';
+import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
+import { startOtel } from '../record/otel/start-otel.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
@@ -72,15 +74,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const ended = new EndedRequests(clock);
   const routes = [...new Set(operations.map(({ path }) => path))];
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
-  const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
+  const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
     onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
   });
-  const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
-
+  const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
     configs,
@@ -92,7 +93,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     ended,
     models,
     upstream,
-    tracing,
+    otel,
+    recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
     random,
     watch: options.watch,
@@ -102,14 +104,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
-    await Promise.all([upstream.close(), tracing?.shutdown()]);
+    await Promise.all([upstream.close(), otel?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
   if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown()]);
+    await Promise.all([snapshot.close(), upstream.close(), otel?.shutdown()]);
     // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }
@@ -132,6 +134,27 @@ function logOutput(role: ProcessRole, { families }: Metrics, ended: EndedRequest
     onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
   });
 }
+
+/** Starts OpenTelemetry, which also exports the lines of the log. */
+async function exportTo(
+  output: TeeOutput,
+  yaml: OtelOptions['yaml'],
+  parts: Omit<OtelOptions, 'yaml' | 'version'>,
+): Promise<Otel | undefined> {
+  const otel = await startOtel({ ...parts, yaml, version: version().version });
+  if (otel?.writeLine) output.alsoTo(otel.writeLine);
+  return otel;
+}
+
+/** Every process has files of its own in the one folder. */
+const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log: Logger): RecordFiles =>
+  new RecordFiles({
+    clock,
+    process: role.kind === 'worker' ? `${process.pid}-w${role.id}` : `${process.pid}`,
+    onDrop: (reason, lines) => families.recordsDropped.add({ reason }, lines),
+    onFailure: (err) =>
+      log.error({ err }, 'records cannot be written to telemetry.records.dir; requests are still served'),
+  });
 
 const directOutput = (destination: DestinationStream): LogOutput => ({
   write: (line) => destination.write(line),

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../chain/registry.ts';
-import type { Clock } from '../plugin/index.ts';
+import type { Clock, Recorder } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
@@ -15,13 +15,14 @@ import type { ResponseStore } from '../state/ports.ts';
 import { MemoryHealthStore } from '../state/memory/target-health.ts';
 import { MemoryTokenStore } from '../state/memory/tokens.ts';
 import { createAccessLog, type AccessLines, type AccessLog } from '../record/log/access-log.ts';
+import type { RecordFiles } from '../record/files/record-files.ts';
 import type { EndedRequests } from '../record/ended-requests.ts';
 import { RecordStore } from '../record/store.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
-import { createRecorder } from '../record/recorder.ts';
+import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { Tracing } from '../record/traces/open-tracing.ts';
+import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
@@ -30,6 +31,7 @@ import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
 import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
+import { pluginReports } from '../compose/plugin-metrics.ts';
 import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { OpenSockets } from '../compose/websockets/open-sockets.ts';
@@ -46,7 +48,8 @@ export interface ProcessParts {
   readonly metrics: Metrics;
   readonly models: ModelNames;
   readonly upstream: Upstream;
-  readonly tracing: Tracing | undefined;
+  readonly otel: Otel | undefined;
+  readonly recordFiles?: RecordFiles | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
   readonly watch?: Watch | undefined;
@@ -97,8 +100,24 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   responses: responses ?? new MemoryResponses(clock),
 });
 
+const openRecorder = (
+  { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices'>,
+): Recorder =>
+  createRecorder({
+    clock,
+    metrics,
+    models,
+    log,
+    ended,
+    openSpan: otel?.openSpan,
+    countSemconv: otel?.countRequest,
+    recordFiles,
+    ...outputs,
+  });
+
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, tracing, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -108,17 +127,11 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
-  const recorder = createRecorder({
-    clock,
-    metrics,
-    models,
+  const recorder = openRecorder(parts, {
     callers,
-    log,
+    records,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
-    openSpan: tracing?.openSpan,
-    records,
-    ended,
   });
   return {
     records,
@@ -141,6 +154,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       turns,
       watch,
       pluginFault: pluginFaults(log, families),
+      pluginReports: pluginReports(families),
     },
     apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.
@@ -153,6 +167,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       sockets.apply(webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
+      recordFiles?.apply(telemetry.records);
       accessLog = createAccessLog({ log, lines: accessLines, mode: telemetry.log.access });
     },
   };

@@ -24,6 +24,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },
   { path: ['telemetry', 'traces', 'protocol'], read: ({ telemetry }) => telemetry.traces.protocol },
   { path: ['telemetry', 'traces', 'service_name'], read: ({ telemetry }) => telemetry.traces.serviceName },
+  { path: ['telemetry', 'semconv'], read: ({ telemetry }) => telemetry.semconv },
 ];
 
 /**

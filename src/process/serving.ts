@@ -90,7 +90,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, tracing }: ServeParts,
+  { processState, ended, upstream, otel, recordFiles }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function releaseAll(
   processState.shared.files?.stop();
   await live.close();
   ended.flush();
-  await Promise.all([upstream.close(), tracing?.shutdown()]);
+  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close()]);
 }
 
 const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({

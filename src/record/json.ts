@@ -33,6 +33,10 @@ export function recordJson(stored: StoredRecord): Record<string, unknown> {
   return JSON.parse(scrub(JSON.stringify(named(new ValueReader(stored))))) as Record<string, unknown>;
 }
 
+/** A record as one line of JSON, without credentials. */
+export const recordText = (record: BoundedRecord): string =>
+  scrub(JSON.stringify(named(new ValueReader(storedRecord(record)))));
+
 /** Fields of a record that its line in a list has as well. */
 const IN_LISTS = [
   'request_id',
@@ -43,6 +47,7 @@ const IN_LISTS = [
   'duration_ms',
   'route',
   'key_id',
+  'team',
   'metadata',
   'stream',
   'error',

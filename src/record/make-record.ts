@@ -62,18 +62,14 @@ const TEXTS = {
 interface RecordSources {
   /** Of the server span. */
   readonly spanId?: string | undefined;
+  readonly isSampled?: boolean | undefined;
   /** Default: no costs. */
   readonly prices?: PriceList | undefined;
 }
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
-export function recordOf(
-  exchange: Exchange,
-  end: RecordEnd,
-  times: RecordTimes,
-  more: RecordSources = {},
-): RequestRecord {
-  const { endedAt, receivedAt } = times;
+export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
+  const { endedAt, receivedAt } = at;
   const { request, operation, config, prompt, startedAt } = exchange;
   const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
   const last = attempts.at(-1);
@@ -85,6 +81,7 @@ export function recordOf(
     explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
     spanId: more.spanId,
+    isSampled: more.isSampled ?? false,
     receivedAt,
     state: end.state,
     method: TEXTS.method.of(request.method),
@@ -95,6 +92,7 @@ export function recordOf(
     clientAddress: request.remoteAddress,
     userAgent: recorded(request.headers['user-agent'], TEXTS.userAgent),
     keyId: exchange.caller?.keyId,
+    team: exchange.caller?.team,
     metadata,
     metadataDropped,
     metadataLeftOut,

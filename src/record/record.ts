@@ -150,6 +150,8 @@ export interface RequestRecord {
   readonly traceId: string;
   /** Of the server span; undefined without tracing. */
   readonly spanId: string | undefined;
+  /** Whether the span is exported. */
+  readonly isSampled: boolean;
   /** Wall clock, milliseconds since 1970. */
   readonly receivedAt: number;
   readonly state: ReplyEnd['state'] | 'running';
@@ -165,6 +167,8 @@ export interface RequestRecord {
   readonly clientAddress: string;
   readonly userAgent: string | undefined;
   readonly keyId: string | undefined;
+  /** The team of the key. */
+  readonly team: string | undefined;
   /** Of the caller and of its key, which wins; undefined without any. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   /** Number of the caller's values that the key's own replaced. */

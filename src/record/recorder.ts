@@ -7,7 +7,9 @@ import type { EndedRequest, EndedRequests } from './ended-requests.ts';
 import { CallersAsLabels } from './metrics/caller-labels.ts';
 import { RequestMetrics, type LabelledCallers, type LabelledModels } from './metrics/request-metrics.ts';
 import type { OpenRequest, RecordStore } from './store.ts';
+import type { RecordFiles } from './files/record-files.ts';
 import { recordOf } from './make-record.ts';
+import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';
 import type { Metrics } from './metrics/registry.ts';
@@ -26,8 +28,12 @@ export interface RecorderOptions {
   readonly log: Logger;
   /** Undefined: no spans. */
   readonly openSpan?: OpenSpan | undefined;
+  /** Counts the metrics of OpenTelemetry's conventions. Undefined: none are exported. */
+  readonly countSemconv?: ((record: RequestRecord) => void) | undefined;
   /** Undefined: no records are stored. */
   readonly records?: RecordStore | undefined;
+  /** Writes records into files. Undefined: no files. */
+  readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
   /** Holds ended requests until they are written. */
   readonly ended: EndedRequests;
 }
@@ -95,7 +101,7 @@ function endedRequest(
   { clock, prices }: { readonly clock: Clock; readonly prices: PriceList | undefined },
 ): EndedRequest {
   const times = { endedAt: clock.now(), receivedAt };
-  const record = recordOf(exchange, end, times, { spanId: span?.spanId, prices });
+  const record = recordOf(exchange, end, times, { spanId: span?.spanId, isSampled: span?.isSampled, prices });
   return { record, bounded: boundRecord(record), span, wallMs: clock.wall() };
 }
 
@@ -104,12 +110,23 @@ function endedRequest(
  * failure affects no other. Metrics and spans have the whole record; stored and logged records are bounded.
  */
 function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) => void {
-  const { metrics, models, callers = new CallersAsLabels(), accessLog, records, log } = options;
+  const {
+    metrics,
+    models,
+    callers = new CallersAsLabels(),
+    accessLog,
+    records,
+    recordFiles,
+    countSemconv,
+    log,
+  } = options;
   const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
   const outputs: readonly ((ended: EndedRequest) => void)[] = [
     ({ record }) => requestMetrics.count(record),
+    ...(countSemconv ? [({ record }: EndedRequest) => countSemconv(record)] : []),
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),
     ({ bounded }) => records?.keep(bounded),
+    ...(recordFiles ? [({ bounded }: EndedRequest) => recordFiles.write(bounded)] : []),
     ({ record, span }) => span?.close(record),
   ];
   return (all) => {

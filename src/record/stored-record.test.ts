@@ -80,6 +80,7 @@ function plainHead(record: BoundedRecord): object {
     duration_ms: round(durationMs),
     route: record.route,
     key_id: record.keyId,
+    team: record.team,
     metadata: record.metadata,
     stream: record.stream,
     error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },

@@ -9,30 +9,36 @@ const at = (path: string): string =>
 const program = `
   import { registerHooks } from 'node:module';
   const loaded = [];
-  registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
-  const [{ createMetrics }, { createRecorder }, { startTracing }, { createLogger }, { createAccessLog }, { EndedRequests }, kit] = await Promise.all([
-    import(${at('src/record/metrics/registry.ts')}), import(${at('src/record/recorder.ts')}), import(${at('src/record/traces/tracing.ts')}),
+  const missing = process.env.MISSING_PACKAGE;
+  const notFound = (name) => Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' });
+  registerHooks({
+    load(url, context, next) { loaded.push(url); return next(url, context); },
+    resolve(name, context, next) { if (name === missing) throw notFound(name); return next(name, context); },
+  });
+  const [{ createMetrics }, { createRecorder }, { startOtel }, { createLogger }, { createAccessLog }, { EndedRequests }, kit] = await Promise.all([
+    import(${at('src/record/metrics/registry.ts')}), import(${at('src/record/recorder.ts')}), import(${at('src/record/otel/start-otel.ts')}),
     import(${at('src/record/log/logger.ts')}), import(${at('src/record/log/access-log.ts')}), import(${at('src/record/ended-requests.ts')}), import(${at('src/record/exchange.testkit.ts')}),
     import(${at('plugins/telemetry/index.ts')}), import(${at('src/admin/status-listener.ts')}),
   ]);
   const log = createLogger({ level: 'silent' });
-  const tracing = await startTracing({ env: process.env, yaml: undefined, version: '0', log });
   const clock = kit.createStillClock();
   const ended = new EndedRequests(clock);
   const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
-  const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, ended, accessLog: createAccessLog({ log, lines: { write() {} }, mode: 'all' }), openSpan: tracing?.openSpan });
+  const otel = await startOtel({ env: process.env, yaml: undefined, version: '0', log, metrics });
+  const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, ended, accessLog: createAccessLog({ log, lines: { write() {} }, mode: 'all' }), openSpan: otel?.openSpan });
   recorder.open(kit.streamedExchange()).close(kit.endOf());
   ended.flush();
-  console.log(JSON.stringify({ tracing: tracing !== undefined, loaded }));
+  console.log(JSON.stringify({ tracing: otel?.openSpan !== undefined, loaded }));
   process.exit(0);
 `;
 
-function load(env: Record<string, string>): { tracing: boolean; packages: Set<string> } {
+/** @param missing a package that is not found */
+function load(env: Record<string, string>, missing = ''): { tracing: boolean; packages: Set<string> } {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(OTEL_|NODE_OPTIONS|VITEST)/.test(name)),
   );
   const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    env: { ...own, ...env },
+    env: { ...own, ...env, MISSING_PACKAGE: missing },
     encoding: 'utf8',
   });
   if (child.status !== 0) throw new Error(child.stderr);
@@ -46,6 +52,7 @@ describe('the OpenTelemetry SDK', () => {
     [{}],
     [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }],
     [{ OTEL_TRACES_EXPORTER: 'none' }],
+    [{ OTEL_SERVICE_NAME: 'edge', OTEL_PROPAGATORS: 'b3' }],
   ])('is not loaded with %j: no module but its API, which prom-client loads', (env) => {
     const { tracing, packages } = load(env);
     expect(tracing).toBe(false);
@@ -53,14 +60,15 @@ describe('the OpenTelemetry SDK', () => {
     expect([...packages].filter((name) => /opentelemetry|protobuf/.test(name))).toEqual(['@opentelemetry/api']);
   });
 
-  it('is loaded when the environment names a collector, with the one exporter it needs', () => {
-    const { tracing, packages } = load({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    });
+  it('is loaded when the environment names a collector', () => {
+    const { tracing, packages } = load({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
     expect(tracing).toBe(true);
-    expect(packages).toContain('@opentelemetry/sdk-trace');
-    expect(packages).toContain('@opentelemetry/exporter-trace-otlp-http');
-    expect(packages).not.toContain('@opentelemetry/exporter-trace-otlp-proto');
+    expect(packages).toContain('@opentelemetry/sdk-node');
+  });
+
+  it('may be missing: the error says how it is installed', () => {
+    expect(() => load({ OTEL_TRACES_EXPORTER: 'otlp' }, '@opentelemetry/sdk-node')).toThrow(
+      'OpenTelemetry is enabled, and its packages are not installed',
+    );
   });
 });

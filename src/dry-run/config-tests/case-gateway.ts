@@ -93,7 +93,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     ended,
     models,
     upstream: outwards,
-    tracing: undefined,
+    otel: undefined,
   };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { moduleFile } from '../../package-root.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
-import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
+import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 
@@ -42,7 +42,7 @@ export function forkWorker(): Worker {
 export function failureOf(failure: StartFailure): Error {
   if (failure.kind === 'settings') return new SettingsRefused(failure.diagnostics);
   if (failure.kind === 'listen') return new CannotListen(failure.message, failure);
-  if (failure.kind === 'traces') return new TraceSettingsError(failure.message);
+  if (failure.kind === 'opentelemetry') return new OtelSettingsError(failure.message);
   return new WorkersFailed(`a worker did not start: ${failure.message}`);
 }
 

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../catalog/model-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
-import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
+import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { startWorker } from '../gateway.ts';
 import type { WorkerGateway } from '../running-gateway.ts';
@@ -127,7 +127,7 @@ function failureOf(error: unknown): StartFailure {
   if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
-  return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
+  return { kind: error instanceof OtelSettingsError ? 'opentelemetry' : 'other', message };
 }
 
 handleUnhandledErrors();

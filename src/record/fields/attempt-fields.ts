@@ -2,7 +2,7 @@ import type { Usage } from '../../formats/events.ts';
 import { countLosses, type ChosenBranch } from '../../plugin/index.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedSkip, RecordedTry } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
-import { SPAN } from '../traces/span-names.ts';
+import { SPAN } from '../semconv.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt } from '../record.ts';
-import { SPAN } from '../traces/span-names.ts';
+import { SPAN } from '../semconv.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import {
   ATTEMPT_FIELDS,
@@ -20,6 +20,11 @@ import { group, rows } from './rows.ts';
 const isOver = ({ state }: BoundedRecord): boolean => state !== 'running';
 /** The attempt that answered, or the last that failed. */
 const lastOf = ({ attempts }: BoundedRecord): RecordedAttempt | undefined => attempts.at(-1);
+/** Of the attempt that answered. */
+function paidUsageOf(record: BoundedRecord): RecordedAttempt['usage'] {
+  const last = lastOf(record);
+  return last?.answered ? last.usage : undefined;
+}
 const placeOf = (record: BoundedRecord): RecordedAttempt['place'] => lastOf(record)?.place;
 
 const CONFIG_FIELDS: readonly RecordField<BoundedRecord>[] = [
@@ -93,6 +98,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { span: SPAN.promptName, as: 'text', value: ({ prompt }) => prompt?.id },
   { span: SPAN.promptVersion, as: 'text', value: ({ prompt }) => prompt && String(prompt.version) },
   { line: 'key_id', record: 'key_id', span: SPAN.keyId, as: 'text', value: ({ keyId }) => keyId },
+  { line: 'team', record: 'team', span: SPAN.team, as: 'text', value: ({ team }) => team },
   { line: 'metadata', record: 'metadata', as: 'json', value: ({ metadata }) => metadata },
   {
     line: 'metadata_dropped',
@@ -142,10 +148,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'texts',
     value: (record) => textsOf(lastOf(record)?.defaulted ?? [], ({ param, value }) => `${param}:${value}`),
   },
-  group({ line: 'tokens' }, TOKEN_FIELDS, (record) => {
-    const last = lastOf(record);
-    return last?.answered ? last.usage : undefined;
-  }),
+  group({ line: 'tokens' }, TOKEN_FIELDS, paidUsageOf),
+  { span: SPAN.inputTokens, as: 'plain', value: (record) => paidUsageOf(record)?.input },
+  { span: SPAN.outputTokens, as: 'plain', value: (record) => paidUsageOf(record)?.output },
   {
     line: 'cost_usd',
     record: 'cost_usd',

@@ -36,6 +36,7 @@ function lineOf(record: BoundedRecord): object {
     ...(record.prompt && { prompt: `${record.prompt.id}@${record.prompt.version}` }),
     ...(record.upload && { upload: record.upload }),
     ...(record.keyId !== undefined && { key_id: record.keyId }),
+    ...(record.team !== undefined && { team: record.team }),
     ...(record.metadata && { metadata: record.metadata }),
     ...(record.metadataDropped > 0 && { metadata_dropped: record.metadataDropped }),
     ...(answered && targetFields(answered, record)),

@@ -15,6 +15,31 @@ export interface LogOutput {
   writeSoon(line: string): void;
 }
 
+/** An output whose lines can also be exported. */
+export class TeeOutput implements LogOutput {
+  readonly #output: LogOutput;
+  #also: ((line: string) => void) | undefined;
+
+  constructor(output: LogOutput) {
+    this.#output = output;
+  }
+
+  /** @param also gets every further line */
+  alsoTo(also: (line: string) => void): void {
+    this.#also = also;
+  }
+
+  write(line: string): void {
+    this.#output.write(line);
+    this.#also?.(line);
+  }
+
+  writeSoon(line: string): void {
+    this.#output.writeSoon(line);
+    this.#also?.(line);
+  }
+}
+
 export interface LogOutputOptions {
   /** Whether other processes write to the same place. */
   readonly shared: boolean;

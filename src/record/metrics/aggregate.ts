@@ -1,4 +1,5 @@
 import { Registry, type Metric, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
+import type { ExemplarSample } from './series.ts';
 
 /** One metric of one process at one time, in the form of prom-client's registries. */
 export interface FamilySnapshot {
@@ -16,6 +17,7 @@ export interface SampleSnapshot {
   readonly value: number;
   /** For histograms: the name of the series. */
   readonly metricName?: string;
+  readonly exemplar?: ExemplarSample;
 }
 
 /**
@@ -59,11 +61,18 @@ function combine(families: readonly FamilySnapshot[]): FamilySnapshot | undefine
     families.flatMap(({ values }) => values),
     seriesOf,
   );
-  const values = [...series.values()].map((samples) => ({
-    ...samples[0]!,
-    value: combined(samples.map(({ value }) => value)),
-  }));
+  const values = [...series.values()].map((samples) => withLatestExemplar(samples, combined(samples.map(valueOf))));
   return { ...first, values };
+}
+
+const valueOf = ({ value }: SampleSnapshot): number => value;
+
+function withLatestExemplar(samples: readonly SampleSnapshot[], value: number): SampleSnapshot {
+  const latest = samples.reduce<ExemplarSample | undefined>(
+    (newest, { exemplar }) => (exemplar && exemplar.timestamp > (newest?.timestamp ?? 0) ? exemplar : newest),
+    undefined,
+  );
+  return { ...samples[0]!, value, ...(latest && { exemplar: latest }) };
 }
 
 /** Adds samples of a counter or a histogram; the result does not depend on the order. */

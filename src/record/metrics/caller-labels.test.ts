@@ -83,3 +83,21 @@ describe('a counter of callers', () => {
     expect(await valuesOf(family)).toEqual([{ labels: { model: 'm', key_id: '' }, value: 0 }]);
   });
 });
+
+describe('the team of a key', () => {
+  it('is a label of its own, also beside metadata, and a key that moves has a series of its new team', () => {
+    const callers = new CallersAsLabels();
+    const search = callers.labelsOf({ keyId: 'k', team: 'search', metadata: undefined });
+    const ads = callers.labelsOf({ keyId: 'k', team: 'ads', metadata: undefined });
+    const none = callers.labelsOf({ keyId: 'k', metadata: undefined });
+    expect([search, ads, none].map(({ labels }) => labels)).toEqual([
+      { key_id: 'k', team: 'search' },
+      { key_id: 'k', team: 'ads' },
+      { key_id: 'k' },
+    ]);
+    expect(new Set([search, ads, none].map(({ key }) => key)).size).toBe(3);
+    callers.apply([{ key: 'env', name: 'metadata_env', known: new Set() }]);
+    const request = { keyId: 'k', team: 'ads', metadata: { env: 'prod' } };
+    expect(callers.labelsOf(request).labels).toEqual({ key_id: 'k', team: 'ads', metadata_env: 'prod' });
+  });
+});

@@ -1,11 +1,15 @@
 import type { RequestRecord } from '../record.ts';
-import { KEY_ID, NO_CALLER, OTHER, type CallerLabels } from './metric-spec.ts';
+import { KEY_ID, NO_CALLER, OTHER, TEAM, type CallerLabels } from './metric-spec.ts';
 import type { LabelledCallers } from './request-metrics.ts';
 
 /** Maximum number of values of a metadata label that only callers write. Further ones count as `__other__`. */
 export const MAX_VALUES = 100;
 /** Longer values count as `__other__`. */
 const MAX_LENGTH = 64;
+
+interface CallersTeam {
+  readonly team?: string | undefined;
+}
 
 /** A metadata key that is a label. */
 export interface MetadataLabel {
@@ -22,7 +26,7 @@ interface Label extends MetadataLabel {
 }
 
 /**
- * The labels of a request's caller: the id of its key, and the metadata that the settings choose. Values of keys.yaml are
+ * The labels of a request's caller: the id of its key, the key's team, and the metadata that the settings choose. Values of keys.yaml are
  * always labels; of those that callers write, the first `MAX_VALUES` are. A request without a value for a metadata key
  * has no such label, so that the settings can change without a second series of the same labels.
  */
@@ -41,25 +45,30 @@ export class CallersAsLabels implements LabelledCallers {
     this.#byKey.clear();
   }
 
-  labelsOf({ keyId = '', metadata }: Pick<RequestRecord, 'keyId' | 'metadata'>): CallerLabels {
-    let key = keyId;
+  labelsOf({ keyId = '', team, metadata }: Pick<RequestRecord, 'keyId' | 'metadata'> & CallersTeam): CallerLabels {
+    const own = this.#ofKey(keyId, team);
+    let { key } = own;
     let labels: Record<string, string> | undefined;
     if (metadata)
       for (const label of this.#labels) {
         const value = Object.hasOwn(metadata, label.key) ? metadata[label.key] : undefined;
         if (value === undefined || value === '') continue;
         const shown = valueOf(label, value);
-        labels ??= { [KEY_ID]: keyId };
+        labels ??= { ...own.labels };
         labels[label.name] = shown;
         key += `\u0000${label.name}\u0000${shown}`;
       }
-    return labels ? { key, labels } : this.#ofKey(keyId);
+    return labels ? { key, labels } : own;
   }
 
-  #ofKey(keyId: string): CallerLabels {
+  #ofKey(keyId: string, team = ''): CallerLabels {
     const found = keyId === '' ? NO_CALLER : this.#byKey.get(keyId);
-    if (found) return found;
-    const made = { key: keyId, labels: { [KEY_ID]: keyId } };
+    // A reload may move a key to another team, while requests with the settings before it still run.
+    if (found && (found.labels[TEAM] ?? '') === team) return found;
+    const made =
+      team === ''
+        ? { key: keyId, labels: { [KEY_ID]: keyId } }
+        : { key: `${keyId}\u0000${TEAM}\u0000${team}`, labels: { [KEY_ID]: keyId, [TEAM]: team } };
     this.#byKey.set(keyId, made);
     return made;
   }

@@ -1,5 +1,12 @@
 import { each, KEY_ID, NO_CALLER, OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
-import { CounterSeries, GaugeSeries, HistogramSeries, type MetricSample, type Series } from './series.ts';
+import {
+  CounterSeries,
+  GaugeSeries,
+  HistogramSeries,
+  type Exemplar,
+  type MetricSample,
+  type Series,
+} from './series.ts';
 
 /**
  * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
@@ -123,6 +130,11 @@ abstract class Family<L extends string, Cell extends Series = Series> {
     for (const labels of all) this.declare(labels);
   }
 
+  /** Every label set with its value. Reading them does not count as a scrape: no series is removed. */
+  get series(): Iterable<Series> {
+    return this.cells.values();
+  }
+
   /** Every label set with a recorded value. */
   get labelSets(): readonly Labels<L>[] {
     // `create` gets the labels of the metric.
@@ -136,10 +148,10 @@ abstract class Family<L extends string, Cell extends Series = Series> {
   }
 
   /** Adds to a counter or a gauge, or a value to a histogram. */
-  add(labels: Labels<L>, value = 1, caller = NO_CALLER): void {
+  add(labels: Labels<L>, value = 1, caller = NO_CALLER, exemplar?: Exemplar): void {
     // Before a series is created.
     this.check(value);
-    this.find(labels, caller)?.add(value);
+    this.find(labels, caller)?.add(value, exemplar);
   }
 
   /** The series that has exactly these labels, for repeated use while it is not `removed`. */

@@ -1,7 +1,8 @@
-import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
+import { ERROR_LABELS, LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
+  DURATION_OF_PLUGINS,
   each,
   OVERHEAD_BUCKETS,
   perRequest,
@@ -102,6 +103,19 @@ export const GATEWAY_METRICS = {
     help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
     labels: ['plugin', 'kind'],
   },
+  pluginDuration: {
+    type: 'histogram',
+    name: 'gatehouse_plugin_duration_seconds',
+    help: 'Own time of each plugin, without that of the plugins after it, by the name in the settings. telemetry.metrics.plugins chooses the plugins; external ones by default. Waiting counts: send has the time of its upstream.',
+    labels: ['plugin'],
+    buckets: DURATION_OF_PLUGINS,
+  },
+  pluginErrors: {
+    type: 'counter',
+    name: 'gatehouse_plugin_errors_total',
+    help: 'Errors that a plugin of gatehouse_plugin_duration_seconds threw itself, refusals among them, by the code that the client gets.',
+    labels: ['plugin', 'code'],
+  },
   requests: perRequest(
     {
       type: 'counter',
@@ -113,6 +127,19 @@ export const GATEWAY_METRICS = {
     },
     { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
   ),
+  requestErrors: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_request_errors_total',
+      help: 'Requests that ended with an error, by its code: rejections of the gateway, failures of targets, and clients that disconnected (client_closed).',
+      labels: ['code'],
+      zero: each('code', Object.keys(ERROR_LABELS)),
+    },
+    {
+      labels: ({ errorCode }) => ({ code: errorCode ?? '' }),
+      value: ({ errorCode }) => (errorCode === undefined ? undefined : 1),
+    },
+  ),
   requestDuration: perRequest(
     {
       type: 'histogram',
@@ -120,6 +147,7 @@ export const GATEWAY_METRICS = {
       help: 'From the arrival of a request until the end of its reply.',
       labels: ['route', 'status_class', 'stream'],
       buckets: DURATION_BUCKETS,
+      exemplars: true,
     },
     { labels: outcomeOf, value: ({ durationMs }) => durationMs / 1000 },
   ),

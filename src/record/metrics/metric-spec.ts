@@ -1,3 +1,4 @@
+import type { FailureKind } from '../../plugin/index.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
 /** One metric of the gateway. */
@@ -12,6 +13,10 @@ export interface MetricSpec {
    */
   readonly byCaller?: true;
   readonly buckets?: readonly number[];
+  /** Buckets name the trace of a request, for scrapers of OpenMetrics. Only requests whose trace is exported have one. */
+  readonly exemplars?: true;
+  /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
+  readonly unit?: string;
   /**
    * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
    * worker has the same.
@@ -43,10 +48,15 @@ export interface Measure<By, T, L extends string = string> {
 /** The fields of a request that decide its series. `requestKey` has the same. */
 export type RequestSeries = Pick<
   RequestRecord,
-  'route' | 'outcomeStatus' | 'stream' | 'cache' | 'rejection' | 'disconnectStage'
+  'route' | 'outcomeStatus' | 'stream' | 'cache' | 'rejection' | 'disconnectStage' | 'errorCode'
 >;
 /** The fields of an attempt that decide its series. `attemptKey` has the same. */
-export type AttemptSeries = AttemptLabels & Pick<RecordedAttempt, 'outcome' | 'errorType'>;
+export type AttemptSeries = AttemptLabels &
+  Pick<RecordedAttempt, 'outcome' | 'errorType'> & { readonly failureKind: FailureKind | undefined };
+
+/** The cause of a failed attempt. That it happened inside a stream is a second kind. */
+export const failureKindOf = ({ failure }: RecordedAttempt): FailureKind | undefined => failure?.kinds[0];
+
 /** The fields of a try that decide its series, with the outcome of the try. */
 export type TrySeries = AttemptLabels & Pick<RecordedTry, 'outcome'>;
 
@@ -66,7 +76,10 @@ type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
 export const KEY_ID = 'key_id';
 
-/** The labels of a metric that every series has. Labels of metadata come on top, where a request has a value. */
+/** A label of `byCaller` metrics where the key has a team. */
+export const TEAM = 'team';
+
+/** The labels of a metric that every series has. Labels of the team and of metadata come on top, where a request has a value. */
 export const labelsOf = ({ labels, byCaller }: MetricSpec): readonly string[] =>
   byCaller ? [...labels, KEY_ID] : labels;
 
@@ -130,6 +143,8 @@ const powers = (count: number, base: number, first: number): readonly number[] =
 /** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
 export const DURATION_BUCKETS = powers(17, 2, 0.01);
 export const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+/** 10 µs, of a plugin that reads a header, to the 655 s of one that waits for a model. */
+export const DURATION_OF_PLUGINS = powers(14, 4, 0.00001);
 /** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two smaller ones for faster models. */
 export const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 /** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */

@@ -5,8 +5,9 @@ import {
   type OpenMetricsContentType,
   type PrometheusContentType,
 } from 'prom-client';
-import type { Clock, TargetHealth } from '../../plugin/index.ts';
+import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
+import { MAX_LABEL_SETS } from './families.ts';
 import { METRICS } from './metrics.ts';
 import { UNMATCHED_ROUTE } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
@@ -33,6 +34,8 @@ export interface MetricsOptions {
 /** All metrics of the process. One per process: it outlives every snapshot of the settings. */
 export interface Metrics {
   readonly families: Families;
+  /** Counts ended requests that still wait. */
+  readonly flush: () => void;
   /** The exposition in the format that `accept` requests. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
   /** Metrics for another process: all, or only those that must survive this process. */
@@ -58,6 +61,8 @@ export interface Metrics {
   /** Credentials of a catalog entry were exchanged for an access token. */
   tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
 }
+
+const FAILURES = Object.keys(FAILURE_KINDS);
 
 type BreakerState = TargetHealth['state'];
 
@@ -96,6 +101,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const scrape = createScraper(registry, flush);
   return {
     families,
+    flush,
     scrape,
     snapshot(which) {
       flush();
@@ -111,7 +117,10 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
 }
 
-function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'scrape' | 'snapshot'> {
+function createRecorders(
+  families: Families,
+  clock: Clock,
+): Omit<Metrics, 'families' | 'flush' | 'scrape' | 'snapshot'> {
   return {
     settingsLoaded(hash, providers) {
       families.configInfo.reset();
@@ -122,6 +131,9 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
       families.tokenRefreshes.declareOnly(
         providers.flatMap((provider) => ['success', 'failure'].map((result) => ({ provider, result }))),
       );
+      // Further series would take the places of entries that fail.
+      const failures = providers.flatMap((provider) => FAILURES.map((kind) => ({ provider, kind })));
+      families.upstreamFailures.declareOnly(failures.slice(0, MAX_LABEL_SETS - FAILURES.length));
     },
     settingsRefused() {
       families.configReloadSuccessful.set({}, 0);

@@ -2,6 +2,7 @@ import type { RecordedAttempt, RequestRecord } from '../record.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownSeries, type KeyPart } from './known-series.ts';
 import {
+  failureKindOf,
   NO_CALLER,
   OTHER,
   type AttemptSeries,
@@ -11,7 +12,7 @@ import {
   type RequestSeries,
 } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
-import type { Series } from './series.ts';
+import type { Exemplar, Series } from './series.ts';
 
 /** The callers of requests as metric labels. */
 export interface LabelledCallers {
@@ -53,6 +54,8 @@ export class RequestMetrics {
   readonly #attemptKey: KeyPart[] = [];
   /** Whose request is being counted. Counting is synchronous. */
   #caller = NO_CALLER;
+  /** The trace of the request that is being counted. Undefined if it is not exported. */
+  #exemplar: Exemplar | undefined;
 
   constructor(families: Families, sources: LabelSources) {
     this.#sources = sources;
@@ -66,6 +69,7 @@ export class RequestMetrics {
 
   count(record: RequestRecord): void {
     this.#caller = this.#sources.callers.labelsOf(record);
+    this.#exemplar = exemplarOf(record);
     const { series } = this.#requests.of(requestKey(record, this.#caller, this.#requestKey));
     let at = 0;
     for (const { spec, family, note } of this.#ofRequest) {
@@ -73,7 +77,7 @@ export class RequestMetrics {
       if (typeof ofRequest === 'function') ofRequest(record, note);
       else if (ofRequest) {
         const value = ofRequest.value(record);
-        if (value !== undefined && !isAdded(series[at], value))
+        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
           series[at] = this.#addFirst(family, ofRequest.labels(record), value);
         at += 1;
       }
@@ -91,6 +95,7 @@ export class RequestMetrics {
       operation: record.semconvName ?? '',
       outcome,
       errorType,
+      failureKind: failureKindOf(attempt),
     };
     const { series, ofTries } = this.#attempts.of(attemptKey(by, this.#caller, this.#attemptKey));
     let at = 0;
@@ -98,7 +103,7 @@ export class RequestMetrics {
       spec.countAttempt?.(attempt, by, note);
       for (const measure of spec.ofAttempt ?? []) {
         const value = measure.value(attempt);
-        if (value !== undefined && !isAdded(series[at], value))
+        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
           series[at] = this.#addFirst(family, measure.labels(by), value);
         at += 1;
       }
@@ -106,7 +111,7 @@ export class RequestMetrics {
       for (const one of tries) {
         const value = spec.ofTry.value(one);
         const known = (ofTries[one.outcome] ??= []);
-        if (value !== undefined && !isAdded(known[at], value))
+        if (value !== undefined && !isAdded(known[at], value, this.#exemplar))
           known[at] = this.#addFirst(family, spec.ofTry.labels({ ...by, outcome: one.outcome }), value);
       }
       at += 1;
@@ -118,16 +123,21 @@ export class RequestMetrics {
    * `__other__`, and the next one must be added by its labels as well.
    */
   #addFirst(family: AnyFamily, labels: Readonly<Record<string, string>>, value: number): Series | undefined {
-    family.add(labels, value, this.#caller);
+    family.add(labels, value, this.#caller, this.#exemplar);
     return family.held(labels, this.#caller);
   }
 }
 
 /** Adds to a known series. False if there is none. */
-function isAdded(series: Series | undefined, value: number): boolean {
+function isAdded(series: Series | undefined, value: number, exemplar: Exemplar | undefined): boolean {
   if (series === undefined || series.removed) return false;
-  series.add(value);
+  series.add(value, exemplar);
   return true;
+}
+
+function exemplarOf({ traceId, spanId, isSampled, receivedAt, durationMs }: RequestRecord): Exemplar | undefined {
+  if (!isSampled || spanId === undefined) return undefined;
+  return { traceId, spanId, at: (receivedAt + durationMs) / 1000 };
 }
 
 /** Writes everything that labels of a request depend on into `key`: see RequestSeries. */
@@ -138,7 +148,8 @@ function requestKey(request: RequestSeries, caller: CallerLabels, key: KeyPart[]
   key[3] = request.cache;
   key[4] = request.rejection;
   key[5] = request.disconnectStage;
-  key[6] = caller.key;
+  key[6] = request.errorCode;
+  key[7] = caller.key;
   return key;
 }
 
@@ -149,7 +160,8 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
   key[2] = attempt.operation;
   key[3] = attempt.outcome;
   key[4] = attempt.errorType;
-  key[5] = caller.key;
+  key[5] = attempt.failureKind;
+  key[6] = caller.key;
   return key;
 }
 

@@ -7,6 +7,23 @@ export interface MetricSample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   readonly metricName?: string;
+  /** Printed in OpenMetrics only. */
+  readonly exemplar?: ExemplarSample;
+}
+
+/** A request that added to a bucket, by its trace. */
+export interface Exemplar {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Seconds since 1970. */
+  readonly at: number;
+}
+
+/** An exemplar in the form of prom-client. */
+export interface ExemplarSample {
+  readonly labelSet: { readonly trace_id: string; readonly span_id: string };
+  readonly value: number;
+  readonly timestamp: number;
 }
 
 /** One label set of a metric, and its value. */
@@ -30,8 +47,11 @@ export abstract class Series {
     this.keyId = keyId;
   }
 
-  /** Adds to a counter or a gauge, or a value to a histogram. Throws as `check` of its kind does. */
-  abstract add(value: number): void;
+  /**
+   * Adds to a counter or a gauge, or a value to a histogram. Throws as `check` of its kind does.
+   * @param exemplar kept by histograms whose row has `exemplars`
+   */
+  abstract add(value: number, exemplar?: Exemplar): void;
   abstract samples(): MetricSample[];
 }
 
@@ -71,6 +91,8 @@ export class HistogramSeries extends Series {
   readonly #bounds: readonly number[];
   /** Per bucket, not cumulative; the last one is +Inf. */
   readonly #counts: Float64Array;
+  /** The latest of each bucket. Undefined until there is one. */
+  #exemplars: ExemplarSample[] | undefined;
   #sum = 0;
 
   constructor(spec: MetricSpec, labels: SeriesLabels, keyId: string | undefined) {
@@ -83,7 +105,7 @@ export class HistogramSeries extends Series {
     if (!Number.isFinite(value)) throw new RangeError(`${name} cannot observe ${value}`);
   }
 
-  override add(value: number): void {
+  override add(value: number, exemplar?: Exemplar): void {
     HistogramSeries.check(this.spec, value);
     this.used = true;
     const bounds = this.#bounds;
@@ -91,6 +113,26 @@ export class HistogramSeries extends Series {
     while (index < bounds.length && value > bounds[index]!) index += 1;
     this.#counts[index]! += 1;
     this.#sum += value;
+    if (exemplar !== undefined && this.spec.exemplars) this.#keep(index, value, exemplar);
+  }
+
+  #keep(bucket: number, value: number, { traceId, spanId, at }: Exemplar): void {
+    this.#exemplars ??= [];
+    this.#exemplars[bucket] = { labelSet: { trace_id: traceId, span_id: spanId }, value, timestamp: at };
+  }
+
+  /** In the form of OpenTelemetry. */
+  get histogram(): {
+    readonly buckets: { readonly boundaries: number[]; readonly counts: number[] };
+    readonly sum: number;
+    readonly count: number;
+  } {
+    const counts = [...this.#counts];
+    return {
+      buckets: { boundaries: [...this.#bounds], counts },
+      sum: this.#sum,
+      count: counts.reduce((sum, count) => sum + count, 0),
+    };
   }
 
   override samples(): MetricSample[] {
@@ -98,7 +140,9 @@ export class HistogramSeries extends Series {
     let count = 0;
     const buckets = [...this.#bounds, '+Inf'].map((le, index): MetricSample => {
       count += this.#counts[index]!;
-      return { labels: { ...labels, le }, value: count, metricName: `${spec.name}_bucket` };
+      const exemplar = this.#exemplars?.[index];
+      const sample = { labels: { ...labels, le }, value: count, metricName: `${spec.name}_bucket` };
+      return exemplar ? { ...sample, exemplar } : sample;
     });
     return [
       ...buckets,

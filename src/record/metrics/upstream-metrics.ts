@@ -1,5 +1,6 @@
 import type { Usage } from '../../formats/events.ts';
 import type { CacheStatus, EmbeddingCall } from '../../plugin/index.ts';
+import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
@@ -8,6 +9,7 @@ import {
   DURATION_BUCKETS,
   countedPerAttempt,
   each,
+  failureKindOf,
   MODEL_LABELS,
   OTHER,
   PER_TOKEN_BUCKETS,
@@ -81,6 +83,18 @@ export const UPSTREAM_METRICS = {
       value: ({ counted }) => (counted ? 1 : undefined),
     },
   ),
+  upstreamFailures: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_upstream_failures_total',
+      help: 'Attempts that failed, by catalog entry and the kind of the failure, as in on_errors. A failure of two kinds counts as the first, more exact one. Without labels of models, so that every series exists at 0 from the start (for the first 99 entries).',
+      labels: ['provider', 'kind'],
+    },
+    {
+      labels: ({ provider, failureKind }) => ({ provider, kind: failureKind ?? '' }),
+      value: (attempt) => (failureKindOf(attempt) === undefined ? undefined : 1),
+    },
+  ),
   upstreamDuration: perTry(
     {
       type: 'histogram',
@@ -88,6 +102,7 @@ export const UPSTREAM_METRICS = {
       help: 'From the start of one physical try until the end of its reply.',
       labels: [...MODEL_LABELS, 'outcome'],
       buckets: DURATION_BUCKETS,
+      exemplars: true,
     },
     {
       labels: ({ outcome, ...labels }) => ({ ...modelOf(labels), outcome }),
@@ -101,6 +116,7 @@ export const UPSTREAM_METRICS = {
       help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
       labels: MODEL_LABELS,
       buckets: DURATION_BUCKETS,
+      exemplars: true,
     },
     {
       labels: modelOf,
@@ -354,6 +370,13 @@ export const UPSTREAM_METRICS = {
     help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
     zero: each('reason', DROP_REASONS),
+  },
+  recordsDropped: {
+    type: 'counter',
+    name: 'gatehouse_records_dropped_total',
+    help: 'Records that are in no file of telemetry.records, by reason: no_space (the disk is full), stalled (it is too slow, and 4 MiB of records waits), error. Requests are still served.',
+    labels: ['reason'],
+    zero: each('reason', RECORD_DROP_REASONS),
   },
   labelOverflow: {
     type: 'counter',

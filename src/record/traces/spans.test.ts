@@ -19,7 +19,7 @@ import {
   tryOf,
   WALL,
 } from '../exchange.testkit.ts';
-import { openServerSpan } from './spans.ts';
+import { openServerSpan, type SpanOptions } from './spans.ts';
 import { recordOf } from '../make-record.ts';
 
 interface Seen {
@@ -33,10 +33,10 @@ interface Seen {
   readonly attributes: ReadableSpan['attributes'];
 }
 
-function record(exchange: Exchange, end: ReplyEnd, endedAt: number): Seen[] {
+function record(exchange: Exchange, end: ReplyEnd, endedAt: number, options?: SpanOptions): Seen[] {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-  const span = openServerSpan(provider.getTracer('test'), exchange, WALL);
+  const span = openServerSpan(provider.getTracer('test'), exchange, WALL, options);
   span.close(recordOf(exchange, end, { endedAt, receivedAt: WALL }));
   const spans = exporter.getFinishedSpans();
   const nameOf = new Map(spans.map((one) => [one.spanContext().spanId, one.name]));
@@ -73,6 +73,26 @@ describe('the spans of a request', () => {
     Object.assign(miss.attempts[0]!, { cache: 'miss', semantic: { result: 'below_threshold', similarity: 0.5 } });
     const seen = record(miss, endOf(), 1305);
     expect(seen.map(({ attributes }) => attributes['gatehouse.cache.similarity'])).toEqual([undefined, 0.5, 0.5]);
+  });
+
+  it('have the team of the key', () => {
+    const exchange = { ...streamedExchange(), caller: createCaller({ keyId: 'k', team: 'search' }) };
+    expect(record(exchange, endOf(), 1305).at(-1)?.attributes).toMatchObject({
+      'gatehouse.key.id': 'k',
+      'gatehouse.team': 'search',
+    });
+  });
+
+  it('also have the names of v1.41 with `semconv: both`', () => {
+    const exchange = streamedExchange();
+    const cacheWrite = { input: 10, output: 1, total: 11, cacheWrite: 7 };
+    Object.assign(exchange.attempts[0]!, { signals: signalsOf({ usage: cacheWrite }) });
+    const attributes = (semconv: 'latest' | 'both') =>
+      record(exchange, endOf(), 1305, { semconv }).map(
+        (one) => one.attributes['gen_ai.usage.cache_creation.input_tokens'],
+      );
+    expect(attributes('both')).toEqual([undefined, 7, undefined]);
+    expect(attributes('latest')).toEqual([undefined, undefined, undefined]);
   });
 
   it('name the prompt and its version at the server span and at inference spans', () => {
@@ -145,6 +165,8 @@ describe('the spans of a request', () => {
         'http.response.status_code': 200,
         'gatehouse.request.id': 'req-1',
         'gatehouse.key.id': 'team-search',
+        'gen_ai.usage.input_tokens': 1000,
+        'gen_ai.usage.output_tokens': 200,
         'gatehouse.config.id': 'prod',
       },
     ]);

@@ -17,21 +17,44 @@ import { RecurringTexts } from '../fields/recurring-texts.ts';
 import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 import { attributesReader } from '../fields/span-attributes.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
-import { SPAN } from './span-names.ts';
+import { EARLIER_SPAN, SPAN } from '../semconv.ts';
 import { readTraceparent } from './traceparent.ts';
 
 /** The server span of one request. Client spans are created from the record when it closes. */
 export interface ServerSpan {
   readonly traceId: string;
   readonly spanId: string;
+  /** Whether it is exported. */
+  readonly isSampled: boolean;
   close(record: RequestRecord): void;
 }
 
 /** Opens the server span of a request. @param receivedAt wall clock, milliseconds since 1970 */
 export type OpenSpan = (exchange: Exchange, receivedAt: number) => ServerSpan;
 
+/** The caller's span, from its headers, as the context of the server span. */
+export type ParentOf = (exchange: Exchange) => Context;
+
+export interface SpanOptions {
+  /** Default: W3C headers. */
+  readonly parentOf?: ParentOf;
+  /** `both`: attributes also have the names of v1.41. */
+  readonly semconv?: 'latest' | 'both';
+}
+
 /** Methods that HTTP defines; any other method is not a span name. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
+export const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'QUERY',
+]);
 
 /**
  * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:
@@ -39,9 +62,14 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
  *
  * @param receivedAt wall clock, milliseconds since 1970
  */
-export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: number): ServerSpan {
+export function openServerSpan(
+  tracer: Tracer,
+  exchange: Exchange,
+  receivedAt: number,
+  { parentOf = w3cParent, semconv = 'latest' }: SpanOptions = {},
+): ServerSpan {
   const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
-  const parent = remoteContext(exchange);
+  const parent = parentOf(exchange);
   const options = {
     kind: SpanKind.SERVER,
     attributes: serverAttributes(exchange),
@@ -52,18 +80,21 @@ export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: n
   return {
     traceId,
     spanId,
+    isSampled: span.isRecording(),
     close(record) {
       const endTime = time(record.durationMs);
       if (!span.isRecording()) return span.end(endTime);
       const inside = trace.setSpan(parent, span);
-      for (const attempt of record.attempts) recordAttempt({ tracer, time, context: inside }, record, attempt);
+      const maker = { tracer, time, context: inside, isBoth: semconv === 'both' };
+      for (const attempt of record.attempts) recordAttempt(maker, record, attempt);
       closeServerSpan(span, record);
       span.end(endTime);
     },
   };
 }
 
-function remoteContext({ request }: Exchange): Context {
+/** Reads `traceparent` and `tracestate`. */
+export function w3cParent({ request }: Exchange): Context {
   const remote = readTraceparent(request.headers);
   if (!remote) return ROOT_CONTEXT;
   const { tracestate, ...place } = remote;
@@ -114,6 +145,8 @@ interface Maker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
+  /** Attributes have earlier names, too. */
+  readonly isBoth: boolean;
 }
 
 /** Creates one inference span per attempt, with one HTTP span per physical try under it. */
@@ -137,7 +170,9 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
     { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) },
     context,
   );
-  span.setAttributes(attemptAttributes(attempt));
+  const own = attemptAttributes(attempt);
+  span.setAttributes(own);
+  if (maker.isBoth) span.setAttributes(earlierNames(own));
   if (record.configId) span.setAttribute(SPAN.configId, record.configId);
   if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = { ...maker, context: trace.setSpan(context, span) };
@@ -150,7 +185,13 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAtt
   span.end(time(startedMs + durationMs));
 }
 
-const isFromCache = ({ cache }: RecordedAttempt): boolean =>
+/** The same values by their names of v1.41. */
+function earlierNames(attributes: Attributes): Attributes {
+  const renamed = EARLIER_SPAN.map(([latest, earlier]) => [earlier, attributes[latest]] as const);
+  return Object.fromEntries(renamed.filter(([, value]) => value !== undefined));
+}
+
+export const isFromCache = ({ cache }: RecordedAttempt): boolean =>
   cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
 
 /** Parsing an address takes 1 µs (measured). */

@@ -19,6 +19,7 @@ export const checkServer: Check = (known) => ({
     checkLimits(file, settings, within(report, 'limits'));
     checkCache(file, settings, within(report, 'cache'));
     checkFiles(file, known, report);
+    checkRecords(settings, within(report, 'telemetry', 'records'));
     checkPrefixes(settings, within(report, 'header_prefixes'));
     checkMetadataLabels(settings, within(report, 'telemetry', 'metrics', 'metadata'));
   },
@@ -111,6 +112,12 @@ function checkCache(
       cache.max_entry_bytes === undefined ? 'max_bytes' : 'max_entry_bytes',
       `\`max_entry_bytes\`, the limit for one reply (${maxEntryBytes} bytes), is more than \`max_bytes\`, the limit for all (${maxBytes} bytes)`,
     );
+}
+
+function checkRecords({ telemetry: { records } }: ServerSettings, report: Report): void {
+  if (!records || records.maxFileBytes <= records.maxBytes) return;
+  const message = `\`max_file_bytes\`, the size of one file (${records.maxFileBytes} bytes), is more than \`max_bytes\`, the size of all (${records.maxBytes} bytes)`;
+  report({ path: ['max_bytes'], message });
 }
 
 function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): void {

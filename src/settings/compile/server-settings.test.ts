@@ -47,7 +47,12 @@ describe('compileServerSettings', () => {
         'websockets',
       ].sort(),
     );
-    expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));
+    // Nor are there files of records without a folder.
+    const { records, ...telemetry } = defaults.telemetry!;
+    const ofRecords = (more: object) =>
+      compileServerSettings({ telemetry: { records: { dir: '/r', ...more } } }).telemetry.records;
+    expect(ofRecords(records!)).toEqual(ofRecords({}));
+    expect(compileServerSettings({ ...defaults, telemetry })).toEqual(compileServerSettings({}));
   });
 
   test.each(['listen', 'status'] as const)('uses the default address in the description of `%s`', (name) => {

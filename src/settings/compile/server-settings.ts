@@ -109,12 +109,27 @@ export interface ServerSettings {
     readonly traces: {
       /** Undefined: only OTEL_* variables can enable traces. */
       readonly endpoint: string | undefined;
-      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
       readonly serviceName: string;
     };
+    /** Undefined: records are in no files. */
+    readonly records:
+      | {
+          readonly dir: string;
+          readonly maxFileBytes: number;
+          readonly maxBytes: number;
+          readonly maxAgeMs: number;
+        }
+      | undefined;
+    /** Names of the GenAI conventions. */
+    readonly semconv: 'latest' | 'both';
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
     /** Metadata keys that are labels of counters. */
-    readonly metrics: { readonly metadata: readonly string[] };
+    readonly metrics: {
+      readonly metadata: readonly string[];
+      /** The plugins that have metrics of their own. */
+      readonly plugins: 'external' | 'all' | 'off';
+    };
   };
 }
 
@@ -322,6 +337,8 @@ function compileTelemetry({
   traces = {},
   log = {},
   metrics = {},
+  records,
+  semconv = 'latest',
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
     traces: {
@@ -329,8 +346,15 @@ function compileTelemetry({
       protocol: traces.protocol ?? 'http/protobuf',
       serviceName: traces.service_name ?? 'gatehouse',
     },
+    records: records && {
+      dir: records.dir,
+      maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),
+      maxBytes: parseBytes(records.max_bytes ?? '1GiB'),
+      maxAgeMs: parseDuration(records.max_age ?? '168h'),
+    },
+    semconv,
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
-    metrics: { metadata: metrics.metadata ?? [] },
+    metrics: { metadata: metrics.metadata ?? [], plugins: metrics.plugins ?? 'external' },
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Names of span attributes, in one table because the GenAI conventions are in development and change. Source:
+ * Names of span attributes and metrics, in one file because the GenAI conventions are in development and change. Source:
  * semantic-conventions-genai as of 2026-08, for HTTP semantic-conventions v1.44.0. The published package of constants
- * still has the old `gen_ai` names.
+ * still has the old `gen_ai` names. Earlier names: semantic-conventions v1.41.
  */
 export const SPAN = {
   // HTTP
@@ -35,6 +35,7 @@ export const SPAN = {
   // Gatehouse
   requestId: 'gatehouse.request.id',
   keyId: 'gatehouse.key.id',
+  team: 'gatehouse.team',
   alias: 'gatehouse.alias',
   configId: 'gatehouse.config.id',
   configTarget: 'gatehouse.config.target',
@@ -48,4 +49,38 @@ export const SPAN = {
   costSource: 'gatehouse.cost.source',
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
+} as const;
+
+/** Attributes that had another name in v1.41. */
+export const EARLIER_SPAN: readonly (readonly [latest: string, earlier: string])[] = [
+  [SPAN.cacheWriteTokens, 'gen_ai.usage.cache_creation.input_tokens'],
+];
+
+/** Attributes of metrics only. */
+export const METRIC_ATTRIBUTE = {
+  modality: 'gen_ai.token.modality',
+  /** Of v1.41. */
+  tokenType: 'gen_ai.token.type',
+} as const;
+
+/** Metrics, by the names of the conventions. */
+export const SEMCONV_METRIC = {
+  httpDuration: 'http.server.request.duration',
+  inferenceDuration: 'gen_ai.client.inference.duration',
+  firstChunk: 'gen_ai.client.inference.time_to_first_chunk',
+  inputTokens: 'gen_ai.client.inference.usage.input_tokens',
+  outputTokens: 'gen_ai.client.inference.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.client.inference.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.client.inference.usage.cache_write.input_tokens',
+  reasoningTokens: 'gen_ai.client.inference.usage.reasoning.output_tokens',
+  operationInput: 'gen_ai.client.inference.operation.input_tokens',
+  operationOutput: 'gen_ai.client.inference.operation.output_tokens',
+  /** Of operations that are no inference; in v1.41 of all. */
+  operationDuration: 'gen_ai.client.operation.duration',
+  // v1.41
+  earlierFirstChunk: 'gen_ai.client.operation.time_to_first_chunk',
+  tokenUsage: 'gen_ai.client.token.usage',
+  serverDuration: 'gen_ai.server.request.duration',
+  serverFirstToken: 'gen_ai.server.time_to_first_token',
+  serverPerToken: 'gen_ai.server.time_per_output_token',
 } as const;
