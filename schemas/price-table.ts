@@ -144,7 +144,8 @@ function priced(model: string, prices: SourcePrices): string {
     if (pico === undefined) throw new Error(`${model}: ${name} is no integer of pico-USD`);
     return [`${found[0]}: ${pico}`];
   });
-  return known.length === 0 ? '{}' : `{ ${known.join(', ')} }`;
+  // Some rows have the same price by the second and by the hour.
+  return known.length === 0 ? '{}' : `{ ${[...new Set(known)].join(', ')} }`;
 }
 
 function written(model: string, factors: Factors): string {

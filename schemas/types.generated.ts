@@ -1205,11 +1205,11 @@ export interface GatewayFile {
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
   /**
-   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it.
+   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it. cost: `x-gateway-cost-usd`, what the request cost in USD, or `unknown`; not on streams, nor on replies that leave before they have arrived whole.
    *
    * @minItems 1
    */
-  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id')[];
+  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id' | 'cost')[];
   custom_hosts?: CustomHosts;
   request_timeout?: Duration;
   timeouts?: Timeouts;

@@ -91,7 +91,7 @@ describe('the cost of a request', () => {
       0.078,
     ],
     ['seconds of sound', { seconds: 12.345 }, { model: 'whisper-1' }, 0.0012345],
-    ['a price before its promise', { input: M, output: M }, { ...SOL, day: '2026-08-20' }, 35],
+    ['a price before its promise', { input: M, output: M }, { ...SOL, day: '2026-08-20' }, 55],
     ['counts that are no counts', { input: -5, output: 10, cacheRead: Infinity }, { model: 'gpt-5' }, 125_000.0001],
     ['pictures by number', { images: 3 }, { provider: 'vertex-ai', model: 'imagen-4.0-generate-001' }, 0.12],
     ['a version that the table does not list', { input: M }, { model: 'gpt-5-2031-01-01' }, 1.25],

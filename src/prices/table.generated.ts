@@ -233,7 +233,7 @@ export const PRICE_ROWS: readonly (readonly [providers: string, names: string, r
   ['openai', 'gpt-4o-transcribe-diarize', { steps: [{ from: '', prices: { input: 2500000, output: 10000000, audioIn: 2500000 } }] }],
   ['openai', 'gpt-realtime-whisper', { steps: [{ from: '', prices: { second: 283333000 } }] }],
   ['openai', 'gpt-transcribe', { steps: [{ from: '', prices: { second: 75000000 } }] }],
-  ['openai', 'whisper-1', { steps: [{ from: '', prices: { second: 100000000, second: 100000000 } }] }],
+  ['openai', 'whisper-1', { steps: [{ from: '', prices: { second: 100000000 } }] }],
   ['openai', 'sora-2', { steps: [{ from: '', prices: {} }] }],
   ['openai', 'sora-2-pro', { steps: [{ from: '', prices: {} }] }],
   ['openai', 'sora-2-pro-high-res', { steps: [{ from: '', prices: {} }] }],
