@@ -184,7 +184,7 @@ function createSnapshot(
   { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
-  const prices = new PriceList(compilePrices(settings.prices));
+  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   return {
     hash: settings.hash,
     server,

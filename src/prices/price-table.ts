@@ -11,7 +11,7 @@ export class PriceTable {
   readonly asOf: string;
   readonly #rows: readonly TableRow[];
   /** By `provider/model`. */
-  readonly #byName: ReadonlyMap<string, PriceRow>;
+  readonly #byName: Map<string, PriceRow>;
 
   constructor(asOf: string, rows: readonly TableRow[]) {
     this.asOf = asOf;
@@ -27,6 +27,17 @@ export class PriceTable {
 
   find(provider: string, model: string): PriceRow | undefined {
     return this.#byName.get(`${provider}/${model}`) ?? this.#byName.get(`${provider}/${withoutVersion(model)}`);
+  }
+
+  /** This table with the rows of a newer one before its own. */
+  with(asOf: string, rows: readonly TableRow[]): PriceTable {
+    const own = new PriceTable(asOf, rows);
+    const others = this.#rows.filter(([providers, names]) =>
+      providers.split(' ').some((provider) => !own.#byName.has(`${provider}/${names.split(' ')[0]!}`)),
+    );
+    const merged = new PriceTable(asOf > this.asOf ? asOf : this.asOf, [...rows, ...others]);
+    for (const [place, row] of own.#byName) merged.#byName.set(place, row);
+    return merged;
   }
 
   /** One row for each provider of a model, under the first of its names. */

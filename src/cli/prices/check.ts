@@ -18,7 +18,7 @@ export async function checkPricesCommand(options: PricesOptions): Promise<0 | 1 
   const { day, out } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
-  const list = new PriceList(compilePrices(settings.prices));
+  const list = new PriceList(compilePrices(settings.prices), settings.priceTable);
   let unknown = 0;
   for (const { slug, provider, models = [] } of settings.catalog.providers)
     for (const model of models.filter((name) => !name.includes('*'))) {
