@@ -5,7 +5,9 @@ import { isObject } from './json/object.ts';
 import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
 import { fold } from './streams/fold.ts';
 
-export const usageOf = (events: readonly GenerationEvent[]): Usage | undefined => fold(events).usage;
+/** Undefined for a reply that failed. */
+export const usageOf = (events: readonly GenerationEvent[]): Usage | undefined =>
+  events.some(({ type }) => type === 'error') ? undefined : fold(events).usage;
 
 const event = (data: object, type?: string): string =>
   `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(type === undefined ? data : { type, ...data })}\n\n`;
@@ -85,7 +87,10 @@ export const PLAIN: Readonly<Record<FormatName, (chunks: readonly Json[]) => unk
   'openai-responses': (chunks) => chunks.findLast(({ response }) => isObject(response))?.response,
   'anthropic-messages': (all) => {
     // Some recordings have several streams in one.
-    const chunks = all.slice(0, all.findIndex(({ type }) => type === 'message_stop'));
+    const chunks = all.slice(
+      0,
+      all.findIndex(({ type }) => type === 'message_stop'),
+    );
     const message = chunks.find(({ type }) => type === 'message_start')?.message as Json;
     const usages = [message.usage, ...chunks.flatMap(({ type, usage }) => (type === 'message_delta' ? [usage] : []))];
     return { ...message, content: [], stop_reason: 'end_turn', usage: filled(usages) };
