@@ -1,76 +1,18 @@
 /** Writes src/prices/table.generated.ts from data/models.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { picoOf } from '../src/prices/money.ts';
-import { matches } from '../src/prices/model-pattern.ts';
+import { compileTable, type SourceTable } from '../src/prices/source-table.ts';
 import { quoted, TABLE_SOURCE } from './model-table.ts';
 
 export const PRICES_OUTPUT = join(import.meta.dirname, '../src/prices/table.generated.ts');
 
-/** The kinds of prices of the source, and the units that they are for. Kinds that no usage counts are left out. */
-const KINDS: Readonly<Record<string, readonly [kind: string, per: number]>> = {
-  in: ['input', 1e6],
-  cin: ['cached', 1e6],
-  cw5: ['write5m', 1e6],
-  cw1h: ['write1h', 1e6],
-  out: ['output', 1e6],
-  audio_in: ['audioIn', 1e6],
-  audio_cin: ['audioCached', 1e6],
-  image_in: ['imageIn', 1e6],
-  image_cin: ['imageCached', 1e6],
-  audio_out: ['audioOut', 1e6],
-  image_out: ['imageOut', 1e6],
-  search_k: ['search', 1e3],
-  per_image: ['image', 1],
-};
-
-type SourcePrices = Readonly<Record<string, unknown>>;
-type Factors = Readonly<Record<string, number | SourcePrices>>;
-
-interface SourceRow {
-  readonly id: string;
-  readonly on: readonly string[];
-  readonly kind: string;
-  readonly aka?: readonly string[];
-  readonly p: readonly (SourcePrices & { readonly from?: string; readonly long?: SourcePrices & { over: number } })[];
-  readonly tiers?: Factors;
-  readonly geo?: Factors;
-  readonly fast?: number;
-}
-
-interface SourceRule {
-  readonly on: readonly string[];
-  readonly models?: readonly string[];
-  readonly kind?: string;
-  readonly tiers?: Factors;
-  readonly geo?: Factors;
-}
-
 export function generatePriceTable(): string {
-  const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as {
-    readonly as_of: string;
-    readonly rules: readonly SourceRule[];
-    readonly models: readonly SourceRow[];
-  };
-  const rows = source.models
-    .filter(({ p }) => p.length > 0)
-    .map((row) => {
-      const { tiers, geo } = withRules(row, source.rules);
-      const steps = row.p.map(({ from = '', long, ...prices }) => {
-        const longer = long && `, long: { over: ${long.over}, prices: ${priced(row.id, long)} }`;
-        return `{ from: '${from}', prices: ${priced(row.id, prices)}${longer ?? ''} }`;
-      });
-      const factors = [
-        tiers && `tiers: ${written(row.id, tiers)}`,
-        geo && `geo: ${written(row.id, geo)}`,
-        row.fast && `fast: ${row.fast}`,
-      ];
-      const more = factors.filter(Boolean).map((text) => `, ${text}`);
-      const names = quoted([row.id, ...(row.aka ?? [])]);
-      return `  [${quoted(row.on)}, ${names}, { steps: [${steps.join(', ')}]${more.join('')} }],`;
-    });
+  const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as SourceTable;
+  const rows = compileTable(source, (path, message) => {
+    throw new Error(`${path.join('.')}: ${message}`);
+  });
   return `// Generated from data/models.json by \`node schemas/generate.ts\`. Do not edit: change data/models.json and run it again.
-// Prices are pico-USD per token, search or picture, and are not warranted. Sources and licences: data/models.json, NOTICE.
+// Prices are pico-USD per token, search, picture or second, and are not warranted. Sources and licences: data/models.json, NOTICE.
 
 import type { PriceRow } from './rates.ts';
 
@@ -79,38 +21,16 @@ export const PRICES_AS_OF = '${source.as_of}';
 
 /** Providers and names, separated by spaces, and their prices. */
 export const PRICE_ROWS: readonly (readonly [providers: string, names: string, row: PriceRow])[] = [
-${rows.join('\n')}
+${rows.map(([providers, names, row]) => `  [${quoted(providers.split(' '))}, ${quoted(names.split(' '))}, ${written(row)}],`).join('\n')}
 ];
 `;
 }
 
-/** The factors of a row, or those of the first rule for it. */
-function withRules(row: SourceRow, rules: readonly SourceRule[]): Pick<SourceRow, 'tiers' | 'geo'> {
-  const own = rules.filter(
-    ({ on, models = [], kind }) =>
-      row.on.every((provider) => on.includes(provider)) &&
-      models.some((pattern) => matches(pattern, row.id)) &&
-      (kind === undefined || kind === row.kind),
-  );
-  const tiers = row.tiers ?? own.find((rule) => rule.tiers)?.tiers;
-  const geo = row.geo ?? own.find((rule) => rule.geo)?.geo;
-  return { ...(tiers && { tiers }), ...(geo && { geo }) };
-}
-
-function priced(model: string, prices: SourcePrices): string {
-  const known = Object.entries(prices).flatMap(([name, usd]) => {
-    const found = KINDS[name];
-    if (!found) return [];
-    const pico = picoOf(Number(usd), found[1]);
-    if (pico === undefined) throw new Error(`${model}: ${name} is no integer of pico-USD`);
-    return [`${found[0]}: ${pico}`];
-  });
-  return known.length === 0 ? '{}' : `{ ${known.join(', ')} }`;
-}
-
-function written(model: string, factors: Factors): string {
-  const parts = Object.entries(factors).map(
-    ([name, value]) => `${name}: ${typeof value === 'number' ? value : priced(model, value)}`,
-  );
-  return `{ ${parts.join(', ')} }`;
+/** As code, in the style of the formatter. */
+function written(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const members = Object.entries(value).map(([name, inner]) => `${name}: ${written(inner)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }

@@ -1236,11 +1236,11 @@ export interface GatewayFile {
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
   /**
-   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it.
+   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it. cost: `x-gateway-cost-usd`, what the request cost in USD, or `unknown`; not on streams, nor on replies that leave before they have arrived whole.
    *
    * @minItems 1
    */
-  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id')[];
+  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id' | 'cost')[];
   custom_hosts?: CustomHosts;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -1819,7 +1819,7 @@ export interface PriceRule {
   source?: string;
 }
 /**
- * Prices in USD per million tokens, except `search` and `image`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
+ * Prices in USD per million tokens, except `search`, `file_search`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
  */
 export interface UsdPrices {
   /**
@@ -1871,9 +1871,17 @@ export interface UsdPrices {
    */
   search?: number;
   /**
+   * A thousand searches of the provider in files.
+   */
+  file_search?: number;
+  /**
    * One picture, of a model that charges them by number.
    */
   image?: number;
+  /**
+   * One second of sound, of a model that charges transcriptions by time.
+   */
+  second?: number;
 }
 /**
  * Prices of requests whose prompt, cached input included, has more than `over` tokens.

@@ -1,3 +1,4 @@
+import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,6 +22,7 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,
+    costHeader: new CostHeader(new PriceList()),
     tokenKeys: new Set(tokenKeys),
     open: () => Promise.resolve(),
     close() {

@@ -22,6 +22,7 @@ import {
 import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
+import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
@@ -190,11 +191,13 @@ function createSnapshot(
   { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
+  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   return {
     hash: settings.hash,
     server,
     metadataLabels: metadataLabels(settings.server, settings.keys),
-    prices: new PriceList(compilePrices(settings.prices)),
+    prices,
+    costHeader: new CostHeader(prices),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,

@@ -1,12 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from './conversation.ts';
-import type { GenerationEvent, Usage } from './events.ts';
-import { formats } from './index.ts';
-import { decodeAll, replyContext } from './laws.testkit.ts';
-import { fold } from './streams/fold.ts';
-
-const usageOf = (events: readonly GenerationEvent[]): Usage | undefined => fold(events).usage;
+import type { Usage } from './events.ts';
+import { plainUsages, usagesAsStream } from './usage-streams.testkit.ts';
 
 /** Plain replies with every count that prices need. */
 const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Partial<Usage>]>> = {
@@ -41,6 +36,9 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
       status: 'completed',
       service_tier: 'flex',
       output: [
+        { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'a' } },
+        { type: 'web_search_call', status: 'completed', action: { type: 'open_page', url: 'https://a' } },
+        { type: 'file_search_call', status: 'completed', queries: ['b'] },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes', annotations: [] }] },
       ],
       usage: {
@@ -51,7 +49,7 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
         output_tokens_details: { reasoning_tokens: 20 },
       },
     },
-    { cacheRead: 40, cacheWrite: 5, reasoning: 20, tier: 'flex' },
+    { cacheRead: 40, cacheWrite: 5, reasoning: 20, searches: 1, fileSearches: 1, tier: 'flex' },
   ],
   'anthropic-messages': [
     {
@@ -77,7 +75,14 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
   gemini: [
     {
       modelVersion: 'm',
-      candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'Yes' }] }, finishReason: 'STOP' }],
+      candidates: [
+        {
+          index: 0,
+          content: { role: 'model', parts: [{ text: 'Yes' }, { inlineData: { mimeType: 'image/png', data: 'AA==' } }] },
+          finishReason: 'STOP',
+          groundingMetadata: { webSearchQueries: ['a', 'b'], retrievalQueries: ['c'] },
+        },
+      ],
       usageMetadata: {
         promptTokenCount: 95,
         toolUsePromptTokenCount: 5,
@@ -103,115 +108,20 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
       inputImage: 10,
       cacheReadAudio: 8,
       outputImage: 12,
+      searches: 2,
+      fileSearches: 1,
+      images: 1,
       tier: 'flex',
     },
   ],
 };
 
-const event = (data: object, type?: string): string =>
-  `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(type === undefined ? data : { type, ...data })}\n\n`;
-
-/** The fields of all four APIs that a stream has elsewhere. */
-interface PlainReply {
-  readonly choices: readonly Readonly<Record<string, unknown>>[];
-  readonly usage?: Readonly<Record<string, unknown>>;
-  readonly usageMetadata?: Readonly<Record<string, unknown>>;
-  readonly content: unknown;
-  readonly stop_reason: unknown;
-}
-
-/** The stream in which the provider would have sent a plain reply, written without the code of the formats. */
-const STREAMS: Readonly<Record<FormatName, (reply: PlainReply) => string>> = {
-  'openai-chat': ({ choices, usage, ...rest }) => {
-    const deltas = choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
-    return `${event({ ...rest, choices: deltas })}${event({ ...rest, choices: [], usage })}data: [DONE]\n\n`;
-  },
-  'openai-responses': (response) =>
-    event({ response: { ...response, output: [], usage: null } }, 'response.created') +
-    event({ response }, 'response.completed'),
-  'anthropic-messages': ({ usage = {}, content, stop_reason, ...message }) => {
-    const { output_tokens, server_tool_use, ...atStart } = usage;
-    return [
-      event({ message: { ...message, content: [], usage: { ...atStart, output_tokens: 1 } } }, 'message_start'),
-      event({ delta: { stop_reason }, usage: { output_tokens, server_tool_use } }, 'message_delta'),
-      event({}, 'message_stop'),
-    ].join('');
-  },
-  gemini: (reply) => {
-    const { usageMetadata, ...rest } = reply;
-    const early = { trafficType: usageMetadata?.trafficType, promptTokenCount: usageMetadata?.promptTokenCount };
-    return event({ ...rest, candidates: [], usageMetadata: early }) + event(reply);
-  },
-};
-
-function streamed(name: FormatName, reply: unknown): readonly GenerationEvent[] {
-  const text = STREAMS[name](reply as PlainReply);
-  return decodeAll(formats[name].decodeStream(replyContext()), [Buffer.from(text)]);
-}
-
 describe('the usage of a reply', () => {
   it.each(Object.entries(COUNTED) as [FormatName, (typeof COUNTED)[FormatName]][])(
-    'of %s has each kind, plain and streamed',
+    'of %s has each kind, plain and streamed, translated and passed on',
     (name, [reply, more]) => {
-      const events = formats[name].decodeReply(reply, replyContext());
       const usage = { input: 100, output: 50, total: 150, ...more };
-      expect(usageOf(events)).toEqual(usage);
-      expect(usageOf(streamed(name, reply))).toEqual(usage);
+      expect([...plainUsages(name, reply), ...usagesAsStream(name, reply)]).toEqual([usage, usage, usage, usage]);
     },
   );
 });
-
-/** Recorded traffic is beside the checkout and never part of it. Without it these tests are skipped. */
-const CORPUS = new URL('../../../shared/corpus/dev/', import.meta.url);
-const FILES: readonly (readonly [FormatName, RegExp])[] = [
-  ['openai-chat', /^openai-chat\.jsonl$/],
-  ['anthropic-messages', /anthropic\.jsonl$/],
-  ['gemini', /gemini\.jsonl$/],
-];
-
-interface Reply {
-  readonly id: string;
-  readonly op: string;
-  readonly response_status: number;
-  readonly response_body_kind: string;
-  readonly response_body: unknown;
-}
-
-const recorded = !existsSync(CORPUS)
-  ? []
-  : FILES.flatMap(([name, pattern]) =>
-      readdirSync(CORPUS)
-        .filter((file) => pattern.test(file))
-        .flatMap((file) => readFileSync(new URL(file, CORPUS), 'utf8').split('\n'))
-        .filter((line) => line !== '')
-        .map((line) => ({ name, reply: JSON.parse(line) as Reply })),
-    ).filter(({ reply }) => reply.response_status === 200);
-
-describe.skipIf(recorded.length === 0)('recorded replies', () => {
-  it('count the same plain and streamed', () => {
-    let compared = 0;
-    const different: unknown[] = [];
-    for (const { name, reply } of recorded) {
-      if (reply.response_body_kind !== 'json') continue;
-      const usage = plainUsage(name, reply);
-      if (!usage) continue;
-      compared += 1;
-      const other = usageOf(streamed(name, reply.response_body));
-      if (JSON.stringify(sorted(other)) !== JSON.stringify(sorted(usage))) different.push([reply.id, usage, other]);
-    }
-    expect(different).toEqual([]);
-    expect(compared).toBeGreaterThan(100);
-  });
-});
-
-/** Undefined for a reply of another operation, and for one without counts. */
-function plainUsage(name: FormatName, { response_body: body }: Reply): Usage | undefined {
-  try {
-    const events = formats[name].decodeReply(body, replyContext());
-    return events.some(({ type }) => type === 'error') ? undefined : usageOf(events);
-  } catch {
-    return undefined;
-  }
-}
-
-const sorted = (usage: Usage | undefined) => usage && Object.entries(usage).toSorted(([a], [b]) => (a < b ? -1 : 1));

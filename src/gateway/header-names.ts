@@ -56,6 +56,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   tokenCount: `${prefix}token-count`,
   explainId: `${prefix}explain-id`,
   configHash: `${prefix}config-hash`,
+  cost: `${prefix}cost-usd`,
   prompt: `${prefix}prompt`,
 });
 
@@ -72,5 +73,6 @@ export interface ResponseHeaderNames {
   readonly tokenCount: string;
   readonly explainId: string;
   readonly configHash: string;
+  readonly cost: string;
   readonly prompt: string;
 }

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/instance.ts';
 import type { Exchange } from '../plugin/index.ts';
+import type { CostHeader } from '../record/cost-header.ts';
 import type { NetworkTest } from '../settings/compile/networks.ts';
 import type { HeaderNames } from './header-names.ts';
 
@@ -17,6 +18,7 @@ export interface PathSettings extends ExchangeSettings {
   readonly entry: Chain;
   /** Undefined: no reply carries `Server-Timing`. */
   readonly pluginTimes: { header(exchange: Exchange): string } | undefined;
+  readonly costHeader: CostHeader;
 }
 
 /** Keeps the settings of one request alive until its reply has ended. */

@@ -105,7 +105,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     exchange.seal();
 
     try {
-      describeReply(reply, exchange, snapshot, format);
+      describeReply(reply, exchange, { snapshot, format, clock });
     } catch (err) {
       // A plugin may have put an unusable value into the exchange. The reply leaves without the headers that describe
       // it.
@@ -121,9 +121,15 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
-function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
+interface DescribedBy {
+  readonly snapshot: PathSettings;
+  readonly format: Format;
+  readonly clock: Clock;
+}
+
+function describeReply(reply: Reply, exchange: HttpExchange, { snapshot, format, clock }: DescribedBy): void {
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
-  setOriginHeaders(reply, exchange, snapshot);
+  setOriginHeaders(reply, exchange, snapshot, clock);
   // The header in which clients of this API expect the request id. An upstream's own id of the same name stays.
   reply.headers[format.requestIdHeader] ??= exchange.id;
 }
@@ -134,12 +140,14 @@ function bareError(exchange: HttpExchange, error: GatewayError, format: Format):
   return errorReply(error, format, exchange.id);
 }
 
-/** Adds the reply headers that the config asks for: its hash and `Server-Timing`. */
+/** Adds the reply headers that the config asks for: its hash, `Server-Timing` and the cost. */
 function setOriginHeaders(
-  { headers }: Reply,
+  reply: Reply,
   exchange: HttpExchange,
-  { headerNames, pluginTimes }: PathSettings,
+  { headerNames, pluginTimes, costHeader }: PathSettings,
+  clock: Clock,
 ): void {
+  const { headers } = reply;
   const { config, request } = exchange;
   if (!config || config.replyHeaders.size === 0) return;
   const names = headerNames.response(request.headers);
@@ -148,6 +156,10 @@ function setOriginHeaders(
     const own = headers['server-timing'];
     const times = pluginTimes.header(exchange);
     headers['server-timing'] = own === undefined ? times : `${own}, ${times}`;
+  }
+  if (config.replyHeaders.has('cost')) {
+    const cost = costHeader.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
+    if (cost !== undefined) headers[names.cost] = cost;
   }
 }
 

@@ -301,6 +301,8 @@ export interface TryRecord {
   /** The whole request has left the process, and its reply is complete: the connection reads nothing of it any more. */
   delivered: boolean;
   bytesIn: number;
+  /** Of its reply, which was lost; undefined without one, and for the last try, whose signals the attempt has. */
+  signals?: Signals | undefined;
 }
 
 /** The encoded request of one attempt. Every try sends the same bytes. */

@@ -71,5 +71,17 @@ export interface EmbeddingCall {
   readonly to: number;
   /** Input tokens that the upstream reports. */
   readonly tokens: number | undefined;
+  /** By which the call is priced; undefined where nothing was sent, or the upstream refused. */
+  readonly sent?:
+    | {
+        readonly provider: string;
+        readonly model: string;
+        readonly region: string | undefined;
+        /** The model that the upstream reports. */
+        readonly answered: string | undefined;
+        /** Of the request. */
+        readonly bytes: number;
+      }
+    | undefined;
   readonly result: 'success' | 'late' | 'failed';
 }

@@ -203,7 +203,7 @@ export interface GatewayConfig {
  * server_timing: time per stage, as `Server-Timing`. config_hash: the `hash` of the config. explain_id: the id by which
  * the request can be explained later.
  */
-export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id';
+export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id' | 'cost';
 
 /** Which request fields are allowed: the `allow` list minus the `deny` list. */
 export interface FieldSettings {

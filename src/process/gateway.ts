@@ -165,7 +165,7 @@ const directOutput = (destination: DestinationStream): LogOutput => ({
 const START_PAUSE_MS = 100;
 
 /** What records of requests take from the settings. */
-const recordedWith = ({ server, keys, prices }: Settings) => ({
+const recordedWith = ({ server, keys, prices, priceTable }: Settings) => ({
   metadataLabels: metadataLabels(server, keys),
-  prices: new PriceList(compilePrices(prices)),
+  prices: new PriceList(compilePrices(prices), priceTable),
 });

@@ -1,46 +1,19 @@
-import {
-  retriesOf,
-  UpstreamError,
-  type Attempt,
-  type ErrorCode,
-  type Exchange,
-  type GatewayError,
-  type SkippedTarget,
-  type TryRecord,
-} from '../plugin/index.ts';
+import { retriesOf, type Attempt, type ErrorCode, type Exchange, type SkippedTarget } from '../plugin/index.ts';
+import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
-import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import { ERROR_LABELS } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { recordCost } from './recorded-cost.ts';
+import { costOfVectors, recordCosts } from './recorded-cost.ts';
+import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
-import type {
-  RequestOutcome,
-  RecordedPlace,
-  RecordedAttempt,
-  RecordedSkip,
-  RecordedTry,
-  RecordEnd,
-  RecordTimes,
-  RequestRecord,
-} from './record.ts';
+import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordEnd, RecordTimes, RequestRecord } from './record.ts';
 
 /** nginx's status for a client that disconnected first; never sent. */
 const CLIENT_CLOSED_STATUS = 499;
-
-/** Failures of a target before any try: no token, no permitted address, no connection. */
-const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
-  'credentials_failed',
-  'egress_refused',
-  'connection_failed',
-  'tls_failed',
-  'timeout_connect',
-  'pool_exhausted',
-  'sockets_exhausted',
-]);
 
 const NONE: readonly never[] = [];
 
@@ -179,9 +152,9 @@ interface AttemptBasis extends RecordTimes {
 function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {
   const { endedAt, receivedAt, prices } = basis;
   const isLast = attempt === exchange.attempts.at(-1);
-  const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
-  const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
-  const { target, startedAt, tries, signals } = attempt;
+  const { error, errorCode } = endOfAttempt(exchange, attempt, end);
+  const { target, startedAt, tries, signals, semantic } = attempt;
+  const costs = prices && recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
   const last = tries.at(-1);
   return {
     number: attempt.number,
@@ -200,14 +173,15 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     commit: target.commit,
     cache: attempt.cache,
     cacheMode: cacheModeOf(target),
-    semantic: recordSemantic(attempt.semantic),
+    semantic: recordSemantic(semantic, prices && costOfVectors(semantic?.embedding, prices, receivedAt)),
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage: signals?.usage,
-    cost: prices && recordCost(exchange, attempt, prices, { errorCode, unsent: isUnsent(errorCode), receivedAt }),
+    cost: costs?.cost,
+    lostCosts: costs?.lost ?? NONE,
     losses: recordLosses(attempt),
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
@@ -216,8 +190,6 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
 }
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
-
-const isUnsent = (errorCode: ErrorCode | undefined): boolean => errorCode !== undefined && ON_THE_WAY.has(errorCode);
 
 function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolean {
   return tries.length > 0 || isUnsent(errorCode);
@@ -247,98 +219,6 @@ function urlOf(origin: string, path: string): string {
   return url;
 }
 
-/**
- * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
- */
-const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request']);
-
-/**
- * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a
- * complete answer.
- */
-function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
-  const error = end.error ?? exchange.error;
-  if (!error || !attempt.reply || error instanceof UpstreamError) return error;
-  return isEndedByGateway(error) && !attempt.signals?.ended ? error : undefined;
-}
-
-function isEndedByGateway(error: GatewayError | undefined): boolean {
-  return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
-}
-
-/** The error code of an attempt without its own error. An earlier attempt must have failed. */
-function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
-  if (!isLast) return 'upstream_error';
-  return end.state === 'aborted' ? 'client_closed' : error?.code;
-}
-
-interface TryContext {
-  readonly exchange: Exchange;
-  /** Of the attempt. */
-  readonly error: GatewayError | undefined;
-  readonly errorCode: ErrorCode | undefined;
-  readonly end: RecordEnd;
-  readonly endedAt: number;
-}
-
-/**
- * Records one try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that
- * was refused and repeated at once (a stale token's 401) has only its status.
- */
-function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
-  const record = tries[index]!;
-  const isLast = index === tries.length - 1;
-  const { startedAt, status, waitedUntil } = record;
-  const errorCode = record.error?.code ?? (isLast ? context.errorCode : undefined);
-  const refused = errorCode === undefined && status !== undefined && status >= 400;
-  return {
-    call: record.call,
-    startedMs: startedAt - context.exchange.startedAt,
-    durationMs: (record.endedAt ?? context.endedAt) - startedAt,
-    waitedMs: index === 0 ? 0 : waitBefore(tries, index),
-    inLineMs: waitedUntil === undefined ? undefined : waitedUntil - startedAt,
-    status,
-    outcome: refused
-      ? 'error'
-      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
-        ? 'aborted'
-        : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
-    errorCode,
-    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
-    resent: record.resent,
-  };
-}
-
-function waitBefore(tries: readonly TryRecord[], index: number): number {
-  const { call, startedAt } = tries[index]!;
-  for (let before = index - 1; before >= 0; before -= 1) {
-    const { call: other, endedAt } = tries[before]!;
-    if (other === call) return Math.max(0, startedAt - (endedAt ?? startedAt));
-  }
-  return 0;
-}
-
-const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
-  401: 'auth',
-  403: 'permission',
-  404: 'not_found',
-  429: 'rate_limited',
-  503: 'overloaded',
-};
-
-const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
-  ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
-
-function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
-  return code ? ERROR_LABELS[code].errorType : '';
-}
-
-/** @param end the end of the request, for an attempt or try that has no end of its own */
-function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
-  if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
-  return code === 'client_closed' ? 'aborted' : 'error';
-}
-
 /** Whether the request was sent to an upstream, or waited for an identical request. */
 const wasTried = (exchange: Exchange): boolean =>
   exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
@@ -355,33 +235,4 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): 'queued' | 'waitin
 function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
   return request.body?.value('stream') === true;
-}
-
-/**
- * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte, of
- * waits for identical requests and of calls for vectors, which may overlap.
- */
-function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
-  const [only] = attempts;
-  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);
-  const spans = attempts
-    .flatMap(({ wait, tries, semantic }) => [
-      ...(semantic?.embedding ? [semantic.embedding] : []),
-      ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
-      ...(tries[0] ? [{ from: tries[0].startedAt, to: tries.at(-1)?.endedAt ?? endedAt }] : []),
-    ])
-    .toSorted((a, b) => a.from - b.from);
-  let waited = 0;
-  let covered = -Infinity;
-  for (const { from, to } of spans) {
-    waited += Math.max(0, to - Math.max(from, covered));
-    covered = Math.max(covered, to);
-  }
-  return waited;
-}
-
-/** From the first try to the last byte. */
-function triedMs(tries: readonly TryRecord[], endedAt: number): number {
-  const [first] = tries;
-  return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
 }

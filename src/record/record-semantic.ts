@@ -1,5 +1,6 @@
 import type { SemanticLookup, Target } from '../plugin/index.ts';
 import { cut } from './cut.ts';
+import type { RecordedCost } from './recorded-cost.ts';
 import type { RecordedAttempt, RecordedSemantic } from './record.ts';
 
 export const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] =>
@@ -11,7 +12,11 @@ export function roundSimilarity(similarity: number | undefined): number | undefi
   return similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000;
 }
 
-export function recordSemantic(lookup: SemanticLookup | undefined): RecordedSemantic | undefined {
+/** @param cost of the call for vectors */
+export function recordSemantic(
+  lookup: SemanticLookup | undefined,
+  cost: RecordedCost | undefined,
+): RecordedSemantic | undefined {
   if (!lookup) return undefined;
   const { result, reason, similarity, embedding } = lookup;
   return {
@@ -23,6 +28,7 @@ export function recordSemantic(lookup: SemanticLookup | undefined): RecordedSema
       modelLabel: embedding.modelLabel,
       durationMs: embedding.to - embedding.from,
       tokens: embedding.tokens,
+      cost,
       result: embedding.result,
     },
   };

@@ -99,6 +99,8 @@ export interface RecordedAttempt {
   readonly usage: Usage | undefined;
   /** Undefined while it runs, and where nothing was sent or the upstream refused. */
   readonly cost: RecordedCost | undefined;
+  /** Of earlier tries whose reply was lost, and of which the upstream may have charged something. */
+  readonly lostCosts: readonly RecordedCost[];
   /** The gateway estimated the count of tokens; nothing was sent. */
   readonly estimated: boolean;
   /** An entry with `count` stands for that many unnamed losses. */
@@ -123,6 +125,7 @@ export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reaso
         readonly modelLabel: string;
         readonly durationMs: number;
         readonly tokens: number | undefined;
+        readonly cost: RecordedCost | undefined;
         readonly result: EmbeddingCall['result'];
       }
     | undefined;

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Attempt, type ModelTask } from '../plugin/index.ts';
+import {
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type EmbeddingCall,
+  type ModelTask,
+  type ReplyEnd,
+} from '../plugin/index.ts';
 import { PriceList } from '../prices/price-list.ts';
 import {
   anthropic,
@@ -13,24 +20,35 @@ import {
   WALL,
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
+import { CostHeader } from './cost-header.ts';
 import type { RecordEnd } from './record.ts';
+import { settledCost } from './recorded-cost.ts';
 
 /** Tokens of a prompt that is not a long one. */
 const INPUT = 100_000;
 const usage = { input: INPUT, output: 0, total: INPUT };
 const whole = signalsOf({ usage, ended: true });
 const sent = [tryOf(5, 100)];
+/** A try that got no answer in time. */
+const silent = tryOf(5, 50, { status: undefined, sentAt: 6, error: new UpstreamError('timeout_first_byte', 'no') });
 const answered = { resolved: anthropic, reply: replyOf(false), tries: sent, signals: whole };
 const aborted = endOf({ state: 'aborted' });
 
-function costsOf(attempts: readonly Partial<Attempt>[], end: RecordEnd = endOf(), task: ModelTask = 'generate') {
+function exchangeWith(attempts: readonly Partial<Attempt>[], task: ModelTask = 'generate') {
   const exchange = exchangeOf();
   exchange.attempts.push(...attempts.map((parts, number) => attemptOf({ number, ...parts })));
   Object.assign(exchange.request, { bodyBytes: 4 * INPUT });
   if (exchange.operation) Object.assign(exchange, { operation: { ...exchange.operation, task } });
-  const prices = new PriceList([{ model: 'claude-sonnet-4-5', entry: 'cheap', prices: { input: 1_000_000 } }]);
-  return recordOf(exchange, end, { endedAt: 200, receivedAt: WALL }, { prices }).attempts.map(({ cost }) => cost);
+  return exchange;
 }
+
+const prices = new PriceList([{ model: 'claude-sonnet-4-5', entry: 'cheap', prices: { input: 1_000_000 } }]);
+
+const recordOfAttempts = (attempts: readonly Partial<Attempt>[], end: RecordEnd = endOf(), task?: ModelTask) =>
+  recordOf(exchangeWith(attempts, task), end, { endedAt: 200, receivedAt: WALL }, { prices });
+
+const costsOf = (attempts: readonly Partial<Attempt>[], end?: RecordEnd, task?: ModelTask) =>
+  recordOfAttempts(attempts, end, task).attempts.map(({ cost }) => cost);
 
 const reported = (usd: number) => ({
   nano: Math.round(usd * 1e9),
@@ -140,7 +158,7 @@ describe('the cost of an attempt', () => {
         ...answered,
         signals: undefined,
         reply: undefined,
-        tries: [tryOf(5, 100, { status: undefined })],
+        tries: [silent],
         error: new UpstreamError('timeout_first_byte', 'no'),
       },
       endOf({ state: 'failed' }),
@@ -159,8 +177,129 @@ describe('the cost of an attempt', () => {
     expect(costsOf([attempt], end, task)).toEqual([cost]);
   });
 
+  it.each<[string, Partial<Attempt>, readonly object[], object | undefined]>([
+    [
+      'of a try without an answer as the prompt, estimated',
+      { ...answered, tries: [silent, ...sent] },
+      [estimated(0.3)],
+      reported(0.3),
+    ],
+    [
+      'of a reply that broke as what the upstream had counted, estimated',
+      {
+        ...answered,
+        tries: [tryOf(5, 50, { signals: signalsOf({ usage: { ...usage, output: 1000 } }) }), ...sent],
+      },
+      [estimated(0.315)],
+      reported(0.3),
+    ],
+    ['of a refusal as nothing', { ...answered, tries: [tryOf(5, 50, { status: 503 }), ...sent] }, [], reported(0.3)],
+    [
+      'of a try that was not sent as nothing',
+      {
+        ...answered,
+        tries: [tryOf(5, 50, { status: undefined, error: new UpstreamError('connection_failed', 'no') }), ...sent],
+      },
+      [],
+      reported(0.3),
+    ],
+    [
+      'of the calls of a batch that failed, each by its part of the bytes',
+      {
+        ...answered,
+        signals: undefined,
+        tries: [tryOf(5, 50), tryOf(5, 50, { call: 1, status: 500 })],
+        error: new UpstreamError('upstream_error', 'no'),
+      },
+      [estimated(0.15)],
+      undefined,
+    ],
+    [
+      'of a call of a batch that was sent again',
+      { ...answered, tries: [tryOf(5, 50), tryOf(5, 50, { call: 1 }), tryOf(60, 90, { call: 1 })] },
+      [estimated(0.15)],
+      reported(0.3),
+    ],
+  ])('of earlier tries is booked: %s', (_, attempt, lost, cost) => {
+    const { attempts } = recordOfAttempts([attempt]);
+    expect([attempts[0]!.lostCosts, attempts[0]!.cost]).toEqual([lost, cost]);
+  });
+
+  const call = { slug: 'openai', modelLabel: 'v', from: 0, to: 5, tokens: 1000, result: 'success' as const };
+  const place = {
+    provider: 'openai',
+    model: 'text-embedding-3-small',
+    region: undefined,
+    answered: undefined,
+    bytes: 8000,
+  };
+  it.each<[string, Partial<EmbeddingCall>, object | undefined]>([
+    ['by the tokens that the upstream counted', { sent: place }, reported(0.00002)],
+    [
+      'by the bytes of the request where it was late',
+      { sent: place, tokens: undefined, result: 'late' },
+      estimated(0.00004),
+    ],
+    ['not at all where nothing was sent', { tokens: undefined, result: 'failed' }, undefined],
+    ['as unknown for a model without a price', { sent: { ...place, model: 'own' } }, unknown('model')],
+  ])('of a call for vectors is booked %s', (_, parts, cost) => {
+    const semantic = { result: 'differs', embedding: { ...call, ...parts } } as const;
+    const { attempts } = recordOfAttempts([{ ...answered, semantic }]);
+    expect(attempts[0]!.semantic?.embedding?.cost).toEqual(cost);
+  });
+
   it('is booked for each attempt, lost ones too', () => {
     const lost = { ...answered, signals: signalsOf({}), error: new UpstreamError('stream_interrupted', 'cut') };
     expect(costsOf([lost, answered])).toEqual([estimated(0.3), reported(0.3)]);
+  });
+});
+
+const failed = {
+  ...answered,
+  signals: undefined,
+  reply: undefined,
+  error: new UpstreamError('timeout_first_byte', 'no'),
+};
+
+describe('what a purse settles', () => {
+  it.each<[string, Partial<Attempt>, ReplyEnd, object]>([
+    ['the cost of the reply', answered, endOf(), { nano: 3e8, source: 'reported' }],
+    ['the sum of all tries', { ...answered, tries: [silent, ...sent] }, endOf(), { nano: 6e8, source: 'estimated' }],
+    ['the prompt of a lost attempt', { ...failed, tries: [silent] }, endOf(), { nano: 3e8, source: 'estimated' }],
+    [
+      'nothing for a refusal',
+      { ...failed, tries: [tryOf(5, 50, { status: 429 })] },
+      endOf(),
+      { nano: 0, source: 'none' },
+    ],
+    [
+      'nothing for a reply of the cache',
+      { ...answered, tries: [], cache: 'hit' },
+      endOf(),
+      { nano: 0, source: 'none' },
+    ],
+    [
+      'an unknown cost as unknown, not 0',
+      { ...answered, resolved: { ...anthropic, model: 'claude-99' } },
+      endOf(),
+      { nano: 'unknown', reason: 'model', source: 'reported' },
+    ],
+  ])('is %s', (_, attempt, end, settled) => {
+    const exchange = exchangeWith([attempt]);
+    const cost = settledCost(exchange, exchange.attempts[0]!, prices, { end, receivedAt: WALL });
+    expect(cost).toEqual({ reason: undefined, ...settled });
+  });
+});
+
+describe('the header of a reply', () => {
+  const header = new CostHeader(prices);
+  it.each<[string, readonly Partial<Attempt>[], Partial<ReturnType<typeof replyOf>>, string | undefined]>([
+    ['has the cost of all attempts', [{ ...failed, tries: [silent] }, answered], {}, '0.6'],
+    ['has 0 for a reply of the cache', [{ ...answered, tries: [], cache: 'hit' }], {}, '0'],
+    ['says that a cost is unknown', [{ ...answered, resolved: { ...anthropic, model: 'claude-99' } }], {}, 'unknown'],
+    ['is not on a stream', [answered], { stream: true }, undefined],
+    ['is not on a refusal before any target', [], {}, undefined],
+  ])('%s', (_, attempts, parts, value) => {
+    expect(header.of(exchangeWith(attempts), { ...replyOf(false), ...parts }, WALL)).toBe(value);
   });
 });

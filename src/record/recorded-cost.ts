@@ -1,7 +1,10 @@
 import type { Usage } from '../formats/events.ts';
-import type { Attempt, ErrorCode, Exchange, ModelTask, ResolvedTarget } from '../plugin/index.ts';
+import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ModelTask, ReplyEnd, TryRecord } from '../plugin/index.ts';
 import type { Nano } from '../prices/money.ts';
-import type { PriceList, UnknownPrice } from '../prices/price-list.ts';
+import type { PriceList } from '../prices/price-list.ts';
+import type { UnknownPrice } from '../prices/priced-place.ts';
+import { endOfAttempt, isUnsent } from './attempt-end.ts';
+import { placeOf, priceOf } from './cost-place.ts';
 
 /**
  * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut, or, where it
@@ -14,22 +17,28 @@ export const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const
   | UnknownPrice
   | 'usage'
 )[];
+type UnknownCost = (typeof UNKNOWN_COSTS)[number];
 
-/** The cost of an attempt. Of the two first values, one is undefined. */
+/** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
 export interface RecordedCost {
   readonly nano: Nano | undefined;
   /** Why the cost is unknown; it is not 0. */
-  readonly unknown: (typeof UNKNOWN_COSTS)[number] | undefined;
+  readonly unknown: UnknownCost | undefined;
   readonly source: (typeof COST_SOURCES)[number];
   /** What the reply of a cache would have cost. */
   readonly saved: Nano | undefined;
 }
 
-/** The end of an attempt. */
-interface EndedAttempt {
+interface AttemptCosts {
+  /** Undefined where nothing was sent, or the upstream refused: providers charge for no such request. */
+  readonly cost: RecordedCost | undefined;
+  /** Of the tries before, whose replies were lost. */
+  readonly lost: readonly RecordedCost[];
+}
+
+/** How an attempt ended, for its cost. */
+interface CostBasis {
   readonly errorCode: ErrorCode | undefined;
-  /** No request was sent. */
-  readonly unsent: boolean;
   /** Wall clock. */
   readonly receivedAt: number;
 }
@@ -43,23 +52,47 @@ const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit'
 /** Of English text, for the models of all vendors. */
 const BYTES_PER_TOKEN = 4;
 
-/** Undefined where nothing was sent, or the upstream refused: providers charge for no such request. */
-export function recordCost(
+const NONE: readonly never[] = [];
+const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
+
+type Priced = (usage: Usage) => Nano | UnknownPrice;
+
+export function recordCosts(
   exchange: Exchange,
   attempt: Attempt,
   prices: PriceList,
-  { errorCode, unsent, receivedAt }: EndedAttempt,
-): RecordedCost | undefined {
+  { errorCode, receivedAt }: CostBasis,
+): AttemptCosts {
   const { resolved, tries } = attempt;
-  if (!resolved || resolved.estimatesTokens || FREE.has(exchange.operation?.task)) return undefined;
-  const priced = (usage: Usage): Nano | UnknownPrice => priceOf(prices, usage, placeOf(attempt, resolved, receivedAt));
-  if (tries.length === 0) return errorCode === undefined ? costOfCached(attempt, priced) : undefined;
-  const status = tries.at(-1)!.status;
-  if (unsent || (status !== undefined && status >= 400)) return undefined;
-  return costOfSent(exchange, attempt, errorCode, priced);
+  const task = exchange.operation?.task;
+  if (!resolved || resolved.estimatesTokens || FREE.has(task)) return NO_COSTS;
+  const priced: Priced = (usage) =>
+    priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
+  if (tries.length === 0)
+    return errorCode === undefined ? { cost: costOfCached(attempt, priced), lost: NONE } : NO_COSTS;
+  const bytes = exchange.request.bodyBytes;
+  if (tries.length === 1)
+    return { cost: costOfLast(tries[0]!, { attempt, task, bytes, errorCode, priced }), lost: NONE };
+  const calls = callsOf(tries);
+  const lost = tries
+    .filter((one) => isLost(one, tries, errorCode))
+    .map((one) => costOfLost(one, bytes / calls, task, priced));
+  if (calls > 1 && errorCode !== undefined) return { cost: undefined, lost };
+  return { cost: costOfLast(tries.at(-1)!, { attempt, task, bytes, errorCode, priced }), lost };
 }
 
-type Priced = (usage: Usage) => Nano | UnknownPrice;
+/** The calls of a batch; 1 without a batch. */
+const callsOf = (tries: readonly TryRecord[]): number => tries.reduce((most, { call }) => Math.max(most, call + 1), 1);
+
+/** A try that another one followed, and each try of a batch that failed as a whole. */
+function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCode | undefined): boolean {
+  const last = tries.findLast(({ call }) => call === one.call);
+  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one, errorCode);
+}
+
+/** Providers charge for no request that they refused, nor for one that they did not get. */
+const mayCost = ({ status, sentAt, error }: TryRecord, errorCode: ErrorCode | undefined): boolean =>
+  status === undefined ? sentAt !== undefined && !isUnsent(error?.code ?? errorCode) : status < 400;
 
 function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost | undefined {
   if (!FROM_CACHE.has(cache)) return undefined;
@@ -67,62 +100,124 @@ function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost
   return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
 }
 
-function costOfSent(
-  { operation, request }: Exchange,
-  attempt: Attempt,
-  errorCode: ErrorCode | undefined,
-  priced: Priced,
-): RecordedCost {
-  const { signals } = attempt;
+interface SentRequest extends Pick<CostBasis, 'errorCode'> {
+  readonly attempt: Attempt;
+  readonly task: ModelTask | undefined;
+  readonly bytes: number;
+  readonly priced: Priced;
+}
+
+function costOfLast(
+  last: TryRecord,
+  { attempt, task, bytes, errorCode, priced }: SentRequest,
+): RecordedCost | undefined {
+  if (!mayCost(last, errorCode)) return undefined;
+  const { signals, reply } = attempt;
   const usage = signals?.ended && errorCode === undefined ? signals.usage : undefined;
-  const source = usage ? 'reported' : 'estimated';
-  if (!usage && !BY_BYTES.has(operation?.task)) return { nano: undefined, unknown: 'usage', source, saved: undefined };
-  const cost = priced(usage ?? estimate(request.bodyBytes, attempt));
+  if (usage) return costOf(usage, 'reported', priced);
+  return estimated(
+    { bytes, counted: signals?.usage, pieces: reply?.stream ? (signals?.progress ?? 0) : 0 },
+    task,
+    priced,
+  );
+}
+
+/** @param bytes of the request of this try */
+function costOfLost({ signals }: TryRecord, bytes: number, task: ModelTask | undefined, priced: Priced): RecordedCost {
+  return estimated({ bytes, counted: signals?.usage, pieces: 0 }, task, priced);
+}
+
+interface Seen {
+  /** Of the request. */
+  readonly bytes: number;
+  /** The last counts of the upstream. */
+  readonly counted: Usage | undefined;
+  /** Pieces of a stream. */
+  readonly pieces: number;
+}
+
+/** By the last counts of the upstream, and no fewer tokens than it sent pieces; a piece has one token or more. */
+function estimated({ bytes, counted, pieces }: Seen, task: ModelTask | undefined, priced: Priced): RecordedCost {
+  if (!BY_BYTES.has(task)) return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
+  const input = counted?.input ?? Math.ceil(bytes / BYTES_PER_TOKEN);
+  const output = Math.max(counted?.output ?? 0, pieces);
+  return costOf({ ...counted, input, output, total: input + output }, 'estimated', priced);
+}
+
+function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
+  const cost = priced(usage);
   return typeof cost === 'number'
     ? { nano: cost, unknown: undefined, source, saved: undefined }
     : { nano: undefined, unknown: cost, source, saved: undefined };
 }
 
-/** The last counts of the upstream, and no fewer tokens than it sent pieces; a piece has one token or more. */
-function estimate(bytes: number, { signals, reply }: Attempt): Usage {
-  const pieces = reply?.stream ? (signals?.progress ?? 0) : 0;
-  const counted = signals?.usage;
-  const input = counted?.input ?? Math.ceil(bytes / BYTES_PER_TOKEN);
-  const output = Math.max(counted?.output ?? 0, pieces);
-  return { ...counted, input, output, total: input + output };
+/** The cost of a call for the vectors of a semantic cache; undefined for one that was not sent, or refused. */
+export function costOfVectors(
+  call: EmbeddingCall | undefined,
+  prices: PriceList,
+  receivedAt: number,
+): RecordedCost | undefined {
+  if (!call?.sent) return undefined;
+  const { slug, sent } = call;
+  const { bytes, answered } = sent;
+  const priced: Priced = (usage) => priceOf(prices, usage, placeOf({ slug, ...sent }, usage, answered, receivedAt));
+  if (call.tokens === undefined) return estimated({ bytes, counted: undefined, pieces: 0 }, 'embeddings', priced);
+  const usage = { input: call.tokens, output: 0, total: call.tokens };
+  return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
 }
 
-function placeOf({ signals }: Attempt, { slug, provider, model, region }: ResolvedTarget, receivedAt: number) {
-  const geo = signals?.usage?.geo ?? (region === undefined || region === 'global' ? undefined : 'regional');
-  return { entry: slug, provider, model: signals?.model ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
+/** What an attempt cost all in all, for what a purse holds for it. */
+export interface SettledCost {
+  /** `unknown` is not 0: `reason` says why. */
+  readonly nano: Nano | 'unknown';
+  readonly reason: UnknownCost | undefined;
+  /** none: nothing was sent, the upstream refused, or the reply is that of a cache. estimated: a part of it is. */
+  readonly source: 'reported' | 'estimated' | 'none';
 }
 
-/** By the model that answered; if it has no price, by the model that was asked. */
-function priceOf(prices: PriceList, usage: Usage, place: ReturnType<typeof placeOf>): Nano | UnknownPrice {
-  const { model, asked } = place;
-  const cost = prices.cost(usage, place);
-  return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });
+/**
+ * What a purse settles for an attempt when the request has ended: its tries and its call for vectors. Synchronous, and the same as in
+ * the record.
+ */
+export function settledCost(
+  exchange: Exchange,
+  attempt: Attempt,
+  prices: PriceList,
+  { end, receivedAt }: { readonly end: ReplyEnd; readonly receivedAt: number },
+): SettledCost {
+  const { errorCode } = endOfAttempt(exchange, attempt, end);
+  const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
+  const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
+  const all = [cost, ...lost, vectors].filter((one) => one !== undefined && one.source !== 'cache');
+  if (all.length === 0) return { nano: 0, reason: undefined, source: 'none' };
+  const source = all.every((one) => one?.source === 'reported') ? 'reported' : 'estimated';
+  const reason = all.find((one) => one?.unknown)?.unknown;
+  return { nano: reason === undefined ? sum(all, 'nano')! : 'unknown', reason, source };
 }
 
-const DAY_MS = 86_400_000;
-let latestDay = { number: -1, text: '' };
-
-/** UTC. Nearly all requests have the day of the one before. */
-function dayOf(wallMs: number): string {
-  const number = Math.floor(wallMs / DAY_MS);
-  if (number !== latestDay.number) latestDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
-  return latestDay.text;
+/** Each cost of an attempt, that of its call for vectors among them. */
+export interface CostsOfAttempt {
+  readonly cost: RecordedCost | undefined;
+  readonly lostCosts: readonly RecordedCost[];
+  readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;
 }
+
+const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] =>
+  lostCosts.length === 0 && !semantic?.embedding ? [cost] : [cost, ...lostCosts, semantic?.embedding?.cost];
 
 /** The sum of what is known; undefined without any known cost. */
-export function sumOfCosts(
-  attempts: readonly { readonly cost: RecordedCost | undefined }[],
-  which: 'nano' | 'saved',
-): Nano | undefined {
-  let sum: Nano | undefined;
-  for (const { cost } of attempts) {
+export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
+  sum(attempts.length === 1 ? costsOf(attempts[0]!) : attempts.flatMap(costsOf), which);
+
+/** Why a part of the cost is unknown. */
+export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
+  attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
+
+function sum(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
+  let total: Nano | undefined;
+  for (const cost of costs) {
     const nano = cost?.[which];
-    if (nano !== undefined) sum = (sum ?? 0) + nano;
+    if (nano !== undefined) total = (total ?? 0) + nano;
   }
-  return sum;
+  return total;
 }

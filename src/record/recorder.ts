@@ -59,6 +59,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
         older: undefined,
         newer: undefined,
       };
+      // A request pays the prices with which it began, though they may be replaced while it runs.
+      const inForce = prices?.();
       const span = openSpan?.(exchange, request.receivedAt);
       if (span) exchange.trace = { traceId: span.traceId };
       records?.begin(request);
@@ -70,7 +72,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           inFlight?.add(-1);
           records?.end(request);
           try {
-            ended.add(endedRequest(request, end, span, { clock, prices: prices?.() }));
+            ended.add(endedRequest(request, end, span, { clock, prices: inForce }));
           } catch (err) {
             reportFailure(log, exchange.id, err);
           }

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { ERROR_LABELS } from './error-types.ts';
 import { WALL } from './exchange.testkit.ts';
+import type { RecordedCost } from './recorded-cost.ts';
 import type {
   RecordedAttempt,
   RecordedFailure,
@@ -92,6 +93,17 @@ const failure: fc.Arbitrary<RecordedFailure> = fc.record({
   retryAfterMs: maybe(ms),
 });
 
+const cost: fc.Arbitrary<RecordedCost> = fc
+  .record({ nano: count, reason: fc.constantFrom('model', 'kind'), isKnown: fc.boolean(), saved: maybe(count) })
+  .chain(({ nano, reason, isKnown, saved }) =>
+    fc.record({
+      nano: fc.constant(isKnown ? nano : undefined),
+      unknown: fc.constant(isKnown ? undefined : reason),
+      source: fc.constantFrom('reported', 'estimated', 'cache'),
+      saved: fc.constant(saved),
+    }),
+  );
+
 const semantic: fc.Arbitrary<RecordedSemantic> = fc.record({
   result: fc.constantFrom('hit', 'differs', 'failed'),
   reason: maybe(text),
@@ -102,6 +114,7 @@ const semantic: fc.Arbitrary<RecordedSemantic> = fc.record({
       modelLabel: fc.constant('text-embedding-005'),
       durationMs: ms,
       tokens: maybe(count),
+      cost: maybe(cost),
       result: fc.constantFrom('success', 'late', 'failed'),
     }),
   ),
@@ -151,14 +164,8 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
         reasoning: maybe(count),
       }),
     ),
-    cost: maybe(
-      fc.record({
-        nano: maybe(count),
-        unknown: maybe(fc.constantFrom('model', 'kind')),
-        source: fc.constantFrom('reported', 'estimated', 'cache'),
-        saved: maybe(count),
-      }),
-    ),
+    cost: maybe(cost),
+    lostCosts: fc.array(cost, { maxLength: 2 }),
     estimated: fc.boolean(),
     losses: fc.array(loss, { maxLength: 3 }),
     files: fc.array(fc.record({ id: text, bytes: count, way: fc.constantFrom('inline', 'uri') }), { maxLength: 2 }),
@@ -228,14 +235,15 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
 
 /** The costs of a whole request, as its access line has them. */
 export function plainCosts(attempts: BoundedRecord['attempts'], source: string | undefined) {
+  const costs = attempts.flatMap((one) => [one.cost, ...one.lostCosts, one.semantic?.embedding?.cost]);
   const sum = (which: 'nano' | 'saved'): number | undefined => {
-    const known = attempts.flatMap(({ cost }) => cost?.[which] ?? []);
+    const known = costs.flatMap((one) => one?.[which] ?? []);
     return known.length === 0 ? undefined : known.reduce((all, one) => all + one, 0) / 1e9;
   };
   return {
     cost_usd: sum('nano'),
     cost_source: source,
-    cost_unknown: attempts.flatMap(({ cost }) => cost?.unknown ?? [])[0],
+    cost_unknown: costs.flatMap((one) => one?.unknown ?? [])[0],
     saved_usd: sum('saved'),
   };
 }

@@ -4,6 +4,7 @@ import type { ChosenBranch } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { recordJson, recordLineJson, storedRecord } from './json.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
+import type { RecordedCost } from './recorded-cost.ts';
 import { anyRecord, plainCosts } from './records.testkit.ts';
 import { scrub } from './scrub.ts';
 
@@ -123,6 +124,7 @@ function plainAttempt(attempt: RecordedAttempt): object {
     cost_source: attempt.cost?.source,
     cost_unknown: attempt.cost?.unknown,
     saved_usd: attempt.cost?.saved === undefined ? undefined : attempt.cost.saved / 1e9,
+    lost_costs: attempt.lostCosts.length > 0 ? attempt.lostCosts.map(plainCost) : undefined,
     losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
     files: attempt.files.length > 0 ? attempt.files : undefined,
     defaulted:
@@ -131,6 +133,12 @@ function plainAttempt(attempt: RecordedAttempt): object {
     tries: attempt.tries.map(plainTry),
   };
 }
+
+const plainCost = ({ nano, source, unknown }: RecordedCost): object => ({
+  cost_usd: nano === undefined ? undefined : nano / 1e9,
+  cost_source: source,
+  cost_unknown: unknown,
+});
 
 function plainSemantic({ result, reason, similarity, embedding }: RecordedSemantic): object {
   return {
@@ -142,6 +150,7 @@ function plainSemantic({ result, reason, similarity, embedding }: RecordedSemant
       request_model: embedding.modelLabel,
       duration_ms: round(embedding.durationMs),
       tokens: embedding.tokens,
+      ...(embedding.cost && plainCost(embedding.cost)),
       result: embedding.result,
     },
   };

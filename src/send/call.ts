@@ -1,4 +1,12 @@
-import { FormBody, GatewayError, UpstreamError, type Clock, type TryRecord, type Limit } from '../plugin/index.ts';
+import {
+  FormBody,
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type Clock,
+  type TryRecord,
+  type Limit,
+} from '../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
@@ -121,6 +129,7 @@ interface Outcome {
 function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
   const { clock } = job.setup;
   const record = newTry(call.number, clock.now());
+  keepLost(job.attempt);
   job.attempt.tries.push(record);
   const failed = (thrown: unknown): never => {
     record.error = thrown instanceof GatewayError ? thrown : undefined;
@@ -140,6 +149,14 @@ function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): 
   } catch (thrown) {
     return Promise.reject(thrown).catch(failed);
   }
+}
+
+/** What the upstream counted of a reply that is tried again. */
+function keepLost(attempt: Attempt): void {
+  const before = attempt.tries.at(-1);
+  if (!before) return;
+  before.signals = attempt.signals;
+  attempt.signals = undefined;
 }
 
 function newTry(call: number, startedAt: number): TryRecord {

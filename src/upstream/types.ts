@@ -75,7 +75,7 @@ export interface OutboundRequest {
 }
 
 /** Times and counts of one try, for telemetry. Monotonic milliseconds; undefined for a phase that was not reached. */
-export type TryTimings = Omit<TryRecord, 'call' | 'startedAt' | 'status' | 'error'> & { startedAt: number };
+export type TryTimings = Omit<TryRecord, 'call' | 'startedAt' | 'status' | 'error' | 'signals'> & { startedAt: number };
 
 /**
  * A reply after commit: a 2xx with content, or complete, or larger than the hold. The source pushes the held bytes first. A failure

@@ -1,4 +1,5 @@
-import { PriceList, type UnknownPrice } from '../../prices/price-list.ts';
+import { PriceList } from '../../prices/price-list.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { compilePrices } from '../../settings/compile/prices.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
@@ -17,7 +18,7 @@ export async function checkPricesCommand(options: PricesOptions): Promise<0 | 1 
   const { day, out } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
-  const list = new PriceList(compilePrices(settings.prices));
+  const list = new PriceList(compilePrices(settings.prices), settings.priceTable);
   let unknown = 0;
   for (const { slug, provider, models = [] } of settings.catalog.providers)
     for (const model of models.filter((name) => !name.includes('*'))) {

@@ -38,6 +38,26 @@ export const priceCommands: readonly (readonly [string, Command])[] = [
       },
     },
   ],
+  [
+    'prices update',
+    {
+      usage: 'prices update FILE [--configs DIR] [--dry-run]',
+      help: 'Put the newer prices of FILE, a table in the form of data/models.json, before the shipped ones, and show what changes. --dry-run: only show it',
+      async run(args, world) {
+        const { values, positionals } = parse(args, { ...configs, 'dry-run': { type: 'boolean' } }, 1);
+        const [file] = positionals;
+        if (file === undefined) throw new UsageError('prices update needs one FILE');
+        const { updatePricesCommand } = await import('./update.ts');
+        return updatePricesCommand({
+          ...world,
+          dir: values.configs,
+          file,
+          dryRun: values['dry-run'] ?? false,
+          day: readDay(),
+        });
+      },
+    },
+  ],
 ];
 
 const AT = { at: { type: 'string' } } as const;

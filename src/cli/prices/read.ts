@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
+import { PRICE_TABLE_FILE } from '../../settings/source/find-files.ts';
 import { loadSettings, type Settings } from '../../settings/read/load.ts';
 import type { Environment } from '../../settings/read/references.ts';
 import type { Output } from '../output.ts';
+
+const OWN = ['prices.yaml', PRICE_TABLE_FILE];
 
 export interface PricesOptions extends Output {
   readonly dir: string;
@@ -15,7 +18,7 @@ export interface PricesOptions extends Output {
 export async function readPrices({ dir, env, err }: PricesOptions): Promise<Settings | 1 | 2> {
   const loaded = await loadSettings(dir, { env, fakeMissing: true });
   const { settings } = loaded;
-  const own = loaded.diagnostics.filter(({ file }) => !settings || file === join(dir, 'prices.yaml'));
+  const own = loaded.diagnostics.filter(({ file }) => !settings || OWN.some((name) => file === join(dir, name)));
   if (own.length > 0) err(formatDiagnostics(own, 'pretty'));
   if (settings && own.every(({ severity }) => severity === 'warning')) return settings;
   return loaded.folderExists ? 1 : 2;

@@ -22,6 +22,13 @@ export interface PromptBlock {
   readonly ratings: JsonObject | undefined;
 }
 
+/** Searches in the web and in stored files, and pictures made. */
+export interface CandidatePieces {
+  readonly searches: number;
+  readonly fileSearches: number;
+  readonly images: number;
+}
+
 /** Maximum number of parts without a place in the answer that become a block each. Real replies have one. */
 const MAX_UNPLACED = 100;
 
@@ -52,6 +59,7 @@ export class CandidateReader {
   readonly #metadata = new MetadataReader();
   #finish: string | undefined;
   #finishMessage: string | undefined;
+  #images = 0;
 
   constructor(choice: number, reply: ReplyContext, notes: LossNotes) {
     this.choice = choice;
@@ -62,6 +70,11 @@ export class CandidateReader {
 
   get finished(): boolean {
     return this.#finish !== undefined;
+  }
+
+  /** What Google charges besides tokens. */
+  get pieces(): CandidatePieces {
+    return { ...searchesOf(this.#metadata.value['groundingMetadata']), images: this.#images };
   }
 
   /** True when no part of the answer is readable and no finish reason explains that. */
@@ -188,6 +201,7 @@ export class CandidateReader {
     if (isObject(inlineData) && typeof inlineData['data'] === 'string') {
       const mime = stringOf(inlineData['mimeType']) ?? 'application/octet-stream';
       const { data } = inlineData;
+      this.#images += Number(mime.startsWith('image/'));
       if (part['thought'] !== true) events.push({ type: 'media', ...place, mime, data, ...signed });
       else events.push({ type: 'opaque', ...place, format: 'gemini', value: toThoughtBlock(mime, data, signature) });
     } else if (code) events.push({ ...code, ...place, ...signed });
@@ -199,6 +213,18 @@ export class CandidateReader {
     return this.#nextBlock++;
   }
 }
+
+/** Each query is a search (docs/protocols/gemini.md#searches). A grounded answer without a list of queries made one. */
+function searchesOf(grounding: unknown): { readonly searches: number; readonly fileSearches: number } {
+  if (!isObject(grounding)) return NO_SEARCHES;
+  const [web, images, files] = ['webSearchQueries', 'imageSearchQueries', 'retrievalQueries'].map(
+    (name) => asList(grounding[name]).length,
+  );
+  const searches = web! + images!;
+  return { searches: searches === 0 && isObject(grounding['searchEntryPoint']) ? 1 : searches, fileSearches: files! };
+}
+
+const NO_SEARCHES = { searches: 0, fileSearches: 0 };
 
 function logprobsOf(result: unknown): LogprobToken[] {
   if (!isObject(result)) return [];

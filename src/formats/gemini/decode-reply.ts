@@ -1,4 +1,4 @@
-import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent, type UpstreamFailure } from '../events.ts';
+import { MAX_CHOICES, TOO_MANY_CHOICES, type EventOf, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
 import { CandidateReader, type PromptBlock } from './candidate.ts';
@@ -24,6 +24,8 @@ export const INTERRUPTED: UpstreamFailure = {
   message: 'The stream of the upstream ended before the reply was complete.',
 };
 
+const PIECES = ['searches', 'fileSearches', 'images'] as const;
+
 /** Google generates up to eight candidates. The message of a blocked prompt is repeated for no more than these. */
 const MAX_CANDIDATES = 8;
 
@@ -35,6 +37,8 @@ export class GeminiReplyReader {
   #started = false;
   readonly #usage = new GeminiUsageReader();
   #blocked: PromptBlock | undefined;
+  /** The latest counts. */
+  #counted: EventOf<'usage'> | undefined;
 
   constructor(reply: ReplyContext, notes: LossNotes = noLosses()) {
     this.#notes = notes;
@@ -53,7 +57,7 @@ export class GeminiReplyReader {
     this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
     const metadata = chunk['usageMetadata'];
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
-    if (usage) events.push(usage);
+    if (usage) events.push((this.#counted = this.#withPieces(usage)));
     return events;
   }
 
@@ -61,7 +65,28 @@ export class GeminiReplyReader {
   readTexts({ choice, literals, usage: metadata }: TextEvents, events: GenerationEvent[]): void {
     this.#candidate(choice).readTexts(literals, events);
     const usage = metadata && this.#usage.read(metadata);
-    if (usage) events.push(usage);
+    if (usage) events.push((this.#counted = this.#withPieces(usage)));
+  }
+
+  /** The usage with what is counted by the piece, which Google reports elsewhere. */
+  #withPieces(event: EventOf<'usage'>): EventOf<'usage'> {
+    let [searches, fileSearches, images] = [0, 0, 0];
+    for (const { pieces } of this.#candidates.values()) {
+      searches += pieces.searches;
+      fileSearches += pieces.fileSearches;
+      images += pieces.images;
+    }
+    if (searches + fileSearches + images === 0) return event;
+    const more = { ...(searches && { searches }), ...(fileSearches && { fileSearches }), ...(images && { images }) };
+    return { ...event, usage: { ...event.usage, ...more } };
+  }
+
+  /** Undefined unless the last counts came before a search or a picture. */
+  #lateUsage(): EventOf<'usage'> | undefined {
+    const before = this.#counted;
+    const later = before && this.#withPieces(before);
+    if (!later || PIECES.every((name) => later.usage[name] === before.usage[name])) return undefined;
+    return later;
   }
 
   /** True when every candidate has a finish reason, or the filter blocked the prompt of all of them. */
@@ -84,6 +109,8 @@ export class GeminiReplyReader {
       candidates[at]!.end(events, block);
     }
     if (events.length === 0) events.push(...this.#emptyAnswer());
+    const late = this.#lateUsage();
+    if (late) events.push(late);
     events.push({ type: 'end' });
     return events;
   }

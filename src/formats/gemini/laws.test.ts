@@ -40,9 +40,10 @@ const plainBody = (events: readonly GenerationEvent[]) => gemini.encodeReply(eve
 const decodePlain = (events: readonly GenerationEvent[]) => gemini.decodeReply(plainBody(events), replyContext());
 const open = () => gemini.decodeStream(replyContext());
 
-/** Removes the ids that the decoder derives, the native reason that Gemini always has, and the raw form of usage. */
-const see = ({ id, rawUsage: _, choices, ...rest }: Generation) => ({
+/** Removes the ids that the decoder derives, the native reason that Gemini always has, the raw form of usage, and the number of pictures. */
+const see = ({ id, rawUsage: _, choices, usage, ...rest }: Generation) => ({
   ...rest,
+  usage: usage && { ...usage, images: undefined },
   id: id?.replace(/^chatcmpl-/, ''),
   choices: choices.map(({ native: _, ...choice }) => choice),
 });

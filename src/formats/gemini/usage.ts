@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, Usage } from '../events.ts';
+import type { EventOf, Usage } from '../events.ts';
 import { countEdits, countRequest } from './count-request.ts';
 import { asNumber, bothSpellings, objectsOf, optional } from './wire.ts';
 import { setField, isObject } from '../json/object.ts';
@@ -18,7 +18,7 @@ export class GeminiUsageReader {
   readonly #merged: JsonObject = {};
   #media: MediaCounts = {};
 
-  read(metadata: JsonObject): GenerationEvent | undefined {
+  read(metadata: JsonObject): EventOf<'usage'> | undefined {
     const merged = this.#merged;
     for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(merged, name, metadata[name]);
     if (LISTS.some((name) => metadata[name])) this.#media = countMedia(merged);

@@ -45,6 +45,8 @@ export class ResponseReader {
   /** UTF-16 units of the answer's text, and where the part that is cited began. */
   #written = 0;
   #partStart = 0;
+  #searches = 0;
+  #fileSearches = 0;
   ended = false;
 
   constructor(reply: ReplyContext) {
@@ -102,6 +104,8 @@ export class ResponseReader {
         return;
       }
       default:
+        this.#searches += Number(isSearch(item));
+        this.#fileSearches += Number(isFileSearch(item));
         return this.#hosted(item, at);
     }
   }
@@ -164,8 +168,14 @@ export class ResponseReader {
     this.begin(response);
     this.ended = true;
     const raw = objectOf(response.usage);
-    const usage = raw && decodeUsage(raw, response.service_tier);
-    if (usage && raw) this.#events.push({ type: 'usage', usage, raw, format: 'openai-responses' });
+    const counted = raw && decodeUsage(raw, response.service_tier);
+    if (counted && raw)
+      this.#events.push({
+        type: 'usage',
+        usage: this.#withSearches(counted, response),
+        raw,
+        format: 'openai-responses',
+      });
     const why = stringOf(objectOf(response.incomplete_details)?.reason);
     const reason =
       response.status === 'incomplete'
@@ -176,6 +186,16 @@ export class ResponseReader {
           ? 'tool_calls'
           : 'stop';
     this.#events.push({ type: 'finish', choice: 0, reason }, { type: 'end' });
+  }
+
+  /** The last event of a stream repeats all items; some servers send them there alone. */
+  #withSearches(usage: Usage, { output }: JsonObject): Usage {
+    const items = (listOf(output) ?? []).filter(isObject);
+    const searches = Math.max(this.#searches, items.filter(isSearch).length);
+    const fileSearches = Math.max(this.#fileSearches, items.filter(isFileSearch).length);
+    return searches + fileSearches === 0
+      ? usage
+      : { ...usage, ...(searches > 0 && { searches }), ...(fileSearches > 0 && { fileSearches }) };
   }
 
   fail(failure: UpstreamFailure): void {
@@ -239,6 +259,14 @@ export class ResponseReader {
     } else this.#events.push({ type: 'opaque', ...place, format: 'openai-responses', value: item });
   }
 }
+
+/** Opening a page and finding text in one are calls too, and cost nothing (docs/protocols/openai-responses.md#searches). */
+function isSearch({ type, action }: JsonObject): boolean {
+  const done = stringOf(objectOf(action)?.type);
+  return type === 'web_search_call' && (done === undefined || done === 'search');
+}
+
+const isFileSearch = ({ type }: JsonObject): boolean => type === 'file_search_call';
 
 /** @param tier `service_tier`, which is beside the usage */
 export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {

@@ -1,5 +1,6 @@
 import type { GenerationEvent, Usage } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
+import { addUsages } from '../../formats/usage-sum.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
 import { IMAGE_EXTENSIONS } from '../../formats/openai-chat/extensions.ts';
@@ -25,10 +26,16 @@ export const openAiImages: PassThroughCodec = {
 function decodeImages(body: unknown): GenerationEvent[] {
   const failure = failureOfEvent(undefined, body);
   if (failure) return [{ type: 'error', failure }];
-  if (!isObject(body) || !Array.isArray(body.data) || !body.data.some(hasImage))
-    throw new ReplyFault('it contains no images');
-  const usage = decodeTaskUsage(body.usage);
-  return [...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'end' }];
+  const images = isObject(body) && Array.isArray(body.data) ? body.data.filter(hasImage).length : 0;
+  if (!isObject(body) || images === 0) throw new ReplyFault('it contains no images');
+  return [{ type: 'usage', usage: usageOf(body.usage, images) }, { type: 'end' }];
+}
+
+/** Models that count no tokens charge pictures by number. Output that the reply does not split is that of pictures alone. */
+function usageOf(raw: unknown, images: number): Usage {
+  const counted = decodeTaskUsage(raw);
+  if (!counted) return { input: 0, output: 0, total: 0, images };
+  return { ...counted, outputImage: counted.outputImage ?? counted.output, images };
 }
 
 /** True for an image given as bytes or as a URL. */
@@ -51,21 +58,11 @@ function imageRules(): EventRules {
       else return;
       if (!drafting) images += 1;
       signals.content = true;
-      const counted = decodeTaskUsage(usage);
-      if (counted) signals.usage = addImageUsage(signals.usage, counted);
+      if (usage || !drafting) signals.usage = addUsage(signals.usage, usageOf(usage, drafting ? 0 : 1));
     },
     isCut: () => images === 0 || drafting,
   };
 }
 
 /** Adds the usage of one image of a stream: each image reports its own. */
-function addImageUsage(sum: Usage | undefined, more: Usage): Usage {
-  if (!sum) return more;
-  const cacheRead = (sum.cacheRead ?? 0) + (more.cacheRead ?? 0);
-  return {
-    input: sum.input + more.input,
-    output: sum.output + more.output,
-    total: sum.total + more.total,
-    ...(cacheRead > 0 && { cacheRead }),
-  };
-}
+const addUsage = (sum: Usage | undefined, more: Usage): Usage => (sum ? addUsages([sum, more]) : more);

@@ -1,5 +1,6 @@
 import type { Usage } from '../../formats/events.ts';
 import { countLosses, type ChosenBranch } from '../../plugin/index.ts';
+import type { RecordedCost } from '../recorded-cost.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedSkip, RecordedTry } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
@@ -38,6 +39,7 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { record: 'image_out', as: 'plain', value: ({ outputImage }) => outputImage },
   { record: 'tool_use', as: 'plain', value: ({ toolUse }) => toolUse },
   { record: 'searches', as: 'plain', value: ({ searches }) => searches },
+  { record: 'file_searches', as: 'plain', value: ({ fileSearches }) => fileSearches },
   { record: 'images', as: 'plain', value: ({ images }) => images },
   { record: 'tier', as: 'text', value: ({ tier }) => tier },
 ];
@@ -45,6 +47,12 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
 /** Undefined where there is none. */
 export const usdOfNano = (nano: number | undefined): number | undefined =>
   nano === undefined ? undefined : nano / 1e9;
+
+const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
+  cost_usd: usdOfNano(nano),
+  cost_source: source,
+  cost_unknown: unknown,
+});
 
 /** One attempt at a target. */
 export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
@@ -95,6 +103,11 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ cost }) => usdOfNano(cost?.nano) },
   { record: 'cost_source', span: SPAN.costSource, as: 'text', value: ({ cost }) => cost?.source },
   { record: 'cost_unknown', as: 'text', value: ({ cost }) => cost?.unknown },
+  {
+    record: 'lost_costs',
+    as: 'json',
+    value: ({ lostCosts }) => (lostCosts.length > 0 ? lostCosts.map(costFields) : undefined),
+  },
   { record: 'saved_usd', as: 'plain', value: ({ cost }) => usdOfNano(cost?.saved) },
   {
     record: 'losses',
@@ -190,6 +203,7 @@ function wholeSemantic(semantic: RecordedSemantic): object {
       request_model: embedding.modelLabel,
       duration_ms: Math.round(embedding.durationMs * 1000) / 1000,
       tokens: embedding.tokens,
+      ...(embedding.cost && costFields(embedding.cost)),
       result: embedding.result,
     },
   };

@@ -13,7 +13,7 @@ import {
   tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
-import { sumOfCosts } from '../recorded-cost.ts';
+import { sumOfCosts, unknownOf } from '../recorded-cost.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
@@ -163,7 +163,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     line: 'cost_unknown',
     record: 'cost_unknown',
     as: 'text',
-    value: ({ attempts }) => attempts.find(({ cost }) => cost?.unknown)?.cost?.unknown,
+    value: ({ attempts }) => unknownOf(attempts),
   },
   {
     line: 'saved_usd',

@@ -71,6 +71,12 @@ export type Note<L extends string> = (labels: Readonly<Record<L, string>>, value
 export const MODEL_LABELS = ['provider', 'request_model', 'operation'] as const;
 export type AttemptLabels = Readonly<Record<(typeof MODEL_LABELS)[number], string>>;
 
+export const modelOf = ({ provider, request_model, operation }: AttemptLabels): AttemptLabels => ({
+  provider,
+  request_model,
+  operation,
+});
+
 type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
 
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */

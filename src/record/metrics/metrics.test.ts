@@ -52,10 +52,12 @@ describe('the metric table', () => {
       'gatehouse_audio_seconds_total',
       'gatehouse_cache_saved_nano_usd_total',
       'gatehouse_cost_nano_usd_total',
+      'gatehouse_cost_unknown_total',
       'gatehouse_requests_rejected_total',
       'gatehouse_requests_total',
       'gatehouse_tokens_total',
       'gatehouse_upstream_attempts_total',
+      'gatehouse_usage_units_total',
     ]);
   });
 

@@ -1,27 +1,23 @@
-import type { Usage } from '../../formats/events.ts';
 import type { CacheStatus, EmbeddingCall } from '../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
-import { UNKNOWN_COSTS } from '../recorded-cost.ts';
 import {
   DURATION_BUCKETS,
   countedPerAttempt,
   each,
   failureKindOf,
   MODEL_LABELS,
+  modelOf,
   OTHER,
   PER_TOKEN_BUCKETS,
   perAttempt,
   perRequest,
   perTry,
-  TOKEN_BUCKETS,
-  type AttemptLabels,
-  type AttemptSeries,
-  type Measure,
   type MetricSpec,
 } from './metric-spec.ts';
+import { USAGE_METRICS } from './usage-metrics.ts';
 
 /** Results of a cache that compares exactly. */
 const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
@@ -32,43 +28,7 @@ export const EMBEDDING_RESULTS = ['success', 'late', 'failed'] as const satisfie
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
   stream && answered && tries.length > 0 ? firstContentMs : undefined;
 
-/** Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them. */
-const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (answered ? usage : undefined);
-
-const modelOf = ({ provider, request_model, operation }: AttemptLabels): AttemptLabels => ({
-  provider,
-  request_model,
-  operation,
-});
-
-/** Tokens of one type. */
-const tokensOf = (
-  type: string,
-  countOf: (usage: Usage) => number | undefined,
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), type }),
-  value: (attempt) => {
-    const usage = paidUsage(attempt);
-    return usage && usage.seconds === undefined ? countOf(usage) : undefined;
-  },
-});
-/** Cost by one source. */
-const costBy = (
-  source: 'reported' | 'estimated',
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'source'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), source }),
-  value: ({ cost }) => (cost?.source === source ? cost.nano : undefined),
-});
-const unknownBy = (
-  reason: (typeof UNKNOWN_COSTS)[number],
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), reason }),
-  value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
-});
-const INPUT = tokensOf('input', ({ input }) => input);
-const OUTPUT = tokensOf('output', ({ output }) => output);
-
-/** Metrics of targets, tokens, the cache and the log. */
+/** Metrics of targets, the cache and the log. */
 export const UPSTREAM_METRICS = {
   upstreamAttempts: perAttempt(
     {
@@ -214,76 +174,7 @@ export const UPSTREAM_METRICS = {
     help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
     labels: ['config', 'target', 'to'],
   },
-  tokens: countedPerAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_tokens_total',
-      help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. Calls for vectors of a semantic cache count with operation="embeddings" and their own provider and model. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
-      labels: [...MODEL_LABELS, 'type'],
-      byCaller: true,
-    },
-    ({ semantic }, _, note) => {
-      if (semantic?.embedding?.tokens === undefined) return;
-      const { provider, modelLabel, tokens } = semantic.embedding;
-      note({ provider, request_model: modelLabel, operation: 'embeddings', type: 'input' }, tokens);
-    },
-    INPUT,
-    OUTPUT,
-    tokensOf('cache_read', ({ cacheRead }) => cacheRead),
-    tokensOf('cache_write', ({ cacheWrite }) => cacheWrite),
-    tokensOf('reasoning', ({ reasoning }) => reasoning),
-  ),
-  audioSeconds: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_audio_seconds_total',
-      help: 'Seconds of sound of the attempts that answered, where the upstream reports seconds and no tokens (transcriptions).',
-      labels: MODEL_LABELS,
-      byCaller: true,
-    },
-    { labels: modelOf, value: (attempt) => paidUsage(attempt)?.seconds },
-  ),
-  cost: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_cost_nano_usd_total',
-      help: 'Cost of attempts in nano-USD (divide by 1e9), failed ones included, by source: reported (by what the upstream counted), estimated (of interrupted replies, and of upstreams that count nothing). Replies of the cache cost nothing. An unknown cost is not counted here but in gatehouse_cost_unknown_total.',
-      labels: [...MODEL_LABELS, 'source'],
-      byCaller: true,
-    },
-    costBy('reported'),
-    costBy('estimated'),
-  ),
-  costUnknown: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_cost_unknown_total',
-      help: 'Attempts whose cost is unknown, by reason: model (no price of it is known), date (none for the day), tier (none in the service tier), kind (none for a kind of what was used), usage (the upstream does not say what was used).',
-      labels: [...MODEL_LABELS, 'reason'],
-    },
-    ...UNKNOWN_COSTS.map(unknownBy),
-  ),
-  costSaved: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_cache_saved_nano_usd_total',
-      help: 'What the replies of the cache would have cost, in nano-USD (divide by 1e9).',
-      labels: MODEL_LABELS,
-      byCaller: true,
-    },
-    { labels: modelOf, value: ({ cost }) => cost?.saved },
-  ),
-  requestTokens: perAttempt(
-    {
-      type: 'histogram',
-      name: 'gatehouse_request_tokens',
-      help: 'Tokens of one generation whose reply was sent, by type: input, output.',
-      labels: [...MODEL_LABELS, 'type'],
-      buckets: TOKEN_BUCKETS,
-    },
-    INPUT,
-    OUTPUT,
-  ),
+  ...USAGE_METRICS,
   paramsLost: perRequest(
     {
       type: 'counter',

@@ -12,6 +12,7 @@ import type {
 } from '../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
+import type { PriceTable } from '../../prices/price-table.ts';
 import type { JsonPath } from '../read/pointer.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */
@@ -22,6 +23,7 @@ export interface CheckedSettings {
   readonly keys: KeysFile | undefined;
   /** Undefined for a config that was sent with a request. */
   readonly prices?: PricesFile | undefined;
+  readonly priceTable?: PriceTable | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** Undefined for a config that was sent with a request. */
   readonly prompts?: ReadonlyMap<string, PromptFile>;

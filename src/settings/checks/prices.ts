@@ -1,5 +1,5 @@
 import type { PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
-import { shippedPrices } from '../../prices/price-list.ts';
+import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import type { Report } from '../../plugin/index.ts';
 import { picoOfPrice, pricesGiven } from '../compile/prices.ts';
 import { within, type Check } from './check.ts';
@@ -14,7 +14,7 @@ export const checkPrices: Check = (settings) => ({
     if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
     if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
       report({ path: ['factor'], message: 'a factor has at most six decimals' });
-    checkDiscount(rule, report);
+    checkDiscount(rule, settings.priceTable ?? SHIPPED_PRICES, report);
   },
 });
 
@@ -39,9 +39,9 @@ function checkDecimals(usd: UsdPrices, report: Report): void {
 const hasSixDecimals = (factor: number): boolean => Math.abs(factor * 1e6 - Math.round(factor * 1e6)) < 1e-6;
 
 /** A factor needs prices to apply to. A pattern may name models that the table does not have yet. */
-function checkDiscount({ model, provider, entry, usd }: PriceRule, report: Report): void {
+function checkDiscount({ model, provider, entry, usd }: PriceRule, table: PriceTable, report: Report): void {
   if (usd || model.includes('*') || provider === undefined || entry !== undefined) return;
-  if (shippedPrices(provider, model)) return;
+  if (table.find(provider, model)) return;
   report({
     path: ['model'],
     severity: 'warning',

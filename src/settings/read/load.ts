@@ -19,6 +19,8 @@ import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from './pointer.ts';
 import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
+import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
+import { readPriceTable } from './price-table.ts';
 import { packageSchemas } from './schemas.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -30,6 +32,8 @@ export interface Settings {
   readonly keys: KeysFile;
   /** Prices of the operator; the shipped ones are not among them. */
   readonly prices: PricesFile;
+  /** The shipped prices, and before them those of price-table.json. */
+  readonly priceTable: PriceTable;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** By id: the file's name without `.yaml`. */
@@ -138,18 +142,31 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
   );
   const { partials, diagnostics } = await readPartials(found.partials, files);
+  const { priceTable: tablePath } = found;
+  const newer = tablePath === undefined ? undefined : await readPriceTable(tablePath, files);
   const { pieces, notes } = gather(read, env);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
-    diagnostics.length === 0;
+    diagnostics.length === 0 &&
+    (!newer || newer.source !== undefined);
   const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path)];
-  const settings = complete ? { ...pieces, partials, hash: hashOf(read, partials), files: paths } : undefined;
+  if (tablePath !== undefined) paths.push(tablePath);
+  const priceTable = newer?.table ?? SHIPPED_PRICES;
+  const hash = hashOf(read, partials, newer?.text);
+  const settings = complete ? { ...pieces, priceTable, partials, hash, files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add(diagnostics);
+  if (newer) result.add(newer.diagnostics);
   for (const { file, problem } of notes) result.reporter(file)(problem);
-  const checked = { ...pieces, configIds: idsOf(found.files, 'gateway'), promptIds: idsOf(found.files, 'prompt'), now };
+  const checked = {
+    ...pieces,
+    priceTable,
+    configIds: idsOf(found.files, 'gateway'),
+    promptIds: idsOf(found.files, 'prompt'),
+    now,
+  };
   const reporter = (name: string) => result.reporter(name);
   checkMeaning(checked, reporter);
   const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
@@ -219,10 +236,15 @@ function isComplete(
 const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
   files.flatMap((file) => (file.kind === kind ? [file.id] : []));
 
-function hashOf(read: readonly ReadFile[], partials: ReadonlyMap<string, PartialFile>): string {
+function hashOf(
+  read: readonly ReadFile[],
+  partials: ReadonlyMap<string, PartialFile>,
+  priceTable: string | undefined,
+): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
+  if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
   return hash.digest('hex').slice(0, 16);
 }

@@ -20,6 +20,8 @@ export interface FoundPartial {
   readonly path: string;
 }
 
+/** Rows of a newer table of prices, which `gatehouse prices update` writes. */
+export const PRICE_TABLE_FILE = 'price-table.json';
 const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml', 'prices.yaml'];
 /** Everything in server.yaml and prices.yaml has defaults; the keys and the providers have none. */
 const REQUIRED = ['catalog.yaml', 'keys.yaml'];
@@ -45,6 +47,8 @@ interface FoundFiles {
   readonly folderExists: boolean;
   readonly files: readonly FoundFile[];
   readonly partials: readonly FoundPartial[];
+  /** Path of a newer table of prices. */
+  readonly priceTable?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -66,6 +70,7 @@ export async function findSettingsFiles(folder: string, files: SettingsFiles): P
     folderExists: true,
     files: [...top, ...configs.filter(({ id }) => isId(id)), ...prompts.files],
     partials: prompts.partials,
+    priceTable: names.includes(PRICE_TABLE_FILE) ? join(folder, PRICE_TABLE_FILE) : undefined,
     diagnostics: [
       ...REQUIRED.filter((name) => !names.includes(name)).map((name) =>
         about(join(folder, name), 'this file is missing'),

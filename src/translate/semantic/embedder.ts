@@ -55,7 +55,10 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
     if (!resolved) return undefined;
     // Stored configs name few models; a caller's own config could name any.
     const modelLabel = request.exchange.config?.id === 'inline' ? resolved.modelLabel : resolved.model;
-    return { slug: resolved.slug, modelLabel, from, to: clock.now(), tokens, result };
+    const bytes = inner.attempt.body.original.length;
+    const { slug, provider, model, region } = resolved;
+    const sent = wasSent(inner.attempt) ? { provider, model, region, answered: signals?.model, bytes } : undefined;
+    return { slug, modelLabel, from, to: clock.now(), tokens, sent, result };
   };
   try {
     const reply = await untilCancelled(call(inner, settings.embeddings, setup), cancellation);
@@ -70,6 +73,12 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
     // The reply may still be arriving.
     cancellation.cancel(OVER);
   }
+}
+
+/** The upstream may charge for the call. */
+function wasSent({ tries }: Attempt): boolean {
+  const last = tries.at(-1);
+  return last?.sentAt !== undefined && (last.status === undefined || last.status < 400);
 }
 
 /** Code of the error with which a call would fail before anything is sent. */

@@ -1,6 +1,7 @@
 import { type GenerationEvent, type UpstreamFailure, repeatable, type Usage } from '../../../formats/events.ts';
 import type { ReplyContext } from '../../../formats/format.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
+import { addUsages } from '../../../formats/usage-sum.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import type { JsonObject } from '../../../formats/conversation.ts';
@@ -128,16 +129,6 @@ function imagesIn(details: unknown): number | undefined {
   return sum(
     entries.filter((entry) => entry['modality'] === 'IMAGE').map((entry) => asNumber(entry['tokenCount']) ?? 0),
   );
-}
-
-function addUsages(usages: readonly Usage[]): Usage {
-  return compact({
-    input: sum(usages.map(({ input }) => input)),
-    output: sum(usages.map(({ output }) => output)),
-    total: sum(usages.map(({ total }) => total)),
-    cacheRead: sumReported(usages.map(({ cacheRead }) => cacheRead)),
-    reasoning: sumReported(usages.map(({ reasoning }) => reasoning)),
-  });
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

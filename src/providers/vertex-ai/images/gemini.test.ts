@@ -131,7 +131,7 @@ describe('replies of a Gemini image model', () => {
     expect(decode([drawn(image('AAAA')), drawn({ text: 'Here it is.' }, image('BBBB'))])).toEqual({
       ok: true,
       model: 'gemini-2.5-flash-image',
-      usage: { input: 20, output: 2580, total: 2600 },
+      usage: { input: 20, output: 2580, total: 2600, outputImage: 2580, images: 2 },
       body: {
         created: CONTEXT.created,
         data: [{ b64_json: 'AAAA' }, { b64_json: 'BBBB' }],
@@ -160,7 +160,9 @@ describe('replies of a Gemini image model', () => {
   });
 
   it('have no usage where the upstream has none, and no breakdown where it has none', () => {
-    expect(decode([{ ...drawn(image('A')), usageMetadata: undefined }])).not.toHaveProperty('usage');
+    const uncounted = decode([{ ...drawn(image('A')), usageMetadata: undefined }]);
+    expect(uncounted).toHaveProperty('usage', { input: 0, output: 0, total: 0, images: 1 });
+    expect(uncounted).not.toHaveProperty('body.usage');
     const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 6, totalTokenCount: 10 };
     expect(decode([{ ...drawn(image('A')), usageMetadata }])).toHaveProperty('body.usage', {
       input_tokens: 4,

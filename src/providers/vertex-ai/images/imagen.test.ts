@@ -150,12 +150,15 @@ const png = (data: string, more: object = {}) => ({ bytesBase64Encoded: data, mi
 const decode = (reply: unknown, body: JsonObject = {}, strict = true) =>
   encode(IMAGEN, body, { strict }).decode([reply]);
 const { created } = CONTEXT;
+/** Imagen counts no tokens. */
+const drawn = (images: number) => ({ input: 0, output: 0, total: 0, images });
 
 describe('a reply of Imagen', () => {
   it('becomes images with the rewritten prompt', () => {
     expect(decode({ predictions: [png('AAAA', { prompt: 'a fluffy cat' }), png('BBBB')] }, { n: 2 })).toEqual({
       ok: true,
       model: IMAGEN,
+      usage: drawn(2),
       body: {
         created,
         data: [{ b64_json: 'AAAA', revised_prompt: 'a fluffy cat' }, { b64_json: 'BBBB' }],
@@ -183,7 +186,7 @@ describe('a reply of Imagen', () => {
   it('contains the rest where some were filtered, and their number for clients that are not strict', () => {
     const reply = { predictions: [filtered, png('AAAA')] };
     const rest = { created, data: [{ b64_json: 'AAAA' }], output_format: 'png' };
-    expect(decode(reply, { n: 4 })).toEqual({ ok: true, model: IMAGEN, body: rest });
+    expect(decode(reply, { n: 4 })).toEqual({ ok: true, model: IMAGEN, body: rest, usage: drawn(1) });
     expect(decode(reply, { n: 4 }, false)).toMatchObject({
       body: { ...rest, filtered: { count: 3, reasons: [`${filtered.raiFilteredReason}.`] } },
     });

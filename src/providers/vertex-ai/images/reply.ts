@@ -39,7 +39,8 @@ export function imagesReply(
     usage: usage?.raw,
     filtered: missing > 0 && !strict ? compact({ count: missing, reasons }) : undefined,
   });
-  return { ok: true, body, model, ...(usage && { usage: usage.usage }) };
+  const counted = usage?.usage ?? { input: 0, output: 0, total: 0 };
+  return { ok: true, body, model, usage: { ...counted, images: images.length } };
 }
 
 function toItem({ data, revisedPrompt, text }: Image, strict: boolean): JsonObject {

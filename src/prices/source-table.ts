@@ -1,0 +1,169 @@
+import { matches } from './model-pattern.ts';
+import { picoOf } from './money.ts';
+import type { TableRow } from './price-table.ts';
+import type { PriceRow, Prices, PriceStep } from './rates.ts';
+
+/** The kinds of prices of data/models.json, and the units that they are for. Kinds that no usage counts are left out. */
+const KINDS: Readonly<Record<string, readonly [kind: keyof Prices, per: number]>> = {
+  in: ['input', 1e6],
+  cin: ['cached', 1e6],
+  cw5: ['write5m', 1e6],
+  cw1h: ['write1h', 1e6],
+  out: ['output', 1e6],
+  audio_in: ['audioIn', 1e6],
+  audio_cin: ['audioCached', 1e6],
+  image_in: ['imageIn', 1e6],
+  image_cin: ['imageCached', 1e6],
+  audio_out: ['audioOut', 1e6],
+  image_out: ['imageOut', 1e6],
+  search_k: ['search', 1e3],
+  file_search_k: ['fileSearch', 1e3],
+  per_image: ['image', 1],
+  per_second_in: ['second', 1],
+  audio_in_hour: ['second', 3600],
+};
+
+type SourcePrices = Readonly<Record<string, unknown>>;
+type Factors = Readonly<Record<string, number | SourcePrices>>;
+
+/** A row of data/models.json, as far as prices go. */
+export interface SourceRow {
+  readonly id: string;
+  readonly on: readonly string[];
+  readonly kind: string;
+  readonly aka?: readonly string[];
+  readonly p: readonly (SourcePrices & { readonly from?: string; readonly long?: SourcePrices & { over: number } })[];
+  readonly tiers?: Factors;
+  readonly geo?: Readonly<Record<string, number>>;
+  readonly fast?: number;
+}
+
+interface SourceRule {
+  readonly on: readonly string[];
+  readonly models?: readonly string[];
+  readonly kind?: string;
+  readonly tiers?: Factors;
+  readonly geo?: Readonly<Record<string, number>>;
+}
+
+/** Prices of tools that the provider runs. */
+interface SourceTool {
+  readonly on: readonly string[];
+  readonly tool: string;
+  readonly patterns?: readonly string[];
+  readonly per_k?: number;
+  readonly count?: 'once' | 'each';
+}
+
+/** data/models.json, and newer tables in its form. */
+export interface SourceTable {
+  readonly as_of: string;
+  readonly rules: readonly SourceRule[];
+  readonly tools: readonly SourceTool[];
+  readonly models: readonly SourceRow[];
+}
+
+/** The kinds of prices that tools have. */
+const TOOL_KINDS: Readonly<Record<string, string>> = {
+  google_search: 'search_k',
+  web_search: 'search_k',
+  vertex_ai_search: 'file_search_k',
+  file_search: 'file_search_k',
+};
+
+/** A mistake at a place in the table. */
+type ReportRow = (path: readonly (string | number)[], message: string) => void;
+
+/** The rows of a table that have prices, as integers of pico-USD. */
+export function compileTable({ rules, tools, models }: SourceTable, report: ReportRow): readonly TableRow[] {
+  const seen = new Set<string>();
+  return models.flatMap((row, index): TableRow[] => {
+    const reportAt: ReportRow = (path, message) => report(['models', index, ...path], message);
+    const names = [row.id, ...(row.aka ?? [])];
+    for (const place of row.on.flatMap((provider) => names.map((name) => `${provider}/${name}`))) {
+      if (seen.has(place)) reportAt(['id'], `${place} is in the table twice`);
+      seen.add(place);
+    }
+    if (row.p.length === 0) return [];
+    return [[row.on.join(' '), names.join(' '), compileRow(row, { rules, tools }, reportAt)]];
+  });
+}
+
+function compileRow(
+  row: SourceRow,
+  { rules, tools }: Pick<SourceTable, 'rules' | 'tools'>,
+  report: ReportRow,
+): PriceRow {
+  const { tiers, geo } = withRules(row, rules);
+  const own = tools.filter((tool) => isToolOf(tool, row));
+  const searches = own.find(({ count }) => count)?.count;
+  const steps = row.p.map(({ from = '', long, ...prices }, at): PriceStep => {
+    if (at > 0 && from <= (row.p[at - 1]!.from ?? ''))
+      report(['p', at, 'from'], 'steps are ordered by their first day');
+    const longer = long && {
+      over: long.over,
+      prices: picoPrices(long, (name, message) => report(['p', at, 'long', name], message)),
+    };
+    return {
+      from,
+      prices: picoPrices(withTools(prices, own), (name, message) => report(['p', at, name], message)),
+      ...(longer && { long: longer }),
+    };
+  });
+  return {
+    steps,
+    ...(tiers && { tiers: picoFactors(tiers, (name, message) => report(['tiers', name], message)) }),
+    ...(geo && { geo }),
+    ...(row.fast && { fast: row.fast }),
+    ...(searches && { searches }),
+  };
+}
+
+/** The factors of a row, or those of the first rule for it. */
+function withRules(row: SourceRow, rules: readonly SourceRule[]): Pick<SourceRow, 'tiers' | 'geo'> {
+  const own = rules.filter(
+    ({ on, models = [], kind }) =>
+      row.on.every((provider) => on.includes(provider)) &&
+      models.some((pattern) => matches(pattern, row.id)) &&
+      (kind === undefined || kind === row.kind),
+  );
+  const tiers = row.tiers ?? own.find((rule) => rule.tiers)?.tiers;
+  const geo = row.geo ?? own.find((rule) => rule.geo)?.geo;
+  return { ...(tiers && { tiers }), ...(geo && { geo }) };
+}
+
+const isToolOf = ({ on, patterns = [] }: SourceTool, { id, on: providers, kind }: SourceRow): boolean =>
+  (kind === 'chat' || kind === 'image') &&
+  providers.some((provider) => on.includes(provider)) &&
+  patterns.some((pattern) => matches(pattern, id));
+
+/** The prices of a row, and those of tools of which it has none. */
+function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePrices {
+  const more = tools.flatMap(({ tool, per_k: price }): [string, number][] => {
+    const kind = TOOL_KINDS[tool];
+    return kind === undefined || price === undefined ? [] : [[kind, price]];
+  });
+  // Of two prices of a tool the first holds.
+  return { ...Object.fromEntries(more.toReversed()), ...prices };
+}
+
+type ReportPrice = (name: string, message: string) => void;
+
+function picoPrices(prices: SourcePrices, report: ReportPrice): Prices {
+  const known = Object.entries(prices).flatMap(([name, usd]) => {
+    const found = KINDS[name];
+    if (!found) return [];
+    const pico = picoOf(Number(usd), found[1]);
+    if (pico === undefined) report(name, `${String(usd)} is no integer of pico-USD`);
+    return pico === undefined ? [] : [[found[0], pico] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+const picoFactors = (factors: Factors, report: ReportPrice): NonNullable<PriceRow['tiers']> =>
+  Object.fromEntries(
+    Object.entries(factors).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? value : picoPrices(value, (_, message) => report(name, message)),
+    ]),
+  );

@@ -1,0 +1,46 @@
+import type { Usage } from '../formats/events.ts';
+import type { ResolvedTarget } from '../plugin/index.ts';
+import type { Nano } from '../prices/money.ts';
+import type { PriceList } from '../prices/price-list.ts';
+import type { PricedPlace, UnknownPrice } from '../prices/priced-place.ts';
+
+interface AskedPlace extends PricedPlace {
+  /** The model that was asked. */
+  readonly asked: string;
+}
+
+/**
+ * Where a request was processed, and by which model.
+ *
+ * @param answered the model that the provider reports
+ */
+export function placeOf(
+  { slug, provider, model, region }: Pick<ResolvedTarget, 'slug' | 'provider' | 'model' | 'region'>,
+  usage: Usage | undefined,
+  answered: string | undefined,
+  receivedAt: number,
+): AskedPlace {
+  const geo = usage?.geo ?? geoOf(provider, region);
+  return { entry: slug, provider, model: answered ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
+}
+
+/** Google charges the same for all locations but `global`. A location that nobody named is none that is known to be global. */
+export const geoOf = (provider: string, region: string | undefined): string | undefined =>
+  provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
+
+/** By the model that answered; if it has no price, by the model that was asked. */
+export function priceOf(prices: PriceList, usage: Usage, place: AskedPlace): Nano | UnknownPrice {
+  const { model, asked } = place;
+  const cost = prices.cost(usage, place);
+  return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });
+}
+
+const DAY_MS = 86_400_000;
+let latestDay = { number: -1, text: '' };
+
+/** UTC. Nearly all requests have the day of the one before. */
+export function dayOf(wallMs: number): string {
+  const number = Math.floor(wallMs / DAY_MS);
+  if (number !== latestDay.number) latestDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
+  return latestDay.text;
+}
