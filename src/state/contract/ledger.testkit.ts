@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
+import { OTHER_NAME, type Ledger, type LedgerQuery, type LedgerRow, type RollupQuery } from '../ledger.ts';
 import { NOON, onStore, rowOf, type Backend } from './opened-store.testkit.ts';
 
 const HOUR = 3_600_000;
@@ -148,12 +148,41 @@ export function describeLedger(backend: Backend): void {
         expect(await ledger.days()).toEqual(['2026-11-20', '2026-11-21', '2026-11-22']);
         expect(await ledger.dropBefore('2026-11-22')).toBe(2);
         expect(await ledger.dropBefore('2026-11-22')).toBe(0);
+        await expect(ledger.append([rows[0]!])).rejects.toMatchObject({ code: 'invalid' });
         expect([await ledger.days(), await rowsOf(ledger)]).toEqual([['2026-11-22'], [rows[2]]]);
         expect(await sumsOf(ledger, { step: 'day', by: ['key'] })).toMatchObject([
           { nano: 1 },
           { nano: 10 },
           { nano: 100 },
         ]);
+      }),
+    );
+
+    it(
+      'distinguishes a bounded number of names a day, and counts all others together',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 9 }, (_, number) => rowOf(number, { model: `m${number}`, nano: 1 }));
+        await ledger.append(rows);
+        await ledger.append([rowOf(10, { model: 'm0', nano: 1 }), rowOf(11, { model: 'm0', nano: 1, at: NOON + DAY })]);
+        expect((await rowsOf(ledger)).map(({ model }) => model)).toEqual([
+          'm0',
+          'm1',
+          'm2',
+          'm3',
+          'm4',
+          ...Array.from({ length: 4 }, () => OTHER_NAME),
+          'm0',
+          'm0',
+        ]);
+        const sums = await sumsOf(ledger, { by: ['model'] });
+        expect(Object.fromEntries(sums.map(({ names, nano }) => [names.model, nano]))).toEqual({
+          m0: 3,
+          m1: 1,
+          m2: 1,
+          m3: 1,
+          m4: 1,
+          [OTHER_NAME]: 4,
+        });
       }),
     );
 

@@ -1,13 +1,12 @@
 import { createFakeClock, type FakeClock } from '../../plugin/testing/index.ts';
 import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
-import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { StateStore } from '../store.ts';
 
 /** A backend under test. A new one has to add this and nothing else. */
 export interface Backend {
   readonly name: string;
-  /** Opens an empty store. */
-  open(clock: FakeClock, keys: KeyEncryptionKeys): Promise<OpenedStore>;
+  /** Opens an empty store. @param maxNames in place of MAX_NAMES */
+  open(parts: { readonly clock: FakeClock; readonly keys: string; readonly maxNames: number }): Promise<OpenedStore>;
 }
 
 export interface OpenedStore {
@@ -16,7 +15,8 @@ export interface OpenedStore {
   end(): Promise<void>;
 }
 
-export const KEYS = KeyEncryptionKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
+/** A ring with one key to seal secrets. */
+export const KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** 2026-11-22, noon. */
 export const NOON = Date.UTC(2026, 10, 22, 12);
@@ -26,7 +26,7 @@ export const ANN = { id: 'ann', role: 'admin', address: '10.0.0.1' } as const;
 export const onStore =
   (backend: Backend, test: (store: StateStore, clock: FakeClock) => Promise<void>) => async (): Promise<void> => {
     const clock = createFakeClock(NOON);
-    const { store, end } = await backend.open(clock, KEYS);
+    const { store, end } = await backend.open({ clock, keys: KEYS, maxNames: 5 });
     try {
       await test(store, clock);
     } finally {

@@ -6,6 +6,7 @@ import type {
   CounterRef,
   Counters,
   CounterState,
+  Grant,
   LeaseId,
   LeaseState,
   LostLease,
@@ -15,7 +16,7 @@ import type {
 import type { Actor } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import * as counting from '../rules/counting.ts';
-import type { BootRow, CountingTables, LeaseRow } from '../rules/counting.ts';
+import type { CountingTables, LeaseRow } from '../rules/counting.ts';
 import type { MemoryAudit } from './audit.ts';
 import { UndoLog } from './undo-log.ts';
 
@@ -33,7 +34,8 @@ export class MemoryCounters implements Counters {
   readonly #leases = new Map<LeaseId, LeaseRow>();
   /** Living leases by process and counter. */
   readonly #living = new Map<string, LeaseId>();
-  readonly #boots = new Map<Boot['id'], BootRow>();
+  readonly #boots = new Map<Boot['id'], number>();
+  readonly #answers = new Map<Boot['id'], { readonly batch: number; readonly grants: readonly Grant[] }>();
   readonly #adjusted = new Map<string, true>();
   #lastLease: LeaseId = 0;
 
@@ -120,9 +122,11 @@ export class MemoryCounters implements Counters {
         for (const lease of this.#leasesWhere(({ state, boot: owner }) => state === 'live' && owner === boot))
           undo.set(this.#leases, lease.id, { ...lease, expiresAt });
       },
-      boot: (id) => this.#boots.get(id),
-      saveBoot: (row) => undo.set(this.#boots, row.id, row),
-      countBoots: (since) => [...this.#boots.values()].filter(({ seenAt }) => seenAt > since).length,
+      lastBatch: (boot) => this.#answers.get(boot)?.batch ?? 0,
+      lastAnswer: (boot) => this.#answers.get(boot)?.grants ?? [],
+      saveAnswer: (boot, batch, grants) => undo.set(this.#answers, boot, { batch, grants }),
+      saveBoot: ({ id }, seenAt) => undo.set(this.#boots, id, seenAt),
+      countBoots: (since) => [...this.#boots.values()].filter((seenAt) => seenAt > since).length,
       prune: (before) => this.#prune(before),
       isAdjusted: (id) => this.#adjusted.has(id),
       saveAdjusted: (id) => undo.set(this.#adjusted, id, true),
@@ -133,7 +137,10 @@ export class MemoryCounters implements Counters {
   #prune(before: number): void {
     for (const { id } of this.#leasesWhere(counting.isOver(before))) this.#undo.delete(this.#leases, id);
     const owners = new Set([...this.#leases.values()].map(({ boot }) => boot));
-    for (const { id, seenAt } of this.#boots.values())
-      if (seenAt < before && !owners.has(id)) this.#undo.delete(this.#boots, id);
+    for (const [id, seenAt] of this.#boots)
+      if (seenAt < before && !owners.has(id)) {
+        this.#undo.delete(this.#boots, id);
+        this.#undo.delete(this.#answers, id);
+      }
   }
 }

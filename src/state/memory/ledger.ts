@@ -10,6 +10,7 @@ import {
   type RollupRow,
 } from '../ledger.ts';
 import { StateFailure } from '../failures.ts';
+import { invalid } from '../rules/checks.ts';
 import {
   addCell,
   addRows,
@@ -42,6 +43,7 @@ export class MemoryLedger implements Ledger {
   /** Sums of the days whose rows were dropped. */
   readonly #dropped = new Map<string, RollupCell>();
   readonly #maxNames: number;
+  #droppedBefore = '';
   #size = 0;
 
   constructor(maxNames = MAX_NAMES) {
@@ -50,6 +52,8 @@ export class MemoryLedger implements Ledger {
 
   async append(rows: readonly LedgerRow[]): Promise<number> {
     checkRows(rows);
+    for (const { at } of rows)
+      if (dayOf(at) < this.#droppedBefore) throw invalid(`the ledger of ${dayOf(at)} was dropped`);
     if (this.#size + rows.length > MAX_KEPT)
       throw new StateFailure('full', `the memory holds ${MAX_KEPT} rows of the ledger`);
     let added = 0;
@@ -119,6 +123,7 @@ export class MemoryLedger implements Ledger {
   async dropBefore(day: string): Promise<number> {
     startOfDay(day);
     const old = [...this.#days].filter(([name]) => name < day);
+    if (day > this.#droppedBefore) this.#droppedBefore = day;
     for (const [name, { rows, cells }] of old) {
       for (const cell of cells.values()) addCell(cellIn(this.#dropped, startOfDay(name), cell.names), cell);
       this.#size -= rows.size;

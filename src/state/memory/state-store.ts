@@ -8,12 +8,12 @@ import { MemoryEntities } from './entities.ts';
 import { MemoryLedger } from './ledger.ts';
 
 /** A store that ends with its process: for trials and tests. */
-export function openMemoryStore(clock: Clock, keys: KeyEncryptionKeys): StateStore {
+export function openMemoryStore(clock: Clock, keys: KeyEncryptionKeys, maxNames?: number): StateStore {
   const audit = new MemoryAudit(clock);
   return {
     entities: new MemoryEntities(clock, audit, keys),
     counters: new MemoryCounters(clock, audit),
-    ledger: new MemoryLedger(),
+    ledger: new MemoryLedger(maxNames),
     audit,
     backup: () => Promise.reject(new StateFailure('invalid', 'a store in memory has no backup')),
     close: () => Promise.resolve(),

@@ -33,13 +33,6 @@ export interface LeaseRow extends CounterRef {
   readonly state: 'live' | 'lost' | 'ended';
 }
 
-export interface BootRow extends Boot {
-  readonly seenAt: number;
-  /** The last batch of `take` and its answer. 0: none. */
-  readonly batch: number;
-  readonly answer: readonly Grant[];
-}
-
 /** What a backend has within one transaction: it keeps all of the calls below, or, when one throws, none. */
 export interface CountingTables {
   counter(ref: CounterRef): CounterState | undefined;
@@ -54,8 +47,12 @@ export interface CountingTables {
   saveLease(row: LeaseRow): void;
   /** Renews the living leases of a process. */
   renew(boot: Boot['id'], expiresAt: number): void;
-  boot(id: Boot['id']): BootRow | undefined;
-  saveBoot(row: BootRow): void;
+  /** The last batch of `take` of a process; 0: none. */
+  lastBatch(boot: Boot['id']): number;
+  lastAnswer(boot: Boot['id']): readonly Grant[];
+  saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
+  /** Records that a process lives. */
+  saveBoot(boot: Boot, seenAt: number): void;
   /** Processes seen since. */
   countBoots(since: number): number;
   /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
@@ -89,13 +86,14 @@ export function take(
   checkInteger('a batch', batch, 1);
   checkSize(asks.length);
   for (const ask of asks) checkAsk(ask);
-  const found = tables.boot(by.id);
-  if (found && batch < found.batch)
-    throw new StateFailure('conflict', `batch ${batch} comes after batch ${found.batch}`);
-  const repeated = found?.batch === batch;
-  const grants = repeated ? found.answer : asks.map((ask) => grant(tables, ask, { by, now }));
-  tables.saveBoot({ ...by, seenAt: now, batch, answer: grants });
-  return { grants, live: tables.countBoots(now - LEASE_MS) };
+  tables.saveBoot(by, now);
+  const last = tables.lastBatch(by.id);
+  if (batch < last) throw new StateFailure('conflict', `batch ${batch} comes after batch ${last}`);
+  const live = tables.countBoots(now - LEASE_MS);
+  if (batch === last) return { grants: tables.lastAnswer(by.id), live };
+  const grants = asks.map((ask) => grant(tables, ask, { by, now }));
+  tables.saveAnswer(by.id, batch, grants);
+  return { grants, live };
 }
 
 function checkBoot({ id, host, version, configHash }: Boot): void {
@@ -191,8 +189,7 @@ export function report(tables: CountingTables, used: readonly Used[], by: Boot, 
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
-  const found = tables.boot(by.id);
-  tables.saveBoot({ ...by, seenAt: now, batch: found?.batch ?? 0, answer: found?.answer ?? [] });
+  tables.saveBoot(by, now);
   tables.renew(by.id, now + LEASE_MS);
   return used.map(({ lease: id, usedTotal }): LeaseState => {
     const lease = tables.lease(id);
