@@ -19,7 +19,7 @@ export interface Counters {
    *
    * @param batch a number that grows with each call of a process. The last number again returns the last answer again.
    */
-  take(asks: readonly Ask[], by: Boot, batch: number): Promise<Taken>;
+  take(asks: readonly LeaseAsk[], by: Boot, batch: number): Promise<Taken>;
   /**
    * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the leases and the process.
    * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process's leases.
@@ -75,7 +75,7 @@ export interface Boot {
   readonly startedAt: number;
 }
 
-export interface Ask {
+export interface LeaseAsk {
   /** Nodes on which the amount counts, from the widest to the narrowest; each once. */
   readonly path: readonly CounterRef[];
   /** Of each node of the path. Undefined: counted without a limit. */

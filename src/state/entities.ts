@@ -14,7 +14,7 @@ export interface Entities {
    * Applies all changes or none, with an audit row for each, in one transaction, and returns the store's new version.
    * Rejects with `conflict`, `not_found`, `id_gone`, `digest_taken`, `invalid`, `full` or `sealed`.
    */
-  write(changes: readonly Change[], by: Actor): Promise<Version>;
+  write(changes: readonly EntityChange[], by: Actor): Promise<Version>;
   /**
    * The plain text of a sealed field. Rejects with `not_found` or `sealed`. The caller writes the audit row of the read.
    */
@@ -106,7 +106,7 @@ export interface Loaded {
 }
 
 /** One change of one object. An object appears once in a write. */
-export type Change = PutChange | DeleteChange;
+export type EntityChange = PutChange | DeleteChange;
 
 interface ChangeOf extends EntityRef {
   /** The version that the caller has seen; 0: the object must not exist. Absent: whatever is there. */

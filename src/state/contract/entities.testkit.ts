@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_CHANGES, MAX_DOC_BYTES, type Change, type Entities } from '../entities.ts';
+import { MAX_CHANGES, MAX_DOC_BYTES, type EntityChange, type Entities } from '../entities.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`;
 const OTHER = `sha256:${'b2'.repeat(32)}`;
 const digest = (text: string, slot = 0) => ({ slot, digest: text, last4: 'wxyz', validFrom: NOON, validTo: undefined });
-const team = (id: string, doc = {}): Change => ({ op: 'put', kind: 'teams', id, doc });
-const key = (id: string, ...digests: string[]): Change => ({
+const team = (id: string, doc = {}): EntityChange => ({ op: 'put', kind: 'teams', id, doc });
+const key = (id: string, ...digests: string[]): EntityChange => ({
   op: 'put',
   kind: 'keys',
   id,
@@ -74,7 +74,7 @@ export function describeEntities(backend: Backend): void {
       'change all or none in one write',
       on(async ({ entities, audit }) => {
         await entities.write([team('search'), key('ci', DIGEST)], ANN);
-        const failing: Change[] = [
+        const failing: EntityChange[] = [
           { ...team('search', { changed: true }), ifVersion: 1 },
           { op: 'delete', kind: 'keys', id: 'ci' },
           { ...key('new', OTHER) },
@@ -141,11 +141,14 @@ export function describeEntities(backend: Backend): void {
       'seal secrets, each in its own place',
       on(async ({ entities, audit }) => {
         const secret = 'canary-4711';
-        await entities.write([{ ...team('search'), secrets: { webhook: secret, other: 'second' } } as Change], ANN);
+        await entities.write(
+          [{ ...team('search'), secrets: { webhook: secret, other: 'second' } } as EntityChange],
+          ANN,
+        );
         await entities.write([team('search', { turn: 2 })], ANN);
         expect((await entities.load(0)).changed[0]!.sealed).toEqual(['other', 'webhook']);
         expect(await entities.unseal({ kind: 'teams', id: 'search' }, 'webhook')).toBe(secret);
-        await entities.write([{ ...team('search'), secrets: { other: undefined } } as Change], ANN);
+        await entities.write([{ ...team('search'), secrets: { other: undefined } } as EntityChange], ANN);
         await expect(entities.unseal({ kind: 'teams', id: 'search' }, 'other')).rejects.toMatchObject({
           code: 'not_found',
         });
@@ -184,19 +187,19 @@ export function describeEntities(backend: Backend): void {
       }),
     );
 
-    const wrong: readonly (readonly [string, readonly Change[]])[] = [
+    const wrong: readonly (readonly [string, readonly EntityChange[]])[] = [
       ['no change', []],
       ['too many changes', Array.from({ length: MAX_CHANGES + 1 }, (_, index) => team(`t${index}`))],
       ['one object twice', [team('a'), team('a')]],
       ['an id with other characters', [team('a b')]],
-      ['an unknown kind', [{ ...team('a'), kind: 'colours' } as unknown as Change]],
+      ['an unknown kind', [{ ...team('a'), kind: 'colours' } as unknown as EntityChange]],
       ['a document that is a list', [team('a', [] as object)]],
       ['a document with NaN', [team('a', { n: NaN })]],
       ['a document with undefined', [team('a', { n: undefined })]],
       ['a document that is too large', [team('a', { text: 'x'.repeat(MAX_DOC_BYTES) })]],
-      ['a team with digests', [{ ...key('a', DIGEST), kind: 'teams' } as Change]],
+      ['a team with digests', [{ ...key('a', DIGEST), kind: 'teams' } as EntityChange]],
       ['a digest that is none', [key('a', 'sha256:zz')]],
-      ['two digests in one slot', [{ ...key('a'), digests: [digest(DIGEST), digest(OTHER)] } as Change]],
+      ['two digests in one slot', [{ ...key('a'), digests: [digest(DIGEST), digest(OTHER)] } as EntityChange]],
     ];
     it.each(wrong)('refuse %s', (_, changes) =>
       on(async ({ entities }) => {

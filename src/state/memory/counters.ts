@@ -1,7 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type {
   Adjustment,
-  Ask,
+  LeaseAsk,
   Boot,
   CounterRef,
   Counters,
@@ -44,7 +44,7 @@ export class MemoryCounters implements Counters {
     this.#audit = audit;
   }
 
-  async take(asks: readonly Ask[], by: Boot, batch: number): Promise<Taken> {
+  async take(asks: readonly LeaseAsk[], by: Boot, batch: number): Promise<Taken> {
     return this.#run((tables) => counting.take(tables, { asks, by, batch }, this.#clock.wall()));
   }
 

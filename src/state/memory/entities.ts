@@ -1,7 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type {
   Actor,
-  Change,
+  EntityChange,
   Entities,
   Entity,
   EntityDoc,
@@ -65,7 +65,7 @@ export class MemoryEntities implements Entities {
     };
   }
 
-  async write(changes: readonly Change[], by: Actor): Promise<Version> {
+  async write(changes: readonly EntityChange[], by: Actor): Promise<Version> {
     const write = { changes, by, now: this.#clock.wall(), keys: this.#keys };
     const version = this.#undo.run(() => writeEntities(this.#tables(), write));
     for (const watcher of this.#watchers) watcher(version);

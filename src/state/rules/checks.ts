@@ -4,7 +4,7 @@ import {
   MAX_CHANGES,
   MAX_DOC_BYTES,
   type Actor,
-  type Change,
+  type EntityChange,
   type EntityRef,
   type KeyDigest,
   type KeyUse,
@@ -34,7 +34,7 @@ export function checkActor({ id, role, address = '' }: Actor): void {
 }
 
 /** Returns the JSON text of each document. */
-export function checkChanges(changes: readonly Change[]): (string | undefined)[] {
+export function checkChanges(changes: readonly EntityChange[]): (string | undefined)[] {
   if (changes.length === 0 || changes.length > MAX_CHANGES)
     throw invalid(`a write has 1 to ${MAX_CHANGES} changes, this one has ${changes.length}`);
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import {
   MAX_NANO,
   MAX_PATH,
   type Adjustment,
-  type Ask,
+  type LeaseAsk,
   type Boot,
   type CounterRef,
   type CounterState,
@@ -79,7 +79,7 @@ export function checkCounter({ node, period }: CounterRef): void {
 /** `Counters.take`. @param now of the store's wall clock */
 export function take(
   tables: CountingTables,
-  { asks, by, batch }: { readonly asks: readonly Ask[]; readonly by: Boot; readonly batch: number },
+  { asks, by, batch }: { readonly asks: readonly LeaseAsk[]; readonly by: Boot; readonly batch: number },
   now: number,
 ): Taken {
   checkBoot(by);
@@ -106,7 +106,7 @@ function checkSize(size: number): void {
   if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
 }
 
-function checkAsk({ path, caps, need, want }: Ask): void {
+function checkAsk({ path, caps, need, want }: LeaseAsk): void {
   if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
   if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
   for (const ref of path) checkCounter(ref);
@@ -123,7 +123,7 @@ const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undef
 
 function grant(
   tables: CountingTables,
-  { path, caps, need, want }: Ask,
+  { path, caps, need, want }: LeaseAsk,
   { by, now }: { readonly by: Boot; readonly now: number },
 ): Grant {
   const counters = path.map((ref) => tables.counter(ref) ?? noCounter(ref));

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../audit.ts';
 import {
   MAX_ENTITIES,
   type Actor,
-  type Change,
+  type EntityChange,
   type EntityKind,
   type EntityRef,
   type KeyDigest,
@@ -54,7 +54,7 @@ export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version
 });
 
 export interface EntityWrite {
-  readonly changes: readonly Change[];
+  readonly changes: readonly EntityChange[];
   readonly by: Actor;
   readonly now: number;
   readonly keys: KeyEncryptionKeys;
@@ -71,7 +71,7 @@ export function writeEntities(tables: EntityTables, write: EntityWrite): Version
 }
 
 interface OneChange {
-  readonly change: Change;
+  readonly change: EntityChange;
   readonly text: string | undefined;
   readonly version: Version;
 }

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 
 const MAX_ANSWER = 200;
 
-interface StoredRow extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
+interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
   readonly address: string | null;
   readonly before: string | null;
   readonly after: string | null;
@@ -49,7 +49,7 @@ export class SqliteAudit {
   rows({ before, kind, id, limit = MAX_ANSWER }: AuditQuery): AuditRow[] {
     checkInteger('a limit', limit, 1);
     return this.#db
-      .all<StoredRow>(
+      .all<StoredAudit>(
         `SELECT * FROM audit WHERE seq < ? AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR id = ?3) ORDER BY seq DESC LIMIT ?4`,
         before ?? Number.MAX_SAFE_INTEGER,
         kind ?? null,
@@ -64,11 +64,11 @@ export class SqliteAudit {
   }
 
   *#read(): Iterable<AuditRow> {
-    for (const row of this.#db.iterate<StoredRow>('SELECT * FROM audit ORDER BY seq')) yield rowOf(row);
+    for (const row of this.#db.iterate<StoredAudit>('SELECT * FROM audit ORDER BY seq')) yield rowOf(row);
   }
 }
 
-const rowOf = (row: StoredRow): AuditRow => ({
+const rowOf = (row: StoredAudit): AuditRow => ({
   ...row,
   address: row.address ?? undefined,
   before: row.before ?? undefined,

@@ -1,6 +1,6 @@
 import type {
   Adjustment,
-  Ask,
+  LeaseAsk,
   Boot,
   CounterRef,
   CounterState,
@@ -30,7 +30,7 @@ export class SqliteCounters {
     this.#audit = audit;
   }
 
-  take(asks: readonly Ask[], by: Boot, { batch, now }: { readonly batch: number; readonly now: number }): Taken {
+  take(asks: readonly LeaseAsk[], by: Boot, { batch, now }: { readonly batch: number; readonly now: number }): Taken {
     return this.#db.transaction(() => counting.take(this.#tables(now), { asks, by, batch }, now));
   }
 

@@ -28,11 +28,6 @@ export class Database {
     }
   }
 
-  /** For `backup` of node:sqlite. */
-  get connection(): DatabaseSync {
-    return this.#db;
-  }
-
   exec(sql: string): void {
     this.guard(() => this.#db.exec(sql));
   }

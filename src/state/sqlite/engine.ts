@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { backup } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import type { AuditEvent, AuditQuery } from '../audit.ts';
-import type { Adjustment, Ask, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
-import type { Actor, Change, EntityRef, KeyUse, Version } from '../entities.ts';
+import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
+import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import type { LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
 import { checkInteger } from '../rules/checks.ts';
@@ -47,11 +47,8 @@ export class Engine {
       prepareTables(this.#db, folder, now);
       this.#ledger = new SqliteLedger(join(folder, 'ledger'), maxNames);
       opened.push(() => this.#ledger.close());
-      this.calls = callsOf(
-        this.#db,
-        this.#ledger,
-        keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys),
-      );
+      const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);
+      this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
       this.calls.checkKeys();
     } catch (error) {
       for (const close of opened.toReversed()) close();
@@ -87,7 +84,14 @@ function prepareTables(db: Database, folder: string, now: number): void {
 const PIECE = 500;
 const MAX_PIECE = 1_000;
 
-function callsOf(db: Database, ledger: SqliteLedger, keys: KeyEncryptionKeys) {
+interface EngineParts {
+  readonly db: Database;
+  readonly ledger: SqliteLedger;
+  readonly folder: string;
+  readonly keys: KeyEncryptionKeys;
+}
+
+function callsOf({ db, ledger, folder, keys }: EngineParts) {
   const audit = new SqliteAudit(db);
   const entities = new SqliteEntities(db, audit, keys);
   const counters = new SqliteCounters(db, audit);
@@ -95,11 +99,11 @@ function callsOf(db: Database, ledger: SqliteLedger, keys: KeyEncryptionKeys) {
     checkKeys: () => entities.checkKeys(),
     rewrap: () => entities.rewrap(),
     load: (_now: number, since: Version) => entities.load(since),
-    write: (now: number, changes: readonly Change[], by: Actor) => entities.write(changes, by, now),
+    write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
     seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
     lastUses: (_now: number, keyIds: readonly string[]) => entities.lastUses(keyIds),
-    take: (now: number, asks: readonly Ask[], by: Boot, batch: number) => counters.take(asks, by, { batch, now }),
+    take: (now: number, asks: readonly LeaseAsk[], by: Boot, batch: number) => counters.take(asks, by, { batch, now }),
     report: (now: number, used: readonly Used[], by: Boot) => counters.report(used, by, now),
     giveBack: (now: number, leases: readonly LeaseId[], by: Boot) => counters.giveBack(leases, by, now),
     reap: (now: number, until: number, boot: Boot['id'] | undefined) => counters.reap(until, boot, now),
@@ -120,7 +124,7 @@ function callsOf(db: Database, ledger: SqliteLedger, keys: KeyEncryptionKeys) {
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
     verifyAudit: (_now: number) => audit.verify(),
-    backup: (_now: number, folder: string) => backUp(db, ledger, folder),
+    backup: (_now: number, copy: string) => backUp(ledger, folder, copy),
   };
 }
 
@@ -128,10 +132,19 @@ function callsOf(db: Database, ledger: SqliteLedger, keys: KeyEncryptionKeys) {
  * Copies the ledger first and the objects and counters last: a row that is missing in the copy was not yet in it, and a counter is never
  * behind the rows that it has counted.
  */
-async function backUp(db: Database, ledger: SqliteLedger, folder: string): Promise<void> {
-  if (existsSync(folder)) throw new StateFailure('invalid', `${folder} exists: a backup is a new folder`);
-  mkdirSync(join(folder, 'ledger'), { recursive: true, mode: 0o700 });
-  for (const [name, file] of ledger.files())
-    await backup(file.database.connection, join(folder, 'ledger', `${name}.db`));
-  await backup(db.connection, join(folder, 'state.db'));
+async function backUp(ledger: SqliteLedger, folder: string, copy: string): Promise<void> {
+  if (existsSync(copy)) throw new StateFailure('invalid', `${copy} exists: a backup is a new folder`);
+  mkdirSync(join(copy, 'ledger'), { recursive: true, mode: 0o700 });
+  const names = [...ledger.names().map((name) => join('ledger', `${name}.db`)), 'state.db'];
+  for (const name of names) await copyDatabase(join(folder, name), join(copy, name));
+}
+
+/** A connection of its own: the ledger closes files that it has not used for a while. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const source = new DatabaseSync(from, { readOnly: true });
+  try {
+    await backup(source, to);
+  } finally {
+    source.close();
+  }
 }

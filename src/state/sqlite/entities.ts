@@ -1,6 +1,6 @@
 import type {
   Actor,
-  Change,
+  EntityChange,
   Entity,
   EntityDoc,
   EntityKind,
@@ -70,7 +70,7 @@ export class SqliteEntities {
     };
   }
 
-  write(changes: readonly Change[], by: Actor, now: number): Version {
+  write(changes: readonly EntityChange[], by: Actor, now: number): Version {
     return this.#db.transaction(() => writeEntities(this.#tables(now), { changes, by, now, keys: this.#keys }));
   }
 
@@ -149,70 +149,79 @@ export class SqliteEntities {
   }
 
   #tables(now: number): EntityTables {
-    const db = this.#db;
     return {
+      ...readTables(this.#db),
+      ...savingTables(this.#db),
       version: () => this.#version(),
-      entity: ({ kind, id }) => {
-        const row = db.get<StoredEntity>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
-        return (
-          row && {
-            kind,
-            id,
-            version: row.version,
-            doc: row.doc,
-            updatedBy: row.updated_by,
-            updatedAt: row.updated_at,
-            gone: row.gone === 1,
-          }
-        );
-      },
-      count: (kind: EntityKind) =>
-        db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
-      digests: (keyId) =>
-        db.all<StoredDigest>('SELECT * FROM key_secret WHERE key_id = ? ORDER BY slot', keyId).map(digestOf),
-      digestOwner: (digest) =>
-        db.get<{ key_id: string }>('SELECT key_id FROM key_secret WHERE digest = ?', digest)?.key_id,
-      sealed: ({ kind, id }) =>
-        db.all<SealedField>(
-          'SELECT field, version, envelope FROM sealed WHERE kind = ? AND id = ? ORDER BY field',
-          kind,
-          id,
-        ),
-      saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
-      saveEntity: (row: EntityRow) =>
-        void db.run(
-          `INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
-           doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
-          row.kind,
-          row.id,
-          row.version,
-          row.doc,
-          row.updatedBy,
-          row.updatedAt,
-          row.gone ? 1 : 0,
-        ),
-      saveDigests: (keyId, digests) => {
-        db.run('DELETE FROM key_secret WHERE key_id = ?', keyId);
-        for (const { slot, digest, last4, validFrom, validTo } of digests)
-          db.run(
-            'INSERT INTO key_secret VALUES (?, ?, ?, ?, ?, ?)',
-            keyId,
-            slot,
-            digest,
-            last4,
-            validFrom,
-            validTo ?? null,
-          );
-      },
-      saveSealed: ({ kind, id }, field, sealed) => {
-        db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
-        if (sealed)
-          db.run('INSERT INTO sealed VALUES (?, ?, ?, ?, ?)', kind, id, field, sealed.version, sealed.envelope);
-      },
       addAudit: (event, by) => this.#audit.append(event, by, now),
     };
   }
 }
+
+type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'>;
+
+const readTables = (db: Database): ReadTables => ({
+  entity: ({ kind, id }) => {
+    const row = db.get<StoredEntity>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
+    return (
+      row && {
+        kind,
+        id,
+        version: row.version,
+        doc: row.doc,
+        updatedBy: row.updated_by,
+        updatedAt: row.updated_at,
+        gone: row.gone === 1,
+      }
+    );
+  },
+  count: (kind: EntityKind) =>
+    db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
+  digests: (keyId) =>
+    db.all<StoredDigest>('SELECT * FROM key_secret WHERE key_id = ? ORDER BY slot', keyId).map(digestOf),
+  digestOwner: (digest) => db.get<{ key_id: string }>('SELECT key_id FROM key_secret WHERE digest = ?', digest)?.key_id,
+  sealed: ({ kind, id }) =>
+    db.all<SealedField>(
+      'SELECT field, version, envelope FROM sealed WHERE kind = ? AND id = ? ORDER BY field',
+      kind,
+      id,
+    ),
+});
+
+type SavingTables = Pick<EntityTables, 'saveVersion' | 'saveEntity' | 'saveDigests' | 'saveSealed'>;
+
+const savingTables = (db: Database): SavingTables => ({
+  saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
+  saveEntity: (row: EntityRow) =>
+    void db.run(
+      `INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
+       doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
+      row.kind,
+      row.id,
+      row.version,
+      row.doc,
+      row.updatedBy,
+      row.updatedAt,
+      row.gone ? 1 : 0,
+    ),
+  saveDigests: (keyId, digests) => {
+    db.run('DELETE FROM key_secret WHERE key_id = ?', keyId);
+    for (const { slot, digest, last4, validFrom, validTo } of digests)
+      db.run(
+        'INSERT INTO key_secret VALUES (?, ?, ?, ?, ?, ?)',
+        keyId,
+        slot,
+        digest,
+        last4,
+        validFrom,
+        validTo ?? null,
+      );
+  },
+  saveSealed: ({ kind, id }, field, sealed) => {
+    db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
+    if (sealed) db.run('INSERT INTO sealed VALUES (?, ?, ?, ?, ?)', kind, id, field, sealed.version, sealed.envelope);
+  },
+});
 
 /** The value that shows whether a key is the one that it was. */
 const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check', version: 1 };

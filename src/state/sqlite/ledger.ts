@@ -38,6 +38,7 @@ export class SqliteLedger {
   readonly #maxNames: number;
   /** The most recently used file last. */
   readonly #open = new Map<string, LedgerFile>();
+  readonly #dropped: LedgerFile;
   /** Days before this one were dropped. */
   #droppedBefore: string;
 
@@ -45,7 +46,8 @@ export class SqliteLedger {
     this.#folder = folder;
     this.#maxNames = maxNames;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { database } = this.#file(DROPPED);
+    this.#dropped = new LedgerFile(this.#pathOf(DROPPED), maxNames);
+    const { database } = this.#dropped;
     database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
     this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
     this.#removeDropped();
@@ -63,7 +65,7 @@ export class SqliteLedger {
   rollups(query: RollupQuery): RollupRow[] {
     checkRollupQuery(query);
     const { from, to } = hoursOf(query);
-    const cells: RollupCell[] = this.#file(DROPPED).cells(query);
+    const cells: RollupCell[] = this.#dropped.cells(query);
     for (const day of this.#daysWithin(from, to)) cells.push(...this.#file(day).cells(query));
     // The files have applied the conditions.
     return sumCells({ ...query, where: {} }, cells);
@@ -93,16 +95,16 @@ export class SqliteLedger {
     startOfDay(day);
     const old = this.days().filter((name) => name < day);
     if (day <= this.#droppedBefore) return 0;
-    const dropped = this.#file(DROPPED);
     const sums = old.flatMap((name) => {
       const start = startOfDay(name);
       return this.#file(name).cells({ from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'day' });
     });
     // One transaction: from here on the files count no more, whether the process lives to remove them or not.
-    dropped.transaction(() => {
-      dropped.addCells(sums);
-      dropped.database.exec('DELETE FROM dropped');
-      dropped.database.run('INSERT INTO dropped VALUES (?)', day);
+    const { database } = this.#dropped;
+    this.#dropped.transaction(() => {
+      this.#dropped.addCells(sums);
+      database.exec('DELETE FROM dropped');
+      database.run('INSERT INTO dropped VALUES (?)', day);
     });
     this.#droppedBefore = day;
     this.#removeDropped();
@@ -113,14 +115,19 @@ export class SqliteLedger {
     return this.#files().filter((day) => day >= this.#droppedBefore);
   }
 
-  /** All files, by their names without `.db`, for a backup. */
-  *files(): Iterable<readonly [name: string, file: LedgerFile]> {
-    for (const name of [DROPPED, ...this.days()]) yield [name, this.#file(name)];
+  /** Names of all files, without `.db`. */
+  names(): string[] {
+    return [DROPPED, ...this.days()];
   }
 
   close(): void {
     for (const file of this.#open.values()) file.close();
     this.#open.clear();
+    this.#dropped.close();
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, `${name}.db`);
   }
 
   #files(): string[] {
@@ -133,12 +140,12 @@ export class SqliteLedger {
     for (const day of this.#files().filter((name) => name < this.#droppedBefore)) {
       this.#open.get(day)?.close();
       this.#open.delete(day);
-      for (const suffix of ['-wal', '-shm', '']) rmSync(join(this.#folder, `${day}.db${suffix}`), { force: true });
+      for (const suffix of ['-wal', '-shm', '']) rmSync(this.#pathOf(day) + suffix, { force: true });
     }
   }
 
   #file(name: string): LedgerFile {
-    const found = this.#open.get(name) ?? new LedgerFile(join(this.#folder, `${name}.db`), this.#maxNames);
+    const found = this.#open.get(name) ?? new LedgerFile(this.#pathOf(name), this.#maxNames);
     this.#open.delete(name);
     this.#open.set(name, found);
     const [oldest] = this.#open;
