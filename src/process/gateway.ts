@@ -1,4 +1,4 @@
-import type { Settings } from '../settings/read/load.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
@@ -9,7 +9,7 @@ import { loadSettled } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
-import { compileServerSettings } from '../settings/compile/server-settings.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
@@ -23,6 +23,7 @@ import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway }
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
+import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { SettingsRefused } from '../settings/problems/diagnostic.ts';
@@ -63,17 +64,27 @@ export const startPrimary = (
 
 async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
-  const source = options.files ?? diskFiles;
-  const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
-  const { settings } = loaded;
-  if (!settings) throw new SettingsRefused(loaded.diagnostics);
-  const server = compileServerSettings(settings.server);
+  const disk = options.files ?? diskFiles;
+  const first = await loadSettled(configs, { env, clock, files: disk, pauseMs: START_PAUSE_MS });
+  if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
+  const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
   const ended = new EndedRequests(clock);
   const routes = [...new Set(operations.map(({ path }) => path))];
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
+  const state = role.kind === 'worker' ? undefined : await openState(first.loaded, server, { configs, clock, log });
+  const source = state?.files(disk) ?? disk;
+  // With a store, the settings are read once more, with its objects among them.
+  const { loaded, files } = state
+    ? await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS })
+    : first;
+  const { settings } = loaded;
+  if (!settings) {
+    await state?.close();
+    throw new SettingsRefused(loaded.diagnostics);
+  }
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
@@ -102,14 +113,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
-    await Promise.all([upstream.close(), tracing?.shutdown()]);
+    await Promise.all([upstream.close(), tracing?.shutdown(), state?.close()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
   if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown()]);
+    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown(), state?.close()]);
     // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }
@@ -120,7 +131,20 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const own = { source, role, port, watchFolder: watcher };
-  return serve({ ...parts, processState, snapshot, inForce, ...own });
+  return serve({ ...parts, processState, snapshot, inForce, state, ...own });
+}
+
+/** Opens the state store of the settings, if they have one. Rejects with SettingsRefused. */
+async function openState(
+  loaded: LoadResult,
+  { state: settings }: ServerSettings,
+  tools: Omit<KeptStoreSetup, 'settings'>,
+): Promise<KeptStore | undefined> {
+  if (!settings || !loaded.ok) return undefined;
+  const { KeptStore: Loaded } = await import('./state/kept-store.ts');
+  const state = await Loaded.open({ ...tools, settings }, loaded.reporter('server.yaml'));
+  if (!state) throw new SettingsRefused(loaded.diagnostics);
+  return state;
 }
 
 /** Writes the log to standard output. Dropped lines are counted, and logged once output resumes. */

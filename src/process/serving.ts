@@ -14,6 +14,7 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import type { KeptStore } from './state/kept-store.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -25,6 +26,7 @@ interface ServeParts extends ProcessParts {
   readonly role: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
+  readonly state: KeptStore | undefined;
 }
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
@@ -52,6 +54,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
+  parts.state?.onChange(() => void reloader.reload());
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -90,7 +93,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, tracing }: ServeParts,
+  { processState, ended, upstream, tracing, state }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
 ): Promise<void> {
@@ -99,7 +102,7 @@ async function releaseAll(
   processState.shared.files?.stop();
   await live.close();
   ended.flush();
-  await Promise.all([upstream.close(), tracing?.shutdown()]);
+  await Promise.all([upstream.close(), tracing?.shutdown(), state?.close()]);
 }
 
 const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({
@@ -147,7 +150,7 @@ interface ServerSources {
 }
 
 function createServers(
-  { clock, log, metrics, processState }: ServeParts,
+  { clock, log, metrics, processState, state }: ServeParts,
   { live, workers, targets, explains }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight, sockets } = processState.shared;
@@ -164,7 +167,11 @@ function createServers(
       host: live.current.server.status.host,
       targets: () => (workers ? workers.targets() : targets()),
       isReady() {
-        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(workers?.reasons() ?? [])];
+        const reasons = [
+          ...(inFlight.draining ? ['draining'] : []),
+          ...(workers?.reasons() ?? []),
+          ...(state?.reasons() ?? []),
+        ];
         return { ready: reasons.length === 0, reasons };
       },
     }),

@@ -104,6 +104,8 @@ export interface ServerSettings {
   readonly files: FilesSettings | undefined;
   readonly webSockets: WebSocketSettings;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
+  /** Undefined: the gateway opens no state store. */
+  readonly state: StateSettings | undefined;
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
     readonly traces: {
@@ -126,6 +128,19 @@ export interface FilesSettings {
   readonly inlineBytes: number;
   readonly idleMs: number;
   readonly uploads: number;
+}
+
+export interface StateSettings {
+  /** The folder of a store in SQLite; undefined: the store is in memory. */
+  readonly folder: string | undefined;
+  /** Kinds of objects that the store may hold. */
+  readonly owns: readonly string[];
+  readonly keys: Secret | undefined;
+  readonly whenDown: {
+    readonly keys: 'snapshot' | 'refuse';
+    readonly maxAgeMs: number;
+    readonly budgets: 'refuse' | 'allow';
+  };
 }
 
 export interface WebSocketSettings {
@@ -176,6 +191,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     files: file.files && compileFiles(file.files),
     webSockets: compileWebSockets(file.websockets ?? {}),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
+    state: file.state && compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
@@ -242,6 +258,22 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
     uploads: file.uploads ?? 32,
   };
 }
+
+const compileState = ({
+  store,
+  owns = [],
+  encryption_keys,
+  when_down: down = {},
+}: NonNullable<ServerFile['state']>): StateSettings => ({
+  folder: store.dir,
+  owns,
+  keys: encryption_keys,
+  whenDown: {
+    keys: down.keys ?? 'snapshot',
+    maxAgeMs: parseDuration(down.max_age ?? '24h'),
+    budgets: down.budgets ?? 'refuse',
+  },
+});
 
 const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
   enabled: file.enabled ?? true,

@@ -20,6 +20,7 @@ import type { JsonPath } from './pointer.ts';
 import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas } from './schemas.ts';
+import { checkStored, readStoredObjects, withStoredKeys, type StoredObjects } from './stored-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 
@@ -27,7 +28,8 @@ import { asWritten, inOurSpelling } from './spellings.ts';
 export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
-  readonly keys: KeysFile;
+  /** Of keys.yaml, then of the state store. `incomplete`: the store's are not known. */
+  readonly keys: KeysFile & { readonly incomplete?: boolean };
   /** Prices of the operator; the shipped ones are not among them. */
   readonly prices: PricesFile;
   /** By id: the file's name without `.yaml`. */
@@ -144,14 +146,18 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
     diagnostics.length === 0;
+  const stored = pieces.server?.state && (await readStoredObjects(folder, files, packageSchemas()));
   const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path)];
-  const settings = complete ? { ...pieces, partials, hash: hashOf(read, partials), files: paths } : undefined;
+  const keys = pieces.keys && withStoredKeys(pieces.keys, stored);
+  const settings =
+    complete && keys ? { ...pieces, keys, partials, hash: hashOf(read, partials, stored), files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add(diagnostics);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   const checked = { ...pieces, configIds: idsOf(found.files, 'gateway'), promptIds: idsOf(found.files, 'prompt'), now };
   const reporter = (name: string) => result.reporter(name);
   checkMeaning(checked, reporter);
+  if (stored) checkStored(stored, pieces.keys, reporter);
   const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
   checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
     reporter,
@@ -219,10 +225,15 @@ function isComplete(
 const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
   files.flatMap((file) => (file.kind === kind ? [file.id] : []));
 
-function hashOf(read: readonly ReadFile[], partials: ReadonlyMap<string, PartialFile>): string {
+function hashOf(
+  read: readonly ReadFile[],
+  partials: ReadonlyMap<string, PartialFile>,
+  stored: StoredObjects | undefined,
+): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
+  if (stored) hash.update(JSON.stringify(['stored', stored.keys]));
   return hash.digest('hex').slice(0, 16);
 }
