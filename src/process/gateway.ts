@@ -1,4 +1,4 @@
-import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
@@ -74,17 +74,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const state = role.kind === 'worker' ? undefined : await openState(first.loaded, server, { configs, clock, log });
-  const source = state?.files(disk) ?? disk;
-  // With a store, the settings are read once more, with its objects among them.
-  const { loaded, files } = state
-    ? await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS })
-    : first;
-  const { settings } = loaded;
-  if (!settings) {
-    await state?.close();
-    throw new SettingsRefused(loaded.diagnostics);
-  }
+  const { state, source, loaded, files, settings } = await withState(first, server, {
+    role,
+    env,
+    disk,
+    configs,
+    clock,
+    log,
+  });
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
@@ -134,17 +131,37 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   return serve({ ...parts, processState, snapshot, inForce, state, ...own });
 }
 
-/** Opens the state store of the settings, if they have one. Rejects with SettingsRefused. */
-async function openState(
-  loaded: LoadResult,
-  { state: settings }: ServerSettings,
-  tools: Omit<KeptStoreSetup, 'settings'>,
-): Promise<KeptStore | undefined> {
-  if (!settings || !loaded.ok) return undefined;
-  const { KeptStore: Loaded } = await import('./state/kept-store.ts');
-  const state = await Loaded.open({ ...tools, settings }, loaded.reporter('server.yaml'));
-  if (!state) throw new SettingsRefused(loaded.diagnostics);
-  return state;
+type Loaded = Awaited<ReturnType<typeof loadSettled>>;
+
+interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
+  readonly role: ProcessRole;
+  readonly env: GatewayOptions['env'];
+  readonly disk: SettingsFiles;
+}
+
+/**
+ * Opens the state store that the settings name, and reads them once more with the store's objects among them. A worker's settings
+ * have them already. Rejects with SettingsRefused.
+ */
+async function withState(
+  first: Loaded,
+  server: ServerSettings,
+  { role, env, disk, ...tools }: StateTools,
+): Promise<
+  Loaded & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
+> {
+  const { settings: own } = first.loaded;
+  if (!server.state || !own || !first.loaded.ok || role.kind === 'worker')
+    return { ...first, settings: own!, state: undefined, source: disk };
+  const { KeptStore: Store } = await import('./state/kept-store.ts');
+  const state = await Store.open({ ...tools, settings: server.state }, first.loaded.reporter('server.yaml'));
+  if (!state) throw new SettingsRefused(first.loaded.diagnostics);
+  const source = state.files(disk);
+  const second = await loadSettled(tools.configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
+  const { settings } = second.loaded;
+  if (settings) return { ...second, settings, state, source };
+  await state.close();
+  throw new SettingsRefused(second.loaded.diagnostics);
 }
 
 /** Writes the log to standard output. Dropped lines are counted, and logged once output resumes. */

@@ -33,7 +33,8 @@ interface ServeParts extends ProcessParts {
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, log, metrics, processState, upstream, role } = parts;
   const { inFlight, responses } = processState.shared;
-  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock, responses }) : undefined;
+  const workers =
+    role.kind === 'primary' ? role.workers({ log, metrics, clock, responses, state: parts.state }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -74,6 +75,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream,
+    state: parts.state,
     ...lookUps(processState),
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),

@@ -191,7 +191,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     files: file.files && compileFiles(file.files),
     webSockets: compileWebSockets(file.websockets ?? {}),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
-    state: file.state && compileState(file.state),
+    state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
@@ -259,21 +259,20 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
   };
 }
 
-const compileState = ({
-  store,
-  owns = [],
-  encryption_keys,
-  when_down: down = {},
-}: NonNullable<ServerFile['state']>): StateSettings => ({
-  folder: store.dir,
-  owns,
-  keys: encryption_keys,
-  whenDown: {
-    keys: down.keys ?? 'snapshot',
-    maxAgeMs: parseDuration(down.max_age ?? '24h'),
-    budgets: down.budgets ?? 'refuse',
-  },
-});
+function compileState(file: ServerFile['state']): StateSettings | undefined {
+  if (!file) return undefined;
+  const { store, owns = [], encryption_keys, when_down: down = {} } = file;
+  return {
+    folder: store.dir,
+    owns,
+    keys: encryption_keys,
+    whenDown: {
+      keys: down.keys ?? 'snapshot',
+      maxAgeMs: parseDuration(down.max_age ?? '24h'),
+      budgets: down.budgets ?? 'refuse',
+    },
+  };
+}
 
 const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
   enabled: file.enabled ?? true,

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { backup, DatabaseSync } from 'node:sqlite';
 import type { AuditEvent, AuditQuery } from '../audit.ts';
 import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
@@ -15,6 +14,7 @@ import { SqliteEntities } from './entities.ts';
 import { SqliteLedger, type LedgerPlace } from './ledger.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
+import { copyStore } from './store-copy.ts';
 
 export interface EngineOptions {
   /** Created with its parents if it does not exist; readable by its owner only. */
@@ -124,27 +124,6 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
     verifyAudit: (_now: number) => audit.verify(),
-    backup: (_now: number, copy: string) => backUp(ledger, folder, copy),
+    backup: (_now: number, copy: string) => copyStore(folder, copy),
   };
-}
-
-/**
- * Copies the ledger first and the objects and counters last: a row that is missing in the copy was not yet in it, and a counter is never
- * behind the rows that it has counted.
- */
-async function backUp(ledger: SqliteLedger, folder: string, copy: string): Promise<void> {
-  if (existsSync(copy)) throw new StateFailure('invalid', `${copy} exists: a backup is a new folder`);
-  mkdirSync(join(copy, 'ledger'), { recursive: true, mode: 0o700 });
-  const names = [...ledger.names().map((name) => join('ledger', `${name}.db`)), 'state.db'];
-  for (const name of names) await copyDatabase(join(folder, name), join(copy, name));
-}
-
-/** A connection of its own: the ledger closes files that it has not used for a while. */
-async function copyDatabase(from: string, to: string): Promise<void> {
-  const source = new DatabaseSync(from, { readOnly: true });
-  try {
-    await backup(source, to);
-  } finally {
-    source.close();
-  }
 }

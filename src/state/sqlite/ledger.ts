@@ -115,11 +115,6 @@ export class SqliteLedger {
     return this.#files().filter((day) => day >= this.#droppedBefore);
   }
 
-  /** Names of all files, without `.db`. */
-  names(): string[] {
-    return [DROPPED, ...this.days()];
-  }
-
   close(): void {
     for (const file of this.#open.values()) file.close();
     this.#open.clear();

@@ -87,6 +87,7 @@ export class StoreThread {
       return Promise.reject(new StateFailure('unavailable', `${MAX_WAITING} calls wait for the store`));
     const id = (this.#last += 1);
     const answered = this.#answerOf(id, LONG.has(name) ? LONG_LIMIT_MS : LIMIT_MS, name);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
     this.#worker.postMessage({ id, name, args } satisfies StoreCall);
     return answered;
   }
