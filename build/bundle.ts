@@ -9,6 +9,7 @@ const ENTRIES = [
   'src/plugin/index',
   'src/plugin/testing/index',
   'src/process/workers/worker-main',
+  'src/state/sqlite/thread',
   // Stack traces show by this file where the gateway calls a plugin: src/compose/plugin-owners.ts.
   'src/chain/watched-link',
 ];

@@ -264,6 +264,7 @@ export interface ServerFile {
   responses?: ResponsesSettings;
   files?: Files;
   reload?: Reload;
+  state?: State;
   egress?: Egress;
   websockets?: WebSockets;
   telemetry?: Telemetry;
@@ -487,6 +488,48 @@ export interface Reload {
    */
   watch?: boolean;
   debounce?: Duration;
+}
+/**
+ * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/state.md describes it.
+ */
+export interface State {
+  store: StateStoreSettings;
+  /**
+   * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
+   */
+  owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices')[];
+  /**
+   * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
+   */
+  encryption_keys?: Secret;
+  when_down?: StateWhenDown;
+}
+/**
+ * Where the state is kept.
+ */
+export interface StateStoreSettings {
+  /**
+   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` loses it with the process, for trials.
+   */
+  type: 'sqlite' | 'memory';
+  /**
+   * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
+   */
+  dir?: string;
+}
+/**
+ * What happens while the store does not answer.
+ */
+export interface StateWhenDown {
+  /**
+   * `snapshot`: the store's keys stay valid for `max_age`; a start takes them from the last snapshot on disk. `refuse`: keys of the store are refused with 503.
+   */
+  keys?: 'snapshot' | 'refuse';
+  max_age?: Duration;
+  /**
+   * What becomes of a request whose budgets cannot be counted any more, because the lease of its process has ended.
+   */
+  budgets?: 'refuse' | 'allow';
 }
 /**
  * Addresses that the gateway may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.

@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   operations: ['plugin', 'formats'],
   files: ['upstream', 'state', 'plugin', 'formats'],
   upstream: ['plugin', 'formats'],
-  state: ['plugin'],
+  state: ['prices', 'plugin'],
   record: ['prices', 'plugin', 'formats'],
   prices: ['plugin', 'formats'],
   plugin: ['formats'],

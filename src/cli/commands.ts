@@ -3,6 +3,7 @@ import { configs, oneOf, parse, UsageError, type Command, type Options, type Wor
 import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import { priceCommands } from './prices/commands.ts';
 import { promptCommands } from './prompts/commands.ts';
+import { stateCommands } from './state/commands.ts';
 
 export { UsageError, type Command, type World } from './arguments.ts';
 
@@ -149,6 +150,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ...promptCommands,
   ...priceCommands,
+  ...stateCommands,
   [
     'agent-config',
     {

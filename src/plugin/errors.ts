@@ -253,7 +253,10 @@ export const ERRORS = {
     ofGateway: true,
   },
   store_unavailable: {
-    ...failed(503, 'The process that keeps responses did not answer in time; nothing was sent.'),
+    ...failed(
+      503,
+      'The process that keeps responses did not answer in time, or the state store with the key does not answer; nothing was sent.',
+    ),
     ofGateway: true,
   },
   busy: failed(

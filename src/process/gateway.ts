@@ -9,7 +9,7 @@ import { loadSettled } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
-import { compileServerSettings } from '../settings/compile/server-settings.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { RecordFiles } from '../record/files/record-files.ts';
@@ -25,6 +25,7 @@ import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway }
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
+import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { SettingsRefused } from '../settings/problems/diagnostic.ts';
@@ -65,17 +66,24 @@ export const startPrimary = (
 
 async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
-  const source = options.files ?? diskFiles;
-  const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
-  const { settings } = loaded;
-  if (!settings) throw new SettingsRefused(loaded.diagnostics);
-  const server = compileServerSettings(settings.server);
+  const disk = options.files ?? diskFiles;
+  const first = await loadSettled(configs, { env, clock, files: disk, pauseMs: START_PAUSE_MS });
+  if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
+  const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
   const ended = new EndedRequests(clock);
   const routes = [...new Set(operations.map(({ path }) => path))];
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
+  const { state, source, loaded, files, settings } = await withState(first, server, {
+    role,
+    env,
+    disk,
+    configs,
+    clock,
+    log,
+  });
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
@@ -104,14 +112,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
-    await Promise.all([upstream.close(), otel?.shutdown()]);
+    await Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
   if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), otel?.shutdown()]);
+    await Promise.all([snapshot.close(), upstream.close(), otel?.shutdown(), state?.close()]);
     // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }
@@ -122,7 +130,40 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const own = { source, role, port, watchFolder: watcher };
-  return serve({ ...parts, processState, snapshot, inForce, ...own });
+  return serve({ ...parts, processState, snapshot, inForce, state, ...own });
+}
+
+type Loaded = Awaited<ReturnType<typeof loadSettled>>;
+
+interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
+  readonly role: ProcessRole;
+  readonly env: GatewayOptions['env'];
+  readonly disk: SettingsFiles;
+}
+
+/**
+ * Opens the state store that the settings name, and reads them once more with the store's objects among them. A worker's settings
+ * have them already. Rejects with SettingsRefused.
+ */
+async function withState(
+  first: Loaded,
+  server: ServerSettings,
+  { role, env, disk, ...tools }: StateTools,
+): Promise<
+  Loaded & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
+> {
+  const { settings: own } = first.loaded;
+  if (!server.state || !own || !first.loaded.ok || role.kind === 'worker')
+    return { ...first, settings: own!, state: undefined, source: disk };
+  const { KeptStore: Store } = await import('./state/kept-store.ts');
+  const state = await Store.open({ ...tools, settings: server.state }, first.loaded.reporter('server.yaml'));
+  if (!state) throw new SettingsRefused(first.loaded.diagnostics);
+  const source = state.files(disk);
+  const second = await loadSettled(tools.configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
+  const { settings } = second.loaded;
+  if (settings) return { ...second, settings, state, source };
+  await state.close();
+  throw new SettingsRefused(second.loaded.diagnostics);
 }
 
 /** Writes the log to standard output. Dropped lines are counted, and logged once output resumes. */

@@ -19,6 +19,14 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['admin', 'host'], read: ({ admin }) => admin.host },
   { path: ['admin', 'port'], read: ({ admin }) => admin.port },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
+  { path: ['state'], read: ({ state }) => (state ? 'on' : 'off') },
+  {
+    path: ['state', 'store', 'type'],
+    read: ({ state }) => state && (state.folder === undefined ? 'memory' : 'sqlite'),
+  },
+  { path: ['state', 'store', 'dir'], read: ({ state }) => state?.folder },
+  { path: ['state', 'owns'], read: ({ state }) => state?.owns.join(', ') },
+  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.keys?.reveal(), hidden: true },
   // The key's presence, even if empty, enables traces.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
+import type { KeptStore } from './state/kept-store.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -26,6 +27,8 @@ export interface Gateway {
   readonly warnings: readonly Diagnostic[];
   readonly metrics: Metrics;
   readonly upstream: Upstream;
+  /** Undefined: the settings have no state store, or this is a worker. */
+  readonly state: Pick<KeptStore, 'store'> | undefined;
   /** The record of this process's latest request with this id, as plain JSON. */
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
@@ -79,6 +82,8 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore;
+  /** For all workers. Undefined: the settings have no state store. */
+  readonly state: Pick<KeptStore, 'store'> | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

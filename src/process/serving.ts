@@ -14,6 +14,7 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import type { KeptStore } from './state/kept-store.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -25,13 +26,15 @@ interface ServeParts extends ProcessParts {
   readonly role: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
+  readonly state: KeptStore | undefined;
 }
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, log, metrics, processState, upstream, role } = parts;
   const { inFlight, responses } = processState.shared;
-  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock, responses }) : undefined;
+  const workers =
+    role.kind === 'primary' ? role.workers({ log, metrics, clock, responses, state: parts.state }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -52,6 +55,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
+  parts.state?.onChange(() => void reloader.reload());
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -71,6 +75,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream,
+    state: parts.state,
     ...lookUps(processState),
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
@@ -90,7 +95,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles }: ServeParts,
+  { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
 ): Promise<void> {
@@ -99,7 +104,7 @@ async function releaseAll(
   processState.shared.files?.stop();
   await live.close();
   ended.flush();
-  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close()]);
+  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 
 const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({
@@ -147,7 +152,7 @@ interface ServerSources {
 }
 
 function createServers(
-  { clock, log, metrics, processState }: ServeParts,
+  { clock, log, metrics, processState, state }: ServeParts,
   { live, workers, targets, explains }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight, sockets, turns } = processState.shared;
@@ -164,7 +169,11 @@ function createServers(
       host: live.current.server.status.host,
       targets: () => (workers ? workers.targets() : targets()),
       isReady() {
-        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(workers?.reasons() ?? [])];
+        const reasons = [
+          ...(inFlight.draining ? ['draining'] : []),
+          ...(workers?.reasons() ?? []),
+          ...(state?.reasons() ?? []),
+        ];
         return { ready: reasons.length === 0, reasons };
       },
     }),

@@ -4,6 +4,10 @@ import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import type { RecordQuery } from '../../record/store.ts';
+import type { Counters } from '../../state/counters.ts';
+import type { Entities } from '../../state/entities.ts';
+import type { StateFailureCode } from '../../state/failures.ts';
+import type { Ledger } from '../../state/ledger.ts';
 import type { DrainTimes, DrainStep } from '../drain.ts';
 import type { AskedQuestion } from '../../dry-run/explain/question.ts';
 import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
@@ -69,10 +73,26 @@ export type ResponseQuestion = { readonly owner: string } & (
 );
 export type ResponseAnswer = Found<KeptResponse> | ReadonlyMap<string, Found<string>> | boolean | void;
 
+/** The calls of the state store that a worker may make. */
+export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'> &
+  Pick<Ledger, 'append'> &
+  Pick<Entities, 'seen'>;
+export type SharedCall = keyof SharedCalls;
+
+/** One of them, and what it returned or why it failed. */
+export interface StateQuestion {
+  readonly call: SharedCall;
+  readonly args: readonly unknown[];
+}
+export type StateAnswer =
+  | { readonly value: unknown; readonly failed?: undefined }
+  | { readonly failed: { readonly code: StateFailureCode | undefined; readonly message: string } };
+
 export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 
 export type ToWorker =
   | Ask
+  | { readonly type: 'state'; readonly id: number; readonly answer: StateAnswer }
   | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
   | {
       readonly type: 'responses';
@@ -88,6 +108,8 @@ export type ToPrimary =
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   /** Answered with a message of the same type and id. */
   | { readonly type: 'responses'; readonly id: number; readonly question: ResponseQuestion }
+  /** Answered with a message of the same type and id. */
+  | { readonly type: 'state'; readonly id: number; readonly question: StateQuestion }
   /** Unsolicited: a model name that could become a label, or the use of one that is. */
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */

@@ -1,11 +1,10 @@
 import { GatewayError, type Clock, type Found, type KeptResponse } from '../../plugin/index.ts';
 import { sizeOf } from '../../state/memory/responses.ts';
 import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
+import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
+import { OpenQuestions } from './open-questions.ts';
 import { UnderWay } from './under-way.ts';
-import { NoAnswer, type ResponseAnswer, type ResponseQuestion, type ToPrimary, type ToWorker } from './ipc.ts';
 
-/** Limit of an answer. A reply that is kept waits for it with its last bytes. */
-const LIMIT_MS = 1_000;
 const MIB = 1024 * 1024;
 /** Bounds of what one worker may have under way: a primary that does not read its channel must not fill the memory of workers. */
 const MAX_WAITING = 256;
@@ -19,26 +18,19 @@ const RETRY_AFTER_MS = 1000;
 
 const busy = (message: string): GatewayError => new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
 
-interface OpenQuestion {
-  resolve(answer: ResponseAnswer): void;
-  reject(error: Error): void;
-}
-
 type ResponsesAsked = Extract<ToPrimary, { readonly type: 'responses' }>;
 type ResponsesAnswered = Extract<ToWorker, { readonly type: 'responses' }>;
 
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
 export class SharedResponses implements ResponseStore {
   readonly #send: (message: ResponsesAsked) => void;
-  readonly #clock: Clock;
-  readonly #waiting = new Map<number, OpenQuestion>();
-  readonly #questions = new UnderWay(MAX_WAITING);
-  readonly #asked = new UnderWay(MAX_WAITING_BYTES);
-  #last = 0;
+  readonly #questions: OpenQuestions<ResponseAnswer>;
+  readonly #asked = new UnderWay(MAX_WAITING);
+  readonly #askedBytes = new UnderWay(MAX_WAITING_BYTES);
 
   constructor(send: (message: ResponsesAsked) => void, clock: Clock) {
     this.#send = send;
-    this.#clock = clock;
+    this.#questions = new OpenQuestions(clock);
   }
 
   /** The primary reads the same settings. */
@@ -61,40 +53,28 @@ export class SharedResponses implements ResponseStore {
     return (await this.#ask({ act: 'remove', owner, id })) as boolean;
   }
 
-  /** An answer after the time limit is dropped. */
-  receive(answered: ResponsesAnswered): void {
-    const waiting = this.#waiting.get(answered.id);
-    if (answered.failed === undefined) waiting?.resolve(answered.answer);
-    else waiting?.reject(answered.busy === true ? busy(answered.failed) : new Error(answered.failed));
+  receive({ id, answer, failed, busy: isBusy }: ResponsesAnswered): void {
+    this.#questions.settle(
+      id,
+      failed === undefined ? { answer } : { error: isBusy === true ? busy(failed) : new Error(failed) },
+    );
   }
 
+  /** A reply that is kept waits for the answer with its last bytes. */
   #ask(question: ResponseQuestion, bytes = 0): Promise<ResponseAnswer> {
     const { owner } = question;
-    const answered = this.#questions.enter(owner, 1);
-    const taken = answered && this.#asked.enter(owner, bytes);
+    const answered = this.#asked.enter(owner, 1);
+    const taken = answered && this.#askedBytes.enter(owner, bytes);
     if (!answered || !taken) {
       answered?.();
       return Promise.reject(
         busy('Too many questions about kept responses wait for their answers, of all keys or of this one.'),
       );
     }
-    return new Promise((resolve, reject) => {
-      const id = (this.#last += 1);
-      const settle = (): void => {
-        this.#waiting.delete(id);
-        answered();
-        taken();
-        giveUp();
-      };
-      const waiting: OpenQuestion = {
-        resolve: (answer) => (settle(), resolve(answer)),
-        reject: (error) => (settle(), reject(error)),
-      };
-      const giveUp = this.#clock.after(LIMIT_MS, () =>
-        waiting.reject(new NoAnswer(`no answer of the primary to "${question.act}" within ${LIMIT_MS} ms`)),
-      );
-      this.#waiting.set(id, waiting);
-      this.#send({ type: 'responses', id, question });
+    const asked = this.#questions.ask(question.act, (id) => this.#send({ type: 'responses', id, question }));
+    return asked.finally(() => {
+      answered();
+      taken();
     });
   }
 }

@@ -9,6 +9,7 @@ import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { ResponseAnswers } from './shared-responses.ts';
+import { answerAboutState } from './shared-state.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import {
   Channel,
@@ -214,6 +215,7 @@ export class WorkerProcessPool implements WorkerPool {
     member.connections.isSuspended = false;
     if (message.type === 'answer' || message.type === 'failed') return member.channel.receive(message);
     if (message.type === 'responses') return void this.#answer(member, message);
+    if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
@@ -229,6 +231,11 @@ export class WorkerProcessPool implements WorkerPool {
       if (worker.isConnected()) worker.send(answered, () => left());
       else left();
     });
+  }
+
+  async #answerState({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'state' }>): Promise<void> {
+    const answered = await answerAboutState(message, this.#tools.state?.store);
+    if (worker.isConnected()) worker.send(answered, () => {});
   }
 
   /** A blocked worker gets no connections. If it stays blocked it is killed, and replaced as any other. */

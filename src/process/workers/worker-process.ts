@@ -11,6 +11,7 @@ import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimar
 import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
+import { SharedState } from './shared-state.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
@@ -36,6 +37,7 @@ const models = new WorkerLabels(
 );
 
 const responses = new SharedResponses(send, systemClock);
+const state = new SharedState(send, systemClock);
 
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
@@ -138,5 +140,6 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToWorker) => {
   if (message.type === 'responses') responses.receive(message);
+  else if (message.type === 'state') state.receive(message);
   else void answer(message, answers, send);
 });

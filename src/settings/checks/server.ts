@@ -1,5 +1,5 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
+import { parseDuration, type Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
@@ -20,6 +20,7 @@ export const checkServer: Check = (known) => ({
     checkCache(file, settings, within(report, 'cache'));
     checkFiles(file, known, report);
     checkRecords(settings, within(report, 'telemetry', 'records'));
+    checkState(file, report);
     checkPrefixes(settings, within(report, 'header_prefixes'));
     checkMetadataLabels(settings, within(report, 'telemetry', 'metrics', 'metadata'));
   },
@@ -138,6 +139,30 @@ function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): v
     });
   if (files.gcs) checkBucketEntry(files.gcs.provider, known, within(report, 'files', 'gcs', 'provider'));
 }
+
+function checkState({ state }: ServerFile, report: Report): void {
+  if (!state) return;
+  const { type, dir } = state.store;
+  const store = within(report, 'state', 'store');
+  if (type === 'sqlite' && dir === undefined)
+    store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
+  if (type === 'memory' && dir !== undefined)
+    store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
+  const age = state.when_down?.max_age;
+  if (age === undefined) return;
+  if (state.when_down?.keys === 'refuse')
+    report({
+      path: ['state', 'when_down', 'max_age'],
+      message: '`keys: refuse` keeps no keys, so `max_age` has no effect: remove one of the two',
+    });
+  else if (parseDuration(age) < MIN_STATE_AGE_MS)
+    report({
+      path: ['state', 'when_down', 'max_age'],
+      message: '`max_age` is less than a minute, in which the store is asked several times',
+    });
+}
+
+const MIN_STATE_AGE_MS = 60_000;
 
 /** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */
 function checkBucketEntry(name: string, known: CheckedSettings, report: Report): void {

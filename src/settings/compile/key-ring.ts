@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import {
   GatewayError,
+  holdsKeyShape,
   parseBytes,
   parseDuration,
   type Caller,
@@ -33,9 +34,12 @@ const REPORT_EVERY_MS = 60_000;
 /** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
 type OnPreviousKey = (keyId: string, expiresAt: number) => void;
 
-/** The gateway keys of keys.yaml. Only digests are kept: the memory holds no usable key. */
+/**
+ * The gateway keys of keys.yaml and of the state store. Only digests are kept: the memory holds no usable key.
+ * @param file `incomplete`: the store's keys are not known, so a key that is not found may be one of them
+ */
 export function createKeyRing(
-  file: KeysFile,
+  file: KeysFile & { readonly incomplete?: boolean },
   clock: Pick<Clock, 'wall'>,
   onPreviousKey: OnPreviousKey = () => {},
 ): KeyRing {
@@ -44,7 +48,15 @@ export function createKeyRing(
     find(key, remoteAddress) {
       // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
       const entry = entries.get(hash('sha256', key, 'hex'));
-      if (!entry) return undefined;
+      if (!entry) {
+        // A 401 would make a client give up a valid key.
+        if (file.incomplete && holdsKeyShape(key))
+          throw new GatewayError(
+            'store_unavailable',
+            'The state store does not answer, so the gateway key cannot be checked.',
+          );
+        return undefined;
+      }
       const now = clock.wall();
       if (now >= entry.expiresAt) {
         const what = entry.previous ? 'The previous key of' : 'The key';

@@ -104,6 +104,8 @@ export interface ServerSettings {
   readonly files: FilesSettings | undefined;
   readonly webSockets: WebSocketSettings;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
+  /** Undefined: the gateway opens no state store. */
+  readonly state: StateSettings | undefined;
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
     readonly traces: {
@@ -143,6 +145,19 @@ export interface FilesSettings {
   readonly uploads: number;
   /** Uploads in pieces of one key that have begun and not ended. */
   readonly unfinished: number;
+}
+
+export interface StateSettings {
+  /** The folder of a store in SQLite; undefined: the store is in memory. */
+  readonly folder: string | undefined;
+  /** Kinds of objects that the store may hold. */
+  readonly owns: readonly string[];
+  readonly keys: Secret | undefined;
+  readonly whenDown: {
+    readonly keys: 'snapshot' | 'refuse';
+    readonly maxAgeMs: number;
+    readonly budgets: 'refuse' | 'allow';
+  };
 }
 
 export interface WebSocketSettings {
@@ -193,6 +208,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     files: file.files && compileFiles(file.files),
     webSockets: compileWebSockets(file.websockets ?? {}),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
+    state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
@@ -258,6 +274,21 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
     idleMs: parseDuration(file.idle_time ?? '30s'),
     uploads: file.uploads ?? 32,
     unfinished: file.unfinished_uploads ?? 16,
+  };
+}
+
+function compileState(file: ServerFile['state']): StateSettings | undefined {
+  if (!file) return undefined;
+  const { store, owns = [], encryption_keys, when_down: down = {} } = file;
+  return {
+    folder: store.dir,
+    owns,
+    keys: encryption_keys,
+    whenDown: {
+      keys: down.keys ?? 'snapshot',
+      maxAgeMs: parseDuration(down.max_age ?? '24h'),
+      budgets: down.budgets ?? 'refuse',
+    },
   };
 }
 

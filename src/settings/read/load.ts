@@ -22,6 +22,7 @@ import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';
 import { packageSchemas } from './schemas.ts';
+import { checkStored, readStoredObjects, withStoredKeys, type StoredObjects } from './stored-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 
@@ -29,7 +30,8 @@ import { asWritten, inOurSpelling } from './spellings.ts';
 export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
-  readonly keys: KeysFile;
+  /** Of keys.yaml, then of the state store. `incomplete`: the store's are not known. */
+  readonly keys: KeysFile & { readonly incomplete?: boolean };
   /** Prices of the operator; the shipped ones are not among them. */
   readonly prices: PricesFile;
   /** The shipped prices, and before them those of price-table.json. */
@@ -151,11 +153,13 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     found.diagnostics.every(isWarning) &&
     diagnostics.length === 0 &&
     (!newer || newer.source !== undefined);
+  const stored = pieces.server?.state && (await readStoredObjects(folder, files, packageSchemas()));
   const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path)];
   if (tablePath !== undefined) paths.push(tablePath);
   const priceTable = newer?.table ?? SHIPPED_PRICES;
-  const hash = hashOf(read, partials, newer?.text);
-  const settings = complete ? { ...pieces, priceTable, partials, hash, files: paths } : undefined;
+  const keys = pieces.keys && withStoredKeys(pieces.keys, stored);
+  const hash = hashOf(read, partials, newer?.text, stored);
+  const settings = complete && keys ? { ...pieces, keys, priceTable, partials, hash, files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add(diagnostics);
   if (newer) result.add(newer.diagnostics);
@@ -169,6 +173,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   };
   const reporter = (name: string) => result.reporter(name);
   checkMeaning(checked, reporter);
+  if (stored) checkStored(stored, pieces.keys, reporter);
   const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
   checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
     reporter,
@@ -240,11 +245,13 @@ function hashOf(
   read: readonly ReadFile[],
   partials: ReadonlyMap<string, PartialFile>,
   priceTable: string | undefined,
+  stored: StoredObjects | undefined,
 ): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
   if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
+  if (stored) hash.update(JSON.stringify(['stored', stored.keys]));
   return hash.digest('hex').slice(0, 16);
 }

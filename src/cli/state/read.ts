@@ -1,0 +1,58 @@
+import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
+import { compileServerSettings, type StateSettings } from '../../settings/compile/server-settings.ts';
+import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
+import type { Environment } from '../../settings/read/references.ts';
+import { StateFailure } from '../../state/failures.ts';
+import { StoreReader } from '../../state/sqlite/store-reader.ts';
+import type { Output } from '../output.ts';
+
+export interface StateOptions extends Output {
+  readonly dir: string;
+  readonly env: Environment;
+}
+
+/** A store in files, and the settings that name it. */
+export interface FoundStore {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly state: StateSettings;
+  readonly folder: string;
+}
+
+/**
+ * Runs a command on the store of the settings. Exit code 0 to 1: the command's own; 1: errors in the settings, or the store refuses; 2:
+ * the folder does not exist, or the settings have no store in files.
+ */
+export async function onStore(
+  { dir, env, err }: StateOptions,
+  command: (found: FoundStore) => Promise<0 | 1> | 0 | 1,
+): Promise<0 | 1 | 2> {
+  const loaded = await loadSettings(dir, { env });
+  const { settings } = loaded;
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0 || !settings) {
+    err(formatDiagnostics(errors, 'pretty'));
+    return loaded.folderExists ? 1 : 2;
+  }
+  const { state } = compileServerSettings(settings.server);
+  if (state?.folder === undefined) {
+    err(`gatehouse: server.yaml has no \`state.store\` of type sqlite\n`);
+    return 2;
+  }
+  try {
+    return await command({ loaded, settings, state, folder: state.folder });
+  } catch (error) {
+    if (!(error instanceof StateFailure)) throw error;
+    err(`gatehouse: ${error.message}\n`);
+    return 1;
+  }
+}
+
+export function withReader<Result>(folder: string, read: (store: StoreReader) => Result): Result {
+  const store = new StoreReader(folder);
+  try {
+    return read(store);
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../../plugin/index.ts';
+import { StateFailure } from '../../state/failures.ts';
+import type { StateStore } from '../../state/store.ts';
+import {
+  NoAnswer,
+  type SharedCall,
+  type SharedCalls,
+  type StateAnswer,
+  type StateQuestion,
+  type ToPrimary,
+  type ToWorker,
+} from './ipc.ts';
+import { OpenQuestions } from './open-questions.ts';
+
+type StateAsked = Extract<ToPrimary, { readonly type: 'state' }>;
+type StateAnswered = Extract<ToWorker, { readonly type: 'state' }>;
+
+/**
+ * The worker's side: the primary has the state store. A call without an answer is `unavailable`; as every call of these ports, it may be
+ * repeated.
+ */
+export class SharedState implements SharedCalls {
+  readonly #send: (message: StateAsked) => void;
+  readonly #questions: OpenQuestions<StateAnswer>;
+
+  constructor(send: (message: StateAsked) => void, clock: Clock) {
+    this.#send = send;
+    this.#questions = new OpenQuestions(clock);
+  }
+
+  readonly take: SharedCalls['take'] = (...args) => this.#ask('take', args);
+  readonly report: SharedCalls['report'] = (...args) => this.#ask('report', args);
+  readonly giveBack: SharedCalls['giveBack'] = (...args) => this.#ask('giveBack', args);
+  readonly read: SharedCalls['read'] = (...args) => this.#ask('read', args);
+  readonly notify: SharedCalls['notify'] = (...args) => this.#ask('notify', args);
+  readonly append: SharedCalls['append'] = (...args) => this.#ask('append', args);
+  readonly seen: SharedCalls['seen'] = (...args) => this.#ask('seen', args);
+
+  receive({ id, answer }: StateAnswered): void {
+    this.#questions.settle(id, { answer });
+  }
+
+  async #ask<Call extends SharedCall>(
+    call: Call,
+    args: Parameters<SharedCalls[Call]>,
+  ): Promise<Awaited<ReturnType<SharedCalls[Call]>>> {
+    const question: StateQuestion = { call, args };
+    const answer = await this.#questions
+      .ask(call, (id) => this.#send({ type: 'state', id, question }))
+      .catch((error: unknown) => {
+        throw error instanceof NoAnswer ? new StateFailure('unavailable', error.message, { cause: error }) : error;
+      });
+    if (!answer.failed) return answer.value as Awaited<ReturnType<SharedCalls[Call]>>;
+    const { code, message } = answer.failed;
+    throw code ? new StateFailure(code, message) : new Error(message);
+  }
+}
+
+/** What a worker may call, and nothing else: a process that serves requests does not write settings. */
+const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
+  take: 'counters',
+  report: 'counters',
+  giveBack: 'counters',
+  read: 'counters',
+  notify: 'counters',
+  append: 'ledger',
+  seen: 'entities',
+};
+
+/** The primary's side. @param store undefined while it does not answer, or where there is none */
+export async function answerAboutState(
+  { id, question }: StateAsked,
+  store: StateStore | undefined,
+): Promise<StateAnswered> {
+  try {
+    if (!store) throw new StateFailure('unavailable', 'the state store does not answer');
+    return { type: 'state', id, answer: { value: await act(question, store) } };
+  } catch (error) {
+    const code = error instanceof StateFailure ? error.code : undefined;
+    return {
+      type: 'state',
+      id,
+      answer: { failed: { code, message: error instanceof Error ? error.message : String(error) } },
+    };
+  }
+}
+
+function act({ call, args }: StateQuestion, store: StateStore): Promise<unknown> {
+  // The worker has the same types: SharedCalls.
+  const port = store[PORTS[call]] as unknown as Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>;
+  return port[call](...args);
+}

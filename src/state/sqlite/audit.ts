@@ -1,0 +1,77 @@
+import type { AuditEvent, AuditQuery, AuditRow, AuditVerdict } from '../audit.ts';
+import type { Actor } from '../entities.ts';
+import { checkInteger } from '../rules/checks.ts';
+import { nextRow, verifyChain } from '../rules/audit-chain.ts';
+import type { Database } from './database.ts';
+
+const MAX_ANSWER = 200;
+
+interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
+  readonly address: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly reason: string | null;
+}
+
+export class SqliteAudit {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Within a transaction of the caller. */
+  append(event: AuditEvent, by: Actor, now: number): void {
+    const last = this.#db.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
+    const row = nextRow(event, by, last, now);
+    this.#db.run(
+      'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      row.seq,
+      row.at,
+      row.actor,
+      row.role,
+      row.address ?? null,
+      row.action,
+      row.kind,
+      row.id,
+      row.before ?? null,
+      row.after ?? null,
+      row.reason ?? null,
+      row.prev,
+      row.hash,
+    );
+  }
+
+  add(event: AuditEvent, by: Actor, now: number): void {
+    this.#db.transaction(() => this.append(event, by, now));
+  }
+
+  rows({ before, kind, id, limit = MAX_ANSWER }: AuditQuery): AuditRow[] {
+    checkInteger('a limit', limit, 1);
+    return this.#db
+      .all<StoredAudit>(
+        `SELECT * FROM audit WHERE seq < ? AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR id = ?3) ORDER BY seq DESC LIMIT ?4`,
+        before ?? Number.MAX_SAFE_INTEGER,
+        kind ?? null,
+        id ?? null,
+        Math.min(limit, MAX_ANSWER),
+      )
+      .map(rowOf);
+  }
+
+  verify(): AuditVerdict {
+    return verifyChain(this.#read());
+  }
+
+  *#read(): Iterable<AuditRow> {
+    for (const row of this.#db.iterate<StoredAudit>('SELECT * FROM audit ORDER BY seq')) yield rowOf(row);
+  }
+}
+
+const rowOf = (row: StoredAudit): AuditRow => ({
+  ...row,
+  address: row.address ?? undefined,
+  before: row.before ?? undefined,
+  after: row.after ?? undefined,
+  reason: row.reason ?? undefined,
+});

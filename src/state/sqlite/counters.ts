@@ -1,0 +1,179 @@
+import type {
+  Adjustment,
+  LeaseAsk,
+  Boot,
+  CounterRef,
+  CounterState,
+  Grant,
+  LeaseId,
+  LeaseState,
+  LostLease,
+  Taken,
+  Used,
+} from '../counters.ts';
+import type { Actor } from '../entities.ts';
+import * as counting from '../rules/counting.ts';
+import type { CountingTables, LeaseRow } from '../rules/counting.ts';
+import type { SqliteAudit } from './audit.ts';
+import type { Database } from './database.ts';
+
+const PIECE = 500;
+const LEASE = 'SELECT id, boot, node, period, granted, used, expires_at AS expiresAt, state FROM lease';
+
+/** `Counters` without promises: what runs in the thread of the store. */
+export class SqliteCounters {
+  readonly #db: Database;
+  readonly #audit: SqliteAudit;
+
+  constructor(db: Database, audit: SqliteAudit) {
+    this.#db = db;
+    this.#audit = audit;
+  }
+
+  take(asks: readonly LeaseAsk[], by: Boot, { batch, now }: { readonly batch: number; readonly now: number }): Taken {
+    return this.#db.transaction(() => counting.take(this.#tables(now), { asks, by, batch }, now));
+  }
+
+  report(used: readonly Used[], by: Boot, now: number): LeaseState[] {
+    return this.#db.transaction(() => counting.report(this.#tables(now), used, by, now));
+  }
+
+  giveBack(leases: readonly LeaseId[], by: Boot, now: number): void {
+    this.#db.transaction(() => counting.giveBack(this.#tables(now), leases, by, now));
+  }
+
+  reap(until: number, boot: Boot['id'] | undefined, now: number): LostLease[] {
+    return this.#db.transaction(() => counting.reap(this.#tables(now), until, boot));
+  }
+
+  adjust(adjustment: Adjustment, by: Actor, now: number): CounterState {
+    return this.#db.transaction(() => counting.adjust(this.#tables(now), adjustment, by));
+  }
+
+  notify(counter: CounterRef, bit: number, now: number): boolean {
+    return this.#db.transaction(() => counting.notify(this.#tables(now), counter, bit));
+  }
+
+  read(counters: readonly CounterRef[]): CounterState[] {
+    const tables = this.#tables(0);
+    return counters.map((ref) => tables.counter(ref) ?? counting.noCounter(ref));
+  }
+
+  /** The counters that follow one, in the order of `Counters.all`. */
+  after(last: CounterRef | undefined): CounterState[] {
+    const { node, period } = last ?? { node: '', period: -1 };
+    return this.#db
+      .all<CounterState>(
+        'SELECT * FROM counter WHERE (node, period) > (?, ?) ORDER BY node, period LIMIT ?',
+        node,
+        period,
+        PIECE,
+      )
+      .map((row) => ({ ...row }));
+  }
+
+  forget(periodStart: number): number {
+    return this.#db.transaction(() => {
+      const removed = this.#db.run('DELETE FROM counter WHERE period > 0 AND period < ? AND leased = 0', periodStart);
+      this.#db.run(
+        'DELETE FROM lease WHERE period > 0 AND period < ? AND NOT EXISTS (SELECT 1 FROM counter WHERE counter.node = lease.node AND counter.period = lease.period)',
+        periodStart,
+      );
+      return removed;
+    });
+  }
+
+  #tables(now: number): CountingTables {
+    const db = this.#db;
+    return {
+      ...leaseTables(db),
+      ...bootTables(db),
+      counter: ({ node, period }) => {
+        const row = db.get<CounterState>('SELECT * FROM counter WHERE node = ? AND period = ?', node, period);
+        return row && { ...row };
+      },
+      saveCounter: ({ node, period, spent, leased, unreconciled, notified }) =>
+        void db.run(
+          `INSERT INTO counter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (node, period) DO UPDATE SET spent = excluded.spent,
+           leased = excluded.leased, unreconciled = excluded.unreconciled, notified = excluded.notified`,
+          node,
+          period,
+          spent,
+          leased,
+          unreconciled,
+          notified,
+        ),
+      prune: (before) => {
+        db.run(
+          `DELETE FROM lease WHERE expires_at < ? AND (state = 'ended' OR (state = 'lost' AND used >= granted))`,
+          before,
+        );
+        db.run(
+          'DELETE FROM boot WHERE seen_at < ? AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.boot = boot.id)',
+          before,
+        );
+      },
+      isAdjusted: (id) => db.get('SELECT 1 FROM adjusted WHERE id = ?', id) !== undefined,
+      saveAdjusted: (id) => void db.run('INSERT INTO adjusted VALUES (?)', id),
+      addAudit: (event, by) => this.#audit.append(event, by, now),
+    };
+  }
+}
+
+type LeaseTables = Pick<
+  CountingTables,
+  'lease' | 'liveLease' | 'reapable' | 'lostLeases' | 'newLeaseId' | 'saveLease' | 'renew'
+>;
+
+const leaseTables = (db: Database): LeaseTables => ({
+  lease: (id) => db.get<LeaseRow>(`${LEASE} WHERE id = ?`, id),
+  liveLease: (boot, { node, period }) =>
+    db.get<LeaseRow>(`${LEASE} WHERE boot = ? AND node = ? AND period = ? AND state = 'live'`, boot, node, period),
+  reapable: (now, boot) =>
+    boot === undefined
+      ? db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND expires_at < ? ORDER BY id`, now)
+      : db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND boot = ? ORDER BY id`, boot),
+  lostLeases: ({ node, period }) =>
+    db.all<LeaseRow>(`${LEASE} WHERE node = ? AND period = ? AND state = 'lost' ORDER BY id`, node, period),
+  newLeaseId: () =>
+    db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
+  saveLease: ({ id, boot, node, period, granted, used, expiresAt, state }) =>
+    void db.run(
+      `INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET granted = excluded.granted,
+       used = excluded.used, expires_at = excluded.expires_at, state = excluded.state`,
+      id,
+      boot,
+      node,
+      period,
+      granted,
+      used,
+      expiresAt,
+      state,
+    ),
+  renew: (boot, expiresAt) =>
+    void db.run(`UPDATE lease SET expires_at = ? WHERE boot = ? AND state = 'live'`, expiresAt, boot),
+});
+
+type BootTables = Pick<CountingTables, 'lastBatch' | 'lastAnswer' | 'saveAnswer' | 'saveBoot' | 'countBoots'>;
+
+const bootTables = (db: Database): BootTables => ({
+  lastBatch: (boot) => db.get<{ batch: number }>('SELECT batch FROM boot WHERE id = ?', boot)?.batch ?? 0,
+  lastAnswer: (boot) =>
+    JSON.parse(db.get<{ answer: string }>('SELECT answer FROM boot WHERE id = ?', boot)?.answer ?? '[]') as Grant[],
+  saveAnswer: (boot, batch, answer) =>
+    void db.run('UPDATE boot SET batch = ?, answer = ? WHERE id = ?', batch, JSON.stringify(answer), boot),
+  saveBoot: ({ id, host, role, version, configHash, startedAt }, seenAt) =>
+    void db.run(
+      `INSERT INTO boot VALUES (?, ?, ?, ?, ?, ?, ?, 0, '[]')
+       ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at`,
+      id,
+      host,
+      role,
+      version,
+      configHash,
+      startedAt,
+      seenAt,
+    ),
+  countBoots: (since) =>
+    db.get<{ count: number }>('SELECT count(*) AS count FROM boot WHERE seen_at > ?', since)!.count,
+});

@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AuditEvent, AuditQuery } from '../audit.ts';
+import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
+import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
+import { StateFailure } from '../failures.ts';
+import type { LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
+import { checkInteger } from '../rules/checks.ts';
+import { KeyEncryptionKeys } from '../rules/sealing.ts';
+import { SqliteAudit } from './audit.ts';
+import { SqliteCounters } from './counters.ts';
+import { Database } from './database.ts';
+import { SqliteEntities } from './entities.ts';
+import { SqliteLedger, type LedgerPlace } from './ledger.ts';
+import { migrate, planMigrations } from './migrations.ts';
+import { lockStore, type StoreOwner } from './owner-lock.ts';
+import { copyStore } from './store-copy.ts';
+
+export interface EngineOptions {
+  /** Created with its parents if it does not exist; readable by its owner only. */
+  readonly folder: string;
+  readonly owner: StoreOwner;
+  /** Text of `KeyEncryptionKeys`; empty: no secrets. */
+  readonly keys: string;
+  /** The time of the opening, in milliseconds since 1970. */
+  readonly now: number;
+  readonly maxNames?: number | undefined;
+}
+
+/** What a thread, or a test, may call. Times are arguments: the clock is the caller's. */
+export type EngineCalls = ReturnType<typeof callsOf>;
+
+/** A store in a folder, open. All of it is synchronous: it belongs in a thread of its own. */
+export class Engine {
+  readonly calls: EngineCalls;
+  readonly #unlock: () => void;
+  readonly #db: Database;
+  readonly #ledger: SqliteLedger;
+
+  constructor({ folder, owner, keys, now, maxNames }: EngineOptions) {
+    makeFolder(folder);
+    this.#unlock = lockStore(folder, owner, now);
+    const opened: (() => void)[] = [this.#unlock];
+    try {
+      this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL' });
+      opened.push(() => this.#db.close());
+      prepareTables(this.#db, folder, now);
+      this.#ledger = new SqliteLedger(join(folder, 'ledger'), maxNames);
+      opened.push(() => this.#ledger.close());
+      const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);
+      this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
+      this.calls.checkKeys();
+    } catch (error) {
+      for (const close of opened.toReversed()) close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#ledger.close();
+    this.#db.close();
+    this.#unlock();
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StateFailure('unavailable', `${folder}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Before steps change a store that has some, a copy of it is kept beside it. */
+function prepareTables(db: Database, folder: string, now: number): void {
+  const plan = planMigrations(db);
+  const copy = join(folder, `state-before-step-${plan.applied + 1}.db`);
+  if (plan.missing.length > 0 && plan.applied > 0 && !existsSync(copy)) db.run('VACUUM INTO ?', copy);
+  migrate(db, plan, now);
+}
+
+const PIECE = 500;
+const MAX_PIECE = 1_000;
+
+interface EngineParts {
+  readonly db: Database;
+  readonly ledger: SqliteLedger;
+  readonly folder: string;
+  readonly keys: KeyEncryptionKeys;
+}
+
+function callsOf({ db, ledger, folder, keys }: EngineParts) {
+  const audit = new SqliteAudit(db);
+  const entities = new SqliteEntities(db, audit, keys);
+  const counters = new SqliteCounters(db, audit);
+  return {
+    checkKeys: () => entities.checkKeys(),
+    rewrap: () => entities.rewrap(),
+    load: (_now: number, since: Version) => entities.load(since),
+    write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
+    unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
+    seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
+    lastUses: (_now: number, keyIds: readonly string[]) => entities.lastUses(keyIds),
+    take: (now: number, asks: readonly LeaseAsk[], by: Boot, batch: number) => counters.take(asks, by, { batch, now }),
+    report: (now: number, used: readonly Used[], by: Boot) => counters.report(used, by, now),
+    giveBack: (now: number, leases: readonly LeaseId[], by: Boot) => counters.giveBack(leases, by, now),
+    reap: (now: number, until: number, boot: Boot['id'] | undefined) => counters.reap(until, boot, now),
+    adjust: (now: number, adjustment: Adjustment, by: Actor) => counters.adjust(adjustment, by, now),
+    read: (_now: number, refs: readonly CounterRef[]) => counters.read(refs),
+    notify: (now: number, counter: CounterRef, bit: number) => counters.notify(counter, bit, now),
+    countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
+    forget: (_now: number, periodStart: number) => counters.forget(periodStart),
+    append: (_now: number, rows: readonly LedgerRow[]) => ledger.append(rows),
+    rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
+    rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
+      const { pieces = PIECE } = query;
+      checkInteger('the rows of a piece', pieces, 1, MAX_PIECE);
+      return ledger.rowsAfter(query, place, pieces);
+    },
+    dropBefore: (_now: number, day: string) => ledger.dropBefore(day),
+    days: (_now: number) => ledger.days(),
+    addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
+    auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
+    verifyAudit: (_now: number) => audit.verify(),
+    backup: (_now: number, copy: string) => copyStore(folder, copy),
+  };
+}

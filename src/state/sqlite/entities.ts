@@ -1,0 +1,252 @@
+import type {
+  Actor,
+  EntityChange,
+  Entity,
+  EntityDoc,
+  EntityKind,
+  EntityRef,
+  KeyDigest,
+  KeyUse,
+  Loaded,
+  Version,
+} from '../entities.ts';
+import { StateFailure } from '../failures.ts';
+import { checkKeyUses } from '../rules/checks.ts';
+import { placeOf, writeEntities, type EntityRow, type EntityTables, type SealedField } from '../rules/entity-writes.ts';
+import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
+import type { SqliteAudit } from './audit.ts';
+import type { Database } from './database.ts';
+
+interface StoredEntity extends EntityRef {
+  readonly version: number;
+  readonly doc: string;
+  readonly updated_by: string;
+  readonly updated_at: number;
+  readonly gone: number;
+}
+
+interface StoredDigest {
+  readonly key_id: string;
+  readonly slot: number;
+  readonly digest: string;
+  readonly last4: string;
+  readonly valid_from: number;
+  readonly valid_to: number | null;
+}
+
+export class SqliteEntities {
+  readonly #db: Database;
+  readonly #audit: SqliteAudit;
+  readonly #keys: KeyEncryptionKeys;
+
+  constructor(db: Database, audit: SqliteAudit, keys: KeyEncryptionKeys) {
+    this.#db = db;
+    this.#audit = audit;
+    this.#keys = keys;
+  }
+
+  load(since: Version): Loaded {
+    const rows = this.#db.all<StoredEntity>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
+    const digests = Map.groupBy(
+      this.#db.all<StoredDigest>(
+        `SELECT key_secret.* FROM key_secret JOIN entity ON kind = 'keys' AND id = key_id WHERE version > ? ORDER BY slot`,
+        since,
+      ),
+      ({ key_id }) => key_id,
+    );
+    const sealed = Map.groupBy(
+      this.#db.all<EntityRef & { field: string }>(
+        'SELECT kind, id, field FROM sealed JOIN entity USING (kind, id) WHERE entity.version > ? ORDER BY field',
+        since,
+      ),
+      nameOf,
+    );
+    return {
+      version: this.#version(),
+      changed: rows
+        .filter(({ gone }) => gone === 0)
+        .map((row) => entityOf(row, row.kind === 'keys' ? digests.get(row.id) : [], sealed.get(nameOf(row)))),
+      gone: rows.filter(({ gone }) => gone === 1).map(({ kind, id }) => ({ kind, id })),
+    };
+  }
+
+  write(changes: readonly EntityChange[], by: Actor, now: number): Version {
+    return this.#db.transaction(() => writeEntities(this.#tables(now), { changes, by, now, keys: this.#keys }));
+  }
+
+  unseal(ref: EntityRef, field: string): string {
+    const found = this.#db.get<SealedField>(
+      'SELECT field, version, envelope FROM sealed WHERE kind = ? AND id = ? AND field = ?',
+      ref.kind,
+      ref.id,
+      field,
+    );
+    if (!found) throw new StateFailure('not_found', `${nameOf(ref)} has no secret "${field}"`);
+    return this.#keys.open(found.envelope, placeOf(ref, field, found.version));
+  }
+
+  seen(uses: readonly KeyUse[]): void {
+    checkKeyUses(uses);
+    this.#db.transaction(() => {
+      for (const { keyId, at, address } of uses)
+        this.#db.run(
+          `INSERT INTO key_seen SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE kind = 'keys' AND id = ?1 AND gone = 0)
+           ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at, address = excluded.address
+           WHERE excluded.last_used_at > last_used_at`,
+          keyId,
+          at,
+          address,
+        );
+    });
+  }
+
+  lastUses(keyIds: readonly string[]): KeyUse[] {
+    return keyIds
+      .flatMap(
+        (id) =>
+          this.#db.get<KeyUse>(
+            'SELECT key_id AS keyId, last_used_at AS at, address FROM key_seen WHERE key_id = ?',
+            id,
+          ) ?? [],
+      )
+      .map((use) => ({ ...use }));
+  }
+
+  /**
+   * Detects at the start that a key of the ring is another one than it was, and that secrets need a key that the ring does not have.
+   */
+  checkKeys(): void {
+    this.#db.transaction(() => {
+      for (const { envelope } of this.#db.iterate<{ envelope: string }>('SELECT envelope FROM key_check'))
+        this.#keys.open(envelope, CHECK);
+      const [first] = this.#keys.names;
+      if (first !== undefined)
+        this.#db.run(
+          'INSERT INTO key_check VALUES (?, ?) ON CONFLICT DO NOTHING',
+          first,
+          this.#keys.seal(CHECK.id, CHECK),
+        );
+    });
+  }
+
+  /** Seals the data keys of all secrets with the first key of the ring, so that the others can be removed. Returns the number of secrets. */
+  rewrap(): number {
+    return this.#db.transaction(() => {
+      let count = 0;
+      for (const { kind, id, ...sealed } of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
+        const envelope = this.#keys.rewrap(sealed.envelope, placeOf({ kind, id }, sealed.field, sealed.version));
+        if (envelope === undefined) continue;
+        this.#tables(0).saveSealed({ kind, id }, sealed.field, { ...sealed, envelope });
+        count += 1;
+      }
+      this.#db.run('DELETE FROM key_check WHERE kid <> ?', this.#keys.names[0] ?? '');
+      return count;
+    });
+  }
+
+  #version(): Version {
+    return this.#db.get<{ value: number }>(`SELECT value FROM sequence WHERE name = 'version'`)!.value;
+  }
+
+  #tables(now: number): EntityTables {
+    return {
+      ...readTables(this.#db),
+      ...savingTables(this.#db),
+      version: () => this.#version(),
+      addAudit: (event, by) => this.#audit.append(event, by, now),
+    };
+  }
+}
+
+type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'>;
+
+const readTables = (db: Database): ReadTables => ({
+  entity: ({ kind, id }) => {
+    const row = db.get<StoredEntity>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
+    return (
+      row && {
+        kind,
+        id,
+        version: row.version,
+        doc: row.doc,
+        updatedBy: row.updated_by,
+        updatedAt: row.updated_at,
+        gone: row.gone === 1,
+      }
+    );
+  },
+  count: (kind: EntityKind) =>
+    db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
+  digests: (keyId) =>
+    db.all<StoredDigest>('SELECT * FROM key_secret WHERE key_id = ? ORDER BY slot', keyId).map(digestOf),
+  digestOwner: (digest) => db.get<{ key_id: string }>('SELECT key_id FROM key_secret WHERE digest = ?', digest)?.key_id,
+  sealed: ({ kind, id }) =>
+    db.all<SealedField>(
+      'SELECT field, version, envelope FROM sealed WHERE kind = ? AND id = ? ORDER BY field',
+      kind,
+      id,
+    ),
+});
+
+type SavingTables = Pick<EntityTables, 'saveVersion' | 'saveEntity' | 'saveDigests' | 'saveSealed'>;
+
+const savingTables = (db: Database): SavingTables => ({
+  saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
+  saveEntity: (row: EntityRow) =>
+    void db.run(
+      `INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
+       doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
+      row.kind,
+      row.id,
+      row.version,
+      row.doc,
+      row.updatedBy,
+      row.updatedAt,
+      row.gone ? 1 : 0,
+    ),
+  saveDigests: (keyId, digests) => {
+    db.run('DELETE FROM key_secret WHERE key_id = ?', keyId);
+    for (const { slot, digest, last4, validFrom, validTo } of digests)
+      db.run(
+        'INSERT INTO key_secret VALUES (?, ?, ?, ?, ?, ?)',
+        keyId,
+        slot,
+        digest,
+        last4,
+        validFrom,
+        validTo ?? null,
+      );
+  },
+  saveSealed: ({ kind, id }, field, sealed) => {
+    db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
+    if (sealed) db.run('INSERT INTO sealed VALUES (?, ?, ?, ?, ?)', kind, id, field, sealed.version, sealed.envelope);
+  },
+});
+
+/** The value that shows whether a key is the one that it was. */
+const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check', version: 1 };
+
+const nameOf = ({ kind, id }: EntityRef): string => `${kind}/${id}`;
+
+const digestOf = (row: StoredDigest): KeyDigest => ({
+  slot: row.slot,
+  digest: row.digest,
+  last4: row.last4,
+  validFrom: row.valid_from,
+  validTo: row.valid_to ?? undefined,
+});
+
+const entityOf = (
+  row: StoredEntity,
+  digests: readonly StoredDigest[] = [],
+  sealed: readonly { field: string }[] = [],
+): Entity => ({
+  kind: row.kind,
+  id: row.id,
+  version: row.version,
+  doc: JSON.parse(row.doc) as EntityDoc,
+  sealed: sealed.map(({ field }) => field),
+  digests: digests.map(digestOf),
+  updatedBy: row.updated_by,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,264 @@
+import type { SQLInputValue } from 'node:sqlite';
+import {
+  LEDGER_DIMENSIONS,
+  LEDGER_KINDS,
+  LEDGER_NAMES,
+  LEDGER_SOURCES,
+  LEDGER_SUMS,
+  OTHER_NAME,
+  type LedgerCondition,
+  type LedgerDimension,
+  type LedgerQuery,
+  type LedgerRow,
+  type RollupQuery,
+} from '../ledger.ts';
+import { StateFailure } from '../failures.ts';
+import { addRows, BUCKETS, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
+import { Database } from './database.ts';
+
+/** The version of these tables. A file of a day is written once: later releases read old versions and never change them. */
+const TABLES = 1;
+
+/** Texts of a row that are stored once a day, as numbers. */
+const TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion'] as const;
+type LedgerText = (typeof TEXTS)[number];
+
+const counts = (prefix: string): string[] => Array.from({ length: BUCKETS }, (_, index) => `${prefix}${index}`);
+const SUMMED = [...LEDGER_SUMS, 'requests', 'attempts', 'hits', ...counts('ms'), ...counts('first')];
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+const typed = (names: readonly string[]): string => names.map((name) => `"${name}" INTEGER NOT NULL`).join(', ');
+
+const ROW_COLUMNS = ['req', 'att', 'kind', 'at', 'src', ...TEXTS, ...LEDGER_SUMS, 'held', 'ms', 'firstMs'];
+const CELL_COLUMNS = ['start', ...LEDGER_DIMENSIONS, ...SUMMED];
+
+const CREATE = `
+  CREATE TABLE name (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT;
+  CREATE TABLE ledger (
+    req BLOB NOT NULL, att INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, src INTEGER NOT NULL, ${typed(TEXTS)},
+    ${typed(LEDGER_SUMS)}, held INTEGER NOT NULL, ms INTEGER NOT NULL, firstMs INTEGER, PRIMARY KEY (req, att, kind)) STRICT, WITHOUT ROWID;
+  CREATE TABLE cell (
+    start INTEGER NOT NULL, ${typed(LEDGER_DIMENSIONS)}, ${typed(SUMMED)},
+    PRIMARY KEY (start, ${quoted(LEDGER_DIMENSIONS)})) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${TABLES}`;
+
+const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+const ADD_CELL = `INSERT INTO cell (${quoted(CELL_COLUMNS)}) VALUES (${CELL_COLUMNS.map(() => '?').join(', ')})
+  ON CONFLICT DO UPDATE SET ${SUMMED.map((sum) => `"${sum}" = "${sum}" + excluded."${sum}"`).join(', ')}`;
+
+export interface LedgerCursor {
+  readonly req: Uint8Array;
+  readonly att: number;
+  readonly kind: number;
+}
+
+type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
+
+/** The ledger of one day: a file that needs no other. It has its own names, its rows, and their sums by hour. */
+export class LedgerFile {
+  readonly #db: Database;
+  readonly #maxNames: number;
+  #ids: Map<string, number>[] = [];
+  #texts = new Map<number, string>();
+
+  constructor(path: string, maxNames: number) {
+    this.#db = new Database(path, { synchronous: 'NORMAL' });
+    this.#maxNames = maxNames;
+    const version = this.#db.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
+    if (version > TABLES) throw new StateFailure('newer_store', `a later release has written ${path}`);
+    if (version === 0) this.#db.transaction(() => this.#db.exec(CREATE));
+    this.#readNames();
+  }
+
+  get database(): Database {
+    return this.#db;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** Returns the number of new rows. */
+  append(rows: readonly LedgerRow[]): number {
+    return this.#written(() => {
+      const added = rows.filter((row) => this.#db.run(ADD_ROW, ...this.#valuesOf(row)) === 1);
+      const cells = new Map<string, RollupCell>();
+      addRows(cells, added, (_, name) => name);
+      this.addCells(cells.values());
+      return added.length;
+    });
+  }
+
+  /** Within a transaction of the caller. */
+  addCells(cells: Iterable<RollupCell>): void {
+    for (const cell of cells) {
+      const names = LEDGER_DIMENSIONS.map((dimension, index) => this.#idOf(dimension, cell.names[index]!));
+      const sums = LEDGER_SUMS.map((sum) => cell[sum]);
+      this.#db.run(
+        ADD_CELL,
+        cell.start,
+        ...names,
+        ...sums,
+        cell.requests,
+        cell.attempts,
+        cell.hits,
+        ...cell.ms,
+        ...cell.firstMs,
+      );
+    }
+  }
+
+  /** The names that a failed transaction had added are none. */
+  #written<Result>(task: () => Result): Result {
+    try {
+      return this.#db.transaction(task);
+    } catch (error) {
+      this.#readNames();
+      throw error;
+    }
+  }
+
+  transaction<Result>(task: () => Result): Result {
+    return this.#written(task);
+  }
+
+  rowsAfter(
+    { from, to, where = {} }: LedgerQuery,
+    cursor: LedgerCursor | undefined,
+    limit: number,
+  ): { rows: LedgerRow[]; last?: LedgerCursor } {
+    const [condition, values] = this.#conditionOf(where);
+    const after = cursor ? [cursor.req, cursor.att, cursor.kind] : [new Uint8Array(), -1, -1];
+    const found = this.#db.all<StoredRow>(
+      `SELECT * FROM ledger WHERE (req, att, kind) > (?, ?, ?) AND at >= ? AND at < ?${condition} ORDER BY req, att, kind LIMIT ?`,
+      ...after,
+      from,
+      to,
+      ...values,
+      limit,
+    );
+    const last = found.at(-1);
+    const rows = found.map((row) => this.#rowOf(row));
+    return last && found.length === limit
+      ? { rows, last: { req: last.req, att: last['att']!, kind: last['kind']! } }
+      : { rows };
+  }
+
+  /** The sums of a query; the dimensions that it does not distinguish are empty. */
+  cells(query: RollupQuery): RollupCell[] {
+    const { from, to } = hoursOf(query);
+    const [condition, values] = this.#conditionOf(query.where ?? {});
+    const span = query.step === 'hour' ? HOUR_MS : DAY_MS;
+    const sums = SUMMED.map((sum) => `sum("${sum}") AS "${sum}"`).join(', ');
+    const by = query.by.length > 0 ? `, ${quoted(query.by)}` : '';
+    const statement = this.#db.prepare(
+      `SELECT min(start) AS start${by}, ${sums} FROM cell WHERE start >= ? AND start < ?${condition} GROUP BY start / ${span}${by}`,
+    );
+    // A sum may exceed what a number holds exactly: `sumCells` refuses it then.
+    statement.setReadBigInts(true);
+    const rows = this.#db.guard(() => statement.all(from, to, ...values)) as Record<string, bigint>[];
+    return rows.map((row) => this.#cellOf(row, query.by));
+  }
+
+  #cellOf(row: Record<string, bigint>, by: readonly LedgerDimension[]): RollupCell {
+    const value = (name: string): number => Number(row[name]);
+    const names = LEDGER_DIMENSIONS.map((dimension) =>
+      by.includes(dimension) ? this.#textOf(dimension, value(dimension)) : '',
+    );
+    const cell = emptyCell(value('start'), names);
+    for (const sum of [...LEDGER_SUMS, 'requests', 'attempts', 'hits'] as const) cell[sum] = value(sum);
+    counts('ms').forEach((name, index) => (cell.ms[index] = value(name)));
+    counts('first').forEach((name, index) => (cell.firstMs[index] = value(name)));
+    return cell;
+  }
+
+  #valuesOf(row: LedgerRow): SQLInputValue[] {
+    const values: SQLInputValue[] = [
+      Buffer.from(row.req.replaceAll('-', ''), 'hex'),
+      row.att,
+      LEDGER_KINDS.indexOf(row.kind),
+      row.at,
+      LEDGER_SOURCES.indexOf(row.src),
+    ];
+    for (const text of TEXTS) values.push(this.#idOf(text, row[text]));
+    for (const sum of LEDGER_SUMS) values.push(row[sum]);
+    values.push(row.held, row.ms, row.firstMs ?? null);
+    return values;
+  }
+
+  #rowOf(row: StoredRow): LedgerRow {
+    const text = (name: LedgerText): string => this.#textOf(name, row[name]!);
+    const texts = Object.fromEntries(TEXTS.map((name) => [name, text(name)])) as Record<LedgerText, string>;
+    const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, row[sum]!])) as Record<
+      (typeof LEDGER_SUMS)[number],
+      number
+    >;
+    const hex = Buffer.from(row.req).toString('hex');
+    return {
+      req: hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+      att: row['att']!,
+      kind: LEDGER_KINDS[row['kind']!]!,
+      at: row['at']!,
+      src: LEDGER_SOURCES[row['src']!]!,
+      ...texts,
+      ...sums,
+      held: row['held']!,
+      ms: row['ms']!,
+      firstMs: row['firstMs'] ?? undefined,
+    };
+  }
+
+  #conditionOf(where: LedgerCondition): [string, number[]] {
+    const parts: string[] = [];
+    const values: number[] = [];
+    for (const dimension of LEDGER_DIMENSIONS) {
+      const names = where[dimension];
+      if (!names) continue;
+      parts.push(` AND "${dimension}" IN (${names.map(() => '?').join(', ')})`);
+      // A text that the day does not have matches nothing.
+      for (const name of names) values.push(this.#known(dimension, name) ?? -1);
+    }
+    return [parts.join(''), values];
+  }
+
+  #known(dimension: LedgerDimension, name: string): number | undefined {
+    if (dimension === 'kind') return LEDGER_KINDS.findIndex((kind) => kind === name);
+    if (dimension === 'src') return LEDGER_SOURCES.findIndex((source) => source === name);
+    return name === '' ? 0 : this.#ids[TEXTS.indexOf(dimension)]!.get(name);
+  }
+
+  #idOf(dimension: LedgerDimension | LedgerText, name: string): number {
+    if (dimension === 'kind' || dimension === 'src') return this.#known(dimension, name)!;
+    if (name === '') return 0;
+    const kind = TEXTS.indexOf(dimension);
+    const known = this.#ids[kind]!;
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    // One more than the bound: the name for all further ones.
+    if (known.size >= this.#maxNames && name !== OTHER_NAME) return this.#idOf(dimension, OTHER_NAME);
+    const { id } = this.#db.get<{ id: number }>(
+      'INSERT INTO name (kind, text) VALUES (?, ?) RETURNING id',
+      kind,
+      name,
+    )!;
+    known.set(name, id);
+    this.#texts.set(id, name);
+    return id;
+  }
+
+  #textOf(dimension: LedgerDimension | LedgerText, id: number): string {
+    if (dimension === 'kind') return LEDGER_KINDS[id]!;
+    if (dimension === 'src') return LEDGER_SOURCES[id]!;
+    return this.#texts.get(id) ?? '';
+  }
+
+  #readNames(): void {
+    this.#ids = TEXTS.map(() => new Map());
+    this.#texts = new Map();
+    for (const { id, kind, text } of this.#db.all<{ id: number; kind: number; text: string }>(
+      'SELECT id, kind, text FROM name',
+    )) {
+      this.#ids[kind]!.set(text, id);
+      this.#texts.set(id, text);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  LEDGER_DIMENSIONS,
+  MAX_NAMES,
+  type LedgerQuery,
+  type LedgerRow,
+  type RollupQuery,
+  type RollupRow,
+} from '../ledger.ts';
+import { invalid } from '../rules/checks.ts';
+import {
+  checkQuery,
+  checkRollupQuery,
+  checkRows,
+  dayOf,
+  hoursOf,
+  startOfDay,
+  sumCells,
+  DAY_MS,
+  type RollupCell,
+} from '../rules/rollup-cells.ts';
+import { LedgerFile, type LedgerCursor } from './ledger-file.ts';
+
+const MAX_OPEN = 4;
+const DAY_FILE = /^(\d{4}-\d\d-\d\d)\.db$/;
+/** The sums of days whose rows were dropped. */
+const DROPPED = 'dropped';
+
+export interface LedgerPlace {
+  readonly day: string;
+  readonly cursor: LedgerCursor | undefined;
+}
+
+/** The days of the ledger, a file each: dropping a day removes a file and scans nothing. */
+export class SqliteLedger {
+  readonly #folder: string;
+  readonly #maxNames: number;
+  /** The most recently used file last. */
+  readonly #open = new Map<string, LedgerFile>();
+  readonly #dropped: LedgerFile;
+  /** Days before this one were dropped. */
+  #droppedBefore: string;
+
+  constructor(folder: string, maxNames = MAX_NAMES) {
+    this.#folder = folder;
+    this.#maxNames = maxNames;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#dropped = new LedgerFile(this.#pathOf(DROPPED), maxNames);
+    const { database } = this.#dropped;
+    database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
+    this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
+    this.#removeDropped();
+  }
+
+  append(rows: readonly LedgerRow[]): number {
+    checkRows(rows);
+    const days = Map.groupBy(rows, ({ at }) => dayOf(at));
+    for (const day of days.keys()) if (day < this.#droppedBefore) throw invalid(`the ledger of ${day} was dropped`);
+    let added = 0;
+    for (const [day, ofDay] of days) added += this.#file(day).append(ofDay);
+    return added;
+  }
+
+  rollups(query: RollupQuery): RollupRow[] {
+    checkRollupQuery(query);
+    const { from, to } = hoursOf(query);
+    const cells: RollupCell[] = this.#dropped.cells(query);
+    for (const day of this.#daysWithin(from, to)) cells.push(...this.#file(day).cells(query));
+    // The files have applied the conditions.
+    return sumCells({ ...query, where: {} }, cells);
+  }
+
+  #daysWithin(from: number, to: number): string[] {
+    return this.days().filter((day) => startOfDay(day) + DAY_MS > from && startOfDay(day) < to);
+  }
+
+  /** The next piece of a query, and where the one after it begins; undefined: that was the last. */
+  rowsAfter(
+    query: LedgerQuery,
+    place: LedgerPlace | undefined,
+    limit: number,
+  ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
+    checkQuery(query);
+    for (const day of this.#daysWithin(query.from, query.to)) {
+      if (place && day < place.day) continue;
+      const { rows, last } = this.#file(day).rowsAfter(query, place?.day === day ? place.cursor : undefined, limit);
+      if (rows.length > 0)
+        return { rows, next: last ? { day, cursor: last } : { day: nextDay(day), cursor: undefined } };
+    }
+    return { rows: [], next: undefined };
+  }
+
+  dropBefore(day: string): number {
+    startOfDay(day);
+    const old = this.days().filter((name) => name < day);
+    if (day <= this.#droppedBefore) return 0;
+    const sums = old.flatMap((name) => {
+      const start = startOfDay(name);
+      return this.#file(name).cells({ from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'day' });
+    });
+    // One transaction: from here on the files count no more, whether the process lives to remove them or not.
+    const { database } = this.#dropped;
+    this.#dropped.transaction(() => {
+      this.#dropped.addCells(sums);
+      database.exec('DELETE FROM dropped');
+      database.run('INSERT INTO dropped VALUES (?)', day);
+    });
+    this.#droppedBefore = day;
+    this.#removeDropped();
+    return old.length;
+  }
+
+  days(): string[] {
+    return this.#files().filter((day) => day >= this.#droppedBefore);
+  }
+
+  close(): void {
+    for (const file of this.#open.values()) file.close();
+    this.#open.clear();
+    this.#dropped.close();
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, `${name}.db`);
+  }
+
+  #files(): string[] {
+    return readdirSync(this.#folder)
+      .flatMap((name) => DAY_FILE.exec(name)?.[1] ?? [])
+      .sort();
+  }
+
+  #removeDropped(): void {
+    for (const day of this.#files().filter((name) => name < this.#droppedBefore)) {
+      this.#open.get(day)?.close();
+      this.#open.delete(day);
+      for (const suffix of ['-wal', '-shm', '']) rmSync(this.#pathOf(day) + suffix, { force: true });
+    }
+  }
+
+  #file(name: string): LedgerFile {
+    const found = this.#open.get(name) ?? new LedgerFile(this.#pathOf(name), this.#maxNames);
+    this.#open.delete(name);
+    this.#open.set(name, found);
+    const [oldest] = this.#open;
+    if (oldest && this.#open.size > MAX_OPEN) {
+      this.#open.delete(oldest[0]);
+      oldest[1].close();
+    }
+    return found;
+  }
+}
+
+const nextDay = (day: string): string => dayOf(startOfDay(day) + DAY_MS);

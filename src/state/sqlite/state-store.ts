@@ -1,0 +1,87 @@
+import type { Clock } from '../../plugin/index.ts';
+import type { Audit } from '../audit.ts';
+import type { Counters, CounterRef, CounterState } from '../counters.ts';
+import type { Entities, Version } from '../entities.ts';
+import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import type { StateStore } from '../store.ts';
+import type { EngineOptions } from './engine.ts';
+import type { LedgerPlace } from './ledger.ts';
+import { StoreThread } from './store-thread.ts';
+
+/** Opens a store in a folder: a thread of its own, which is the folder's only owner. */
+export async function openSqliteStore(options: Omit<EngineOptions, 'now'>, clock: Clock): Promise<StateStore> {
+  const thread = await StoreThread.open({ ...options, now: clock.wall() }, clock);
+  return {
+    entities: entitiesOf(thread),
+    counters: countersOf(thread),
+    ledger: ledgerOf(thread),
+    audit: auditOf(thread),
+    backup: (folder) => thread.call('backup', folder),
+    close: () => thread.close(),
+  };
+}
+
+/** All writes of the store go through this process, so it hints at them itself. */
+function entitiesOf(thread: StoreThread): Entities {
+  const watchers = new Set<(version: Version) => void>();
+  return {
+    load: (since) => thread.call('load', since),
+    async write(changes, by) {
+      const version = await thread.call('write', changes, by);
+      for (const watcher of watchers) watcher(version);
+      return version;
+    },
+    unseal: (ref, field) => thread.call('unseal', ref, field),
+    watch(hint) {
+      watchers.add(hint);
+      return () => void watchers.delete(hint);
+    },
+    seen: (uses) => thread.call('seen', uses),
+    lastUses: (keyIds) => thread.call('lastUses', keyIds),
+  };
+}
+
+const countersOf = (thread: StoreThread): Counters => ({
+  take: (asks, by, batch) => thread.call('take', asks, by, batch),
+  report: (used, by) => thread.call('report', used, by),
+  giveBack: (leases, by) => thread.call('giveBack', leases, by),
+  reap: (now, boot) => thread.call('reap', now, boot),
+  adjust: (adjustment, by) => thread.call('adjust', adjustment, by),
+  read: (counters) => thread.call('read', counters),
+  notify: (counter, bit) => thread.call('notify', counter, bit),
+  all: () => allCounters(thread),
+  forget: (periodStart) => thread.call('forget', periodStart),
+});
+
+async function* allCounters(thread: StoreThread): AsyncIterable<readonly CounterState[]> {
+  let last: CounterRef | undefined;
+  for (;;) {
+    const piece = await thread.call('countersAfter', last);
+    if (piece.length === 0) return;
+    yield piece;
+    last = piece.at(-1);
+  }
+}
+
+const ledgerOf = (thread: StoreThread): Ledger => ({
+  append: (rows) => thread.call('append', rows),
+  rollups: (query) => thread.call('rollups', query),
+  rows: (query) => rowsOf(thread, query),
+  dropBefore: (day) => thread.call('dropBefore', day),
+  days: () => thread.call('days'),
+});
+
+async function* rowsOf(thread: StoreThread, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+  let place: LedgerPlace | undefined;
+  do {
+    const { rows, next } = await thread.call('rowsAfter', query, place);
+    if (rows.length > 0) yield rows;
+    place = next;
+  } while (place);
+}
+
+const auditOf = (thread: StoreThread): Audit => ({
+  add: (event, by) => thread.call('addAudit', event, by),
+  rows: (query) => thread.call('auditRows', query),
+  verify: () => thread.call('verifyAudit'),
+});

@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { packageFile } from '../../src/package-root.ts';
+import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import { writeSettings } from '../support/gateway.ts';
+
+const KEYS_FILE = `keys:
+  - id: search
+    digest: sha256:${'a'.repeat(64)}
+    models: ["gemini-*"]
+    expires_at: "2030-01-01T00:00:00Z"
+    previous: { digest: "sha256:${'b'.repeat(64)}", expires_at: "2029-01-01T00:00:00Z" }
+  - id: ads
+    key: "\${env:ADS_KEY}"
+`;
+
+let top: string;
+let configs: string;
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'gatehouse-state-cli-'));
+  configs = writeSettings({
+    server: { state: { store: { type: 'sqlite', dir: join(top, 'state') }, owns: ['keys'] } },
+    keys: KEYS_FILE,
+  });
+});
+afterEach(() => {
+  rmSync(top, { recursive: true });
+  rmSync(configs, { recursive: true });
+});
+
+async function run(name: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const env = { ADS_KEY: 'gatehouse-ads-key-0123', GATEHOUSE_ENCRYPTION_KEYS: KEYS };
+  const world = {
+    env,
+    terminal: undefined,
+    input: async () => Buffer.alloc(0),
+    out: (more: string) => void (out += more),
+    err: (more: string) => void (err += more),
+  };
+  const code = await commands.get(name)!.run([...args, '--configs', configs], world);
+  return { code, out, err };
+}
+
+describe('gatehouse state', () => {
+  it('moves keys to the store, names the entries to remove, and finds those that are left in both', async () => {
+    expect(await run('state migrate', '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/would move 2 keys\n.*keys\.yaml:2:5: search\n.*keys\.yaml:7:5: ads\n$/),
+    });
+    expect(await run('state diff')).toMatchObject({ code: 1, err: expect.stringContaining('has no store') });
+    const moved = await run('state migrate');
+    expect(moved).toMatchObject({ code: 0, err: '' });
+    expect(moved.out).toMatch(/2 keys moved, 0 were there\nRemove these entries.*\n.*keys\.yaml:2:5: search\n/);
+    expect((await run('state migrate')).out).toContain('0 keys moved, 2 were there');
+    const both = await run('state diff');
+    expect([both.code, both.out.match(/^both   key \w+ /gm)]).toEqual([1, ['both   key search ', 'both   key ads ']]);
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    const after = await run('state diff');
+    expect([after.code, after.out.match(/^store  key \w+ /gm)]).toEqual([0, ['store  key ads ', 'store  key search ']]);
+  });
+
+  it('exports objects without secrets', async () => {
+    await run('state migrate');
+    const { out, code } = await run('state export', '--kind', 'keys');
+    const rows = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string; doc: object; digests: object[] });
+    expect(code).toBe(0);
+    expect(rows.map(({ id, doc, digests }) => [id, doc, digests.length])).toEqual([
+      ['ads', {}, 1],
+      ['search', { models: ['gemini-*'] }, 2],
+    ]);
+    expect(out).not.toContain('gatehouse-ads-key');
+    expect((await run('state export', '--kind', 'counters')).out).toBe('');
+    await expect(run('state export', '--kind', 'colours')).rejects.toThrow('--kind must be');
+  });
+
+  it('copies a store and puts the copy back, with its audit', async () => {
+    await run('state migrate');
+    const before = await run('state export');
+    const copy = join(top, 'copy');
+    expect(await run('state backup', copy)).toMatchObject({ code: 0, out: `${copy}: version 1, 2 objects\n` });
+    expect(await run('state backup', copy)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('exists: a backup is a new folder'),
+    });
+    expect(await run('state restore', copy)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has a store: move it away'),
+    });
+    rmSync(join(top, 'state'), { recursive: true });
+    expect(await run('state restore', join(top, 'none'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is no backup'),
+    });
+    expect(await run('state restore', copy)).toMatchObject({ code: 0, err: '' });
+    expect((await run('state export')).out).toBe(before.out);
+    expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last hash is [0-9a-f]{64}\n$/);
+  });
+
+  it('shows an audit that was changed', async () => {
+    await run('state migrate');
+    const db = new DatabaseSync(join(top, 'state', 'state.db'));
+    db.exec(`DROP TRIGGER audit_update; UPDATE audit SET actor = 'eve' WHERE seq = 1`);
+    db.close();
+    expect(await run('state verify')).toEqual({
+      code: 1,
+      out: '',
+      err: 'audit: row 1: its values are not those of its hash\n',
+    });
+  });
+
+  it('needs a store in files', async () => {
+    writeFileSync(join(configs, 'server.yaml'), 'state: { store: { type: memory } }\n');
+    expect(await run('state diff')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no `state.store` of type sqlite'),
+    });
+  });
+});
+
+describe('docs/state.md', () => {
+  const page = readFileSync(packageFile('docs/state.md'), 'utf8');
+  const fences = (language: string): string[] =>
+    [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
+
+  it('has settings that are valid, and commands that work one after another', async () => {
+    const [server = ''] = fences('yaml');
+    writeFileSync(join(configs, 'server.yaml'), server.replace('/var/lib/gatehouse/state', join(top, 'state')));
+    const lines = fences('sh').flatMap((code) => code.trim().split('\n'));
+    expect(lines.length).toBeGreaterThan(4);
+    for (const line of lines) {
+      const [, action = '', rest = ''] = /^gatehouse (state \w+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
+      if (action === 'state restore') rmSync(join(top, 'state'), { recursive: true });
+      const { code, err } = await run(action, ...rest.replace('/var/backups', top).split(' ').filter(Boolean));
+      expect([line, code, err]).toEqual([line, 0, '']);
+      if (action === 'state migrate' && rest === '') writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    }
+  });
+});

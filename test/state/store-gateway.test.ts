@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe as text, type SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
+import { digestOf } from '../../src/settings/compile/api-keys.ts';
+import { ANN, KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import type { EntityChange, EntityDoc } from '../../src/state/entities.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
+import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
+
+const STORED = 'gatehouse_abcdefghijkl_' + 'a'.repeat(43) + '012345';
+let folder: string;
+let running: TestGateway[];
+
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-served-')), 'state');
+  running = [];
+});
+afterEach(async () => {
+  for (const gateway of running) await gateway.close();
+  rmSync(join(folder, '..'), { recursive: true });
+});
+
+const stateOf = (more: object = {}): object => ({
+  state: { store: { type: 'sqlite', dir: folder }, owns: ['keys'], ...more },
+});
+const CONFIG = { default: { provider: '@sim' } };
+
+interface TestGateway {
+  readonly gateway: Gateway;
+  readonly logs: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Explain has no store of its own to compare with, so this is no `startTestGateway`. */
+async function start(server: object | string = stateOf(), settings: TestSettings = {}): Promise<TestGateway> {
+  const written = typeof server === 'string' ? server : { default_config: 'default', ...server };
+  const configs = writeSettings({ server: written, gateway: CONFIG, ...settings });
+  const logs: string[] = [];
+  const remove = (): void => rmSync(configs, { recursive: true });
+  try {
+    const gateway = await startGateway({ configs, env: {}, logTo: { write: (line) => void logs.push(line) } });
+    const close = async (): Promise<void> => {
+      await gateway.close();
+      remove();
+    };
+    running.push({ gateway, logs, close });
+    return running.at(-1)!;
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function stop(gateway: TestGateway): Promise<void> {
+  running.splice(running.indexOf(gateway), 1);
+  await gateway.close();
+}
+
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  const from = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - from > 10_000) throw new Error(`waited in vain until ${what}`);
+    await sleep(20);
+  }
+}
+
+const put = (id: string, key: string, doc: EntityDoc = {}): EntityChange => ({
+  op: 'put',
+  kind: 'keys',
+  id,
+  doc,
+  digests: [{ slot: 0, digest: digestOf(key), last4: key.slice(-4), validFrom: 0, validTo: undefined }],
+});
+
+const write = ({ gateway }: TestGateway, changes: EntityChange[]): Promise<number> =>
+  gateway.state!.store!.entities.write(changes, ANN);
+
+async function ask({ gateway }: TestGateway, key: string): Promise<number> {
+  const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+const readyOf = async ({ gateway }: TestGateway): Promise<string> => {
+  const reply = await fetch(`${gateway.status.url}/readyz`);
+  return `${reply.status} ${await reply.text()}`;
+};
+
+async function refusalOf(starting: Promise<TestGateway>): Promise<string[]> {
+  const error = (await starting.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )) as SettingsRefused;
+  return error.diagnostics.map((one) => text(one).replace(/^.*\/(?=\w+\.yaml)/, ''));
+}
+
+describe('a gateway with a state store', () => {
+  it('takes keys of the store beside those of the files, as soon as they are written, until they are deleted', async () => {
+    const gateway = await start();
+    expect([await ask(gateway, KEY), await ask(gateway, STORED)]).toEqual([200, 401]);
+    await write(gateway, [put('stored', STORED)]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
+    await until(async () => (await ask(gateway, STORED)) === 401, 'the deleted key is not valid');
+    expect(await ask(gateway, KEY)).toBe(200);
+  });
+
+  it('finds the keys again after a restart, with their limits', async () => {
+    const first = await start();
+    await write(first, [put('stored', STORED, { models: ['other'] })]);
+    await stop(first);
+    const second = await start();
+    expect([await ask(second, STORED), await readyOf(second)]).toEqual([403, expect.stringMatching(/^200 /)]);
+  });
+
+  it('refuses an id that a file and the store have, at its place', async () => {
+    const first = await start();
+    await write(first, [put('search', STORED)]);
+    await stop(first);
+    const keys = `keys:\n  - id: test\n    key: ${KEY}\n  - id: search\n    key: ${KEY}-2\n`;
+    expect(await refusalOf(start(stateOf(), { keys }))).toEqual([
+      expect.stringMatching(
+        /^keys\.yaml:4:9: key "search" is also in the store \(by ann, 20\d\d-\d\d-\d\d\): remove one of the two$/,
+      ),
+    ]);
+    const same = `keys:\n  - id: other\n    digest: ${digestOf(STORED)}\n`;
+    expect(await refusalOf(start(stateOf(), { keys: same }))).toEqual([
+      expect.stringMatching(/^keys\.yaml:2:5: "other" is the same key as "search" in the store \(by ann, /),
+    ]);
+  });
+
+  it('refuses a store of another gateway, and kinds that it should not hold', async () => {
+    const first = await start();
+    await write(first, [put('stored', STORED)]);
+    const server = `listen: { port: 0 }\nstatus: { port: 0 }\nadmin: { port: 0 }\nstate:\n  owns: []\n  store:\n    type: sqlite\n    dir: ${folder}\n`;
+    expect(await refusalOf(start(server))).toEqual([
+      expect.stringMatching(/^server\.yaml:7:5: .*state is in use by process \d+ on /),
+    ]);
+    await stop(first);
+    expect(await refusalOf(start(server))).toEqual([
+      'server.yaml:5:9: the store has 1 keys, such as "stored", and `owns` does not list `keys`',
+    ]);
+  });
+
+  it('refuses wrong keys of secrets, and settings that contradict each other', async () => {
+    const first = await start(stateOf({ encryption_keys: KEYS }));
+    await write(first, [{ ...put('stored', STORED), secrets: { note: 'canary' } } as EntityChange]);
+    await stop(first);
+    const other = `k1:${Buffer.alloc(32, 3).toString('base64')}`;
+    const [wrong = ''] = await refusalOf(start(stateOf({ encryption_keys: other })));
+    expect(wrong).toMatch(/^server\.yaml:.*"k1" is another key than the one that sealed it/);
+    expect(wrong).not.toContain(other.slice(3));
+    expect(await refusalOf(start({ state: { store: { type: 'sqlite' } } }))).toEqual([
+      expect.stringContaining('a store of type `sqlite` needs `dir`'),
+    ]);
+    expect(await refusalOf(start({ state: { store: { type: 'memory', dir: '/x' } } }))).toEqual([
+      expect.stringContaining('a store in memory has no files'),
+    ]);
+  });
+
+  it('opens nothing without the setting', async () => {
+    const gateway = await start({});
+    expect(gateway.gateway.state).toBeUndefined();
+  });
+});
+
+describe('a store that does not answer at the start', () => {
+  const damage = (): void => writeFileSync(join(folder, 'state.db'), 'this is no database '.repeat(200));
+  const written = async (more: object = {}): Promise<void> => {
+    const first = await start(stateOf(more));
+    await write(first, [put('stored', STORED)]);
+    await until(async () => (await ask(first, STORED)) === 200, 'the key of the store is valid');
+    await stop(first);
+  };
+
+  it('is replaced by its last snapshot', async () => {
+    await written();
+    damage();
+    const gateway = await start();
+    expect([await ask(gateway, STORED), await ask(gateway, KEY), await readyOf(gateway)]).toEqual([
+      200,
+      200,
+      expect.stringMatching(/^200 /),
+    ]);
+    expect(gateway.gateway.state!.store).toBeUndefined();
+    expect(gateway.logs.join('')).toContain('the state store does not answer; its last snapshot serves');
+  });
+
+  it('refuses its keys with 503 without a snapshot, serves those of the files, and is not ready', async () => {
+    await written({ when_down: { keys: 'refuse' } });
+    damage();
+    const gateway = await start(stateOf({ when_down: { keys: 'refuse' } }));
+    expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([503, 200]);
+    expect(await readyOf(gateway)).toMatch(/^503 .*state store/s);
+  });
+});
