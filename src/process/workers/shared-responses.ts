@@ -21,6 +21,10 @@ const busy = (message: string): GatewayError => new GatewayError('busy', message
 type ResponsesAsked = Extract<ToPrimary, { readonly type: 'responses' }>;
 type ResponsesAnswered = Extract<ToWorker, { readonly type: 'responses' }>;
 
+type ResponsesFailed = Extract<ResponsesAnswered, { readonly failed: string }>;
+
+const failure = ({ failed, busy: isBusy }: ResponsesFailed): Error => (isBusy === true ? busy(failed) : new Error(failed));
+
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
 export class SharedResponses implements ResponseStore {
   readonly #send: (message: ResponsesAsked) => void;
@@ -53,11 +57,8 @@ export class SharedResponses implements ResponseStore {
     return (await this.#ask({ act: 'remove', owner, id })) as boolean;
   }
 
-  receive({ id, answer, failed, busy: isBusy }: ResponsesAnswered): void {
-    this.#questions.settle(
-      id,
-      failed === undefined ? { answer } : { error: isBusy === true ? busy(failed) : new Error(failed) },
-    );
+  receive(answered: ResponsesAnswered): void {
+    this.#questions.settle(answered.id, answered.failed === undefined ? answered : { error: failure(answered) });
   }
 
   /** A reply that is kept waits for the answer with its last bytes. */
