@@ -186,7 +186,7 @@ function createSnapshot(
   return {
     hash: settings.hash,
     server,
-    metadataLabels: metadataLabels(settings.server, settings.keys),
+    metadataLabels: metadataLabels(settings.server, settings.keys, settings.teams),
     prices: new PriceList(compilePrices(settings.prices)),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
@@ -270,11 +270,14 @@ async function compileChains(
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
   // diagnostics.
-  const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock, (keyId, expiresAt) =>
-    shared.log.warn(
-      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-      'a request used the previous key, which a rotation replaced',
-    ),
+  const keys = createKeyRing(
+    chainBuilder.isValid ? { ...settings.keys, teams: settings.teams } : { keys: [] },
+    clock,
+    (keyId, expiresAt) =>
+      shared.log.warn(
+        { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+        'a request used the previous key, which a rotation replaced',
+      ),
   );
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);

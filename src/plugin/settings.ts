@@ -228,6 +228,12 @@ export interface FileLimits {
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
+  /** Id of the team of the key. */
+  readonly team?: string | undefined;
+  /** Id of the organization of the team. */
+  readonly organization?: string | undefined;
+  /** The person or service that is responsible for the key. */
+  readonly owner?: string | undefined;
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
+import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
 import {
   GatewayError,
   parseBytes,
@@ -12,6 +12,7 @@ import {
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './api-keys.ts';
+import { metadataOf } from './teams.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
 
 interface Entry {
@@ -33,13 +34,18 @@ const REPORT_EVERY_MS = 60_000;
 /** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
 type OnPreviousKey = (keyId: string, expiresAt: number) => void;
 
+/** The keys and the teams they belong to. */
+export interface KeysAndTeams extends KeysFile {
+  readonly teams?: TeamsFile | undefined;
+}
+
 /** The gateway keys of keys.yaml. Only digests are kept: the memory holds no usable key. */
 export function createKeyRing(
-  file: KeysFile,
+  { keys, teams }: KeysAndTeams,
   clock: Pick<Clock, 'wall'>,
   onPreviousKey: OnPreviousKey = () => {},
 ): KeyRing {
-  const entries = new Map(file.keys.flatMap((key) => entriesOf(key)));
+  const entries = new Map(keys.flatMap((key) => entriesOf(key, teams)));
   return {
     find(key, remoteAddress) {
       // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
@@ -76,12 +82,12 @@ function parseMoment(text: string): number {
 const hexOf = (digest: string): string => digest.slice('sha256:'.length);
 
 /** The entries of a key and of its previous one, by digest. Both have one caller: limits and records see one key. */
-function entriesOf(key: GatewayKey): [string, Entry][] {
+function entriesOf(key: GatewayKey, teams: TeamsFile | undefined): [string, Entry][] {
   const expiresAt = key.expires_at === undefined ? Infinity : parseMoment(key.expires_at);
   const entry: Entry = {
     expiresAt,
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
-    caller: callerOf(key),
+    caller: callerOf(key, teams),
   };
   const { previous } = key;
   const own: [string, Entry] = [hexOf(keyDigest(key)), entry];
@@ -91,8 +97,9 @@ function entriesOf(key: GatewayKey): [string, Entry][] {
 }
 
 /** The caller identified by a key, with its permissions. */
-export const callerOf = (key: GatewayKey): Caller => ({
+export const callerOf = (key: GatewayKey, teams: TeamsFile = {}): Caller => ({
   keyId: key.id,
+  ...ownersOf(key, teams),
   providers: key.providers,
   models: key.models,
   configs: key.configs,
@@ -102,10 +109,22 @@ export const callerOf = (key: GatewayKey): Caller => ({
   inlinePlugins: key.inline_plugins ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
-  metadata: key.metadata,
+  metadata: metadataOf(key, teams),
   ...(key.bound === 'strict' && { metadataStrict: true }),
   ...(key.files && { files: compileFileLimits(key.files) }),
 });
+
+function ownersOf(
+  { team, owner }: GatewayKey,
+  { teams = {} }: TeamsFile,
+): Pick<Caller, 'team' | 'organization' | 'owner'> {
+  const organization = team === undefined ? undefined : teams[team]?.organization;
+  return {
+    ...(organization !== undefined && { organization }),
+    ...(team !== undefined && { team }),
+    ...(owner !== undefined && { owner }),
+  };
+}
 
 const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
   ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),
