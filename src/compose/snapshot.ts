@@ -51,7 +51,9 @@ import { composeResponses } from './responses.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
+import { gatedSender } from '../send/gated-sender.ts';
 import { createSender } from '../send/send.ts';
+import { composeRateLimits, withLimitPlugins, type ComposedRateLimits, type RateLimitsSetup } from './rate-limits.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
@@ -79,7 +81,7 @@ export interface Snapshot extends PathSettings {
 }
 
 /** State that outlives snapshots and is shared by them. */
-export interface Shared {
+export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly clock: Clock;
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -120,7 +122,8 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  const server = compileServerSettings(settings.server);
+  const rateLimits = composeRateLimits(loaded, settings, shared);
+  const server = withLimitPlugins(compileServerSettings(settings.server), settings.server, rateLimits.needs);
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -152,6 +155,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     chainBuilder,
     shared,
     replies,
+    rateLimits,
     pluginTimes,
     health: shared.health.directory(),
   };
@@ -174,13 +178,14 @@ interface Compilation {
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;
+  readonly rateLimits: ComposedRateLimits;
   readonly pluginTimes: PluginTimes | undefined;
 }
 
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
@@ -203,6 +208,7 @@ function createSnapshot(
       shared.files?.use(files.store);
       shared.responses.apply(server.responses);
       health.use();
+      rateLimits.use();
     },
     close() {
       shared.onClose?.();
@@ -224,7 +230,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -234,6 +240,7 @@ async function compileChains(
     targets,
     defaultFormat: openaiChat,
     limits: requestLimits(settings, server, shared.inFlight),
+    gates: rateLimits.gates,
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
@@ -243,7 +250,8 @@ async function compileChains(
   };
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
-  const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const sender = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const send = rateLimits.needs.targets ? gatedSender(sender, rateLimits.gates) : sender;
   const semantic = createSemanticCache(replies.texts, {
     targets,
     translate: base.translate,

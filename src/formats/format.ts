@@ -182,6 +182,11 @@ export interface ClientError {
   readonly code: string | null;
   readonly param: string | null;
   readonly requestId: string;
+  /** The gateway's own limit that refused the request. */
+  readonly limit?: {
+    readonly counts: 'requests' | 'tokens' | 'concurrency';
+    readonly retryAfterMs: number;
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './header-names.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
+import { setRateHeaders } from './rate-headers.ts';
 import { lossHeader } from './loss-header.ts';
 import type { Lease, PathSettings } from './path-settings.ts';
 import type { ReportPluginFailure } from './plugin-faults.ts';
@@ -105,7 +106,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     exchange.seal();
 
     try {
-      describeReply(reply, exchange, snapshot, format);
+      describeReply(reply, exchange, snapshot, { format, clock });
     } catch (err) {
       // A plugin may have put an unusable value into the exchange. The reply leaves without the headers that describe
       // it.
@@ -121,7 +122,14 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
-function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
+function describeReply(
+  reply: Reply,
+  exchange: HttpExchange,
+  snapshot: PathSettings,
+  { format, clock }: { readonly format: Format; readonly clock: Clock },
+): void {
+  if (exchange.limits)
+    setRateHeaders(reply.headers, exchange.limits.figures(), { format: format.name, wall: clock.wall() });
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
   setOriginHeaders(reply, exchange, snapshot);
   // The header in which clients of this API expect the request id. An upstream's own id of the same name stays.

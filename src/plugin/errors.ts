@@ -1,4 +1,5 @@
 import { blamedPlugin } from './blame.ts';
+import type { RefusedLimit } from './rate-limits.ts';
 
 /**
  * The table of every error reply: stable code → HTTP status, OpenAI error type, and whether another attempt (retry or
@@ -47,6 +48,14 @@ const failed = (status: number, help: string, retryable = true): ErrorKind => ({
   type: 'server_error',
   retryable,
   help,
+});
+
+const limited = (what: string): ErrorKind => ({
+  status: 429,
+  type: 'rate_limit_error',
+  retryable: false,
+  ofGateway: true,
+  help: `A limit of the key, its team, its organization, the model or the catalog entry: ${what}. Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
 });
 
 export const ERRORS = {
@@ -248,6 +257,9 @@ export const ERRORS = {
     ...failed(503, 'The process that keeps responses did not answer in time; nothing was sent.'),
     ofGateway: true,
   },
+  limit_requests: limited('requests per time (`limits.requests`)'),
+  limit_tokens: limited('tokens per time (`limits.tokens`)'),
+  limit_concurrency: limited('requests at the same time (`limits.concurrency`)'),
   busy: failed(
     503,
     'The gateway, or the key, has reached its limit of requests in flight, or of their bytes; the message names the setting of `limits`. Nothing was sent.',
@@ -291,6 +303,8 @@ export interface ErrorDetails {
   readonly upstreamCode?: string;
   /** For the record and the access line. */
   readonly upstreamReport?: UpstreamReport;
+  /** The gateway's own limit that refused the request. */
+  readonly limit?: RefusedLimit;
 }
 
 /** An upstream's error in its own words, without the credentials that were sent to it. Not truncated. */
@@ -338,6 +352,7 @@ export class GatewayError extends StacklessError {
   readonly toCallersToken: boolean;
   readonly ofGateway: boolean;
   readonly plugin: string | undefined;
+  readonly limit: RefusedLimit | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause);
@@ -359,6 +374,7 @@ export class GatewayError extends StacklessError {
     this.toCallersToken = details.toCallersToken ?? false;
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;
     this.plugin = details.plugin;
+    this.limit = details.limit;
   }
 
   /** Status of the reply to the client. */

@@ -53,8 +53,9 @@ export interface ReplyEnd {
 
 /** The fields of an error that the client sees. */
 export function toClientError(error: GatewayError, requestId: string): ClientError {
-  const { clientStatus: status, message, type, param } = error;
-  return { status, message, type, code: error.upstreamCode ?? error.code, param, requestId };
+  const { clientStatus: status, message, type, param, limit, retryAfterMs } = error;
+  const client = { status, message, type, code: error.upstreamCode ?? error.code, param, requestId };
+  return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
 }
 
 /**

@@ -207,7 +207,7 @@ export class Agreement {
 
   #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health, found }: Notes): ExplainQuestion {
     const { clock = systemClock } = this.#setup;
-    const { request, id, draws, startedAt, attempts } = exchange;
+    const { request, id, draws, startedAt, attempts, error } = exchange;
     return {
       method: request.method,
       path,
@@ -220,6 +220,7 @@ export class Agreement {
       health,
       found,
       failures: attempts.map(({ error }) => error),
+      limited: error?.limit && !error.limit.ofTarget ? error : null,
     };
   }
 }

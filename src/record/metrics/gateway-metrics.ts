@@ -1,4 +1,4 @@
-import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
+import { LIMIT_REFUSALS, RATE_LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
@@ -176,7 +176,7 @@ export const GATEWAY_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_requests_rejected_total',
-      help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
+      help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload, rate_limit.',
       labels: ['route', 'reason'],
       byCaller: true,
       zero: each('reason', REJECTION_REASONS),
@@ -192,6 +192,13 @@ export const GATEWAY_METRICS = {
     help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
     zero: LIMIT_REFUSALS,
+  },
+  rateLimitRefusals: {
+    type: 'counter',
+    name: 'gatehouse_rate_limit_refusals_total',
+    help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
+    labels: ['node', 'limit'],
+    zero: RATE_LIMIT_REFUSALS,
   },
   largeBodiesWaiting: {
     type: 'gauge',

@@ -68,7 +68,7 @@ function compileBudget(node: TreeNode, file: BudgetFile): Budget {
 export const countedBy = ({ period, models }: BudgetFile, { unit }: Cap): string =>
   [period, unit, ...(models ? [models.toSorted().join(',')] : [])].join(' ');
 
-const compileNodeLimits = ({ models = {}, ...own }: RateLimits): NodeLimits => ({
+export const compileNodeLimits = ({ models = {}, ...own }: RateLimits): NodeLimits => ({
   ...compileLimits(own),
   models: Object.entries(models).map(([pattern, limits]) => ({ pattern, limits: compileLimits(limits) })),
 });
