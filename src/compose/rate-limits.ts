@@ -1,8 +1,9 @@
 import type { ServerFile } from '../../schemas/types.generated.ts';
+import { parseRate } from '../governance/amounts.ts';
 import type { Gates, Limited } from '../governance/gates.ts';
-import { entryRef, RequestGates } from '../governance/request-gates.ts';
+import { entryRef, refuseAddress, RequestGates } from '../governance/request-gates.ts';
 import { NodeTree, type NodeLimits } from '../governance/tree.ts';
-import type { Clock, LimitedKind, LimitKind } from '../plugin/index.ts';
+import type { Clock, GatewayError, LimitedKind, LimitKind } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { compileNodeLimits, compileTree } from '../settings/compile/teams.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -21,6 +22,8 @@ export interface ComposedRateLimits {
   readonly needs: LimitNeeds;
   /** Called when these settings take effect. */
   use(): void;
+  /** Counts a request without a valid key. Returns its refusal in place of its own error. Undefined: nothing is counted. */
+  readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;
 }
 
 interface LimitNeeds {
@@ -40,6 +43,8 @@ export function composeRateLimits(
   // With errors in the settings, chains are compiled for their diagnostics only.
   const tree = ok ? compileTree(settings.teams, settings.keys) : new NodeTree([]);
   const entries = ok ? limitedEntries(settings) : [];
+  const { limits = {} } = settings.server;
+  const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);
   const directory = gates.directory([...tree.nodes, ...entries]);
   return {
     gates: new RequestGates({ gates, directory, tree, clock, onRefused: rateLimited }),
@@ -47,7 +52,11 @@ export function composeRateLimits(
       tree.nodes.flatMap(({ limits }) => limits ?? []),
       entries.length > 0,
     ),
-    use: () => directory.use(),
+    use() {
+      directory.use();
+      gates.addresses.apply(perAddress);
+    },
+    refuseAddress: perAddress && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
   };
 }
 

@@ -136,7 +136,10 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
   const answer: Answer = (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets);
-  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const watch = admitting(
+    { inFlight: shared.inFlight, answer, refuseAddress: rateLimits.refuseAddress },
+    pluginTimes ? pluginTimes.around(shared.watch) : shared.watch,
+  );
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;
@@ -325,17 +328,35 @@ type Answer = (ctx: GatewayContext) => Reply;
  * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
  * it out.
  */
-const admitting = (inFlight: Pick<InFlight, 'admit'>, answer: Answer, watch: Watch = {}): Watch => ({
+const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<Middleware> => withCheck(toMiddleware(await create()), inFlight, answer);
+    const checked = async (): Promise<Middleware> => counting(withCheck(toMiddleware(await create()), gate), gate);
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
 
+interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
+  readonly inFlight: Pick<InFlight, 'admit'>;
+  readonly answer: Answer;
+}
+
+/** Counts requests without a valid key by their address, if the settings have a limit for them. */
+function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middleware {
+  if (!refuseAddress) return middleware;
+  return async (ctx, next) => {
+    try {
+      await middleware(ctx, next);
+    } catch (error) {
+      const { caller, request } = ctx.exchange;
+      throw caller ? error : (refuseAddress(request.remoteAddress) ?? error);
+    }
+  };
+}
+
 const withCheck =
-  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>, answer: Answer): Middleware =>
+  (middleware: Middleware, { inFlight, answer }: EntryGate): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
       const { exchange } = ctx;

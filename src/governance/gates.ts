@@ -1,6 +1,7 @@
 import type { Clock, LimitedKind, LimitKind } from '../plugin/index.ts';
 import { matches } from '../prices/model-pattern.ts';
 import type { Rate } from './amounts.ts';
+import { AddressGates } from './address-gates.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from './tree.ts';
 
@@ -85,14 +86,18 @@ interface NodeGates {
 
 const NONE: readonly Gate[] = [];
 
+type Refs = readonly { readonly ref: string }[];
+
 /** The gates of one version of the settings. */
 export interface GateDirectory {
   /** Called when these settings take effect. */
   use(): void;
-  /** The gates of nodes for requests of any model. */
-  whole(refs: readonly { readonly ref: string }[]): readonly Gate[];
+  /** The gates of a path of nodes for requests of any model. @param path the same list for all requests of a key */
+  whole(path: Refs): readonly Gate[];
+  /** The gate of one node for requests of any model. */
+  one(ref: string): Gate | undefined;
   /** The gates of nodes that a model has, by its provider's name and with `@slug/`. */
-  ofModel(refs: readonly { readonly ref: string }[], model: string, full: string): readonly Gate[];
+  ofModel(refs: Refs, model: string, full: string): readonly Gate[];
 }
 
 /**
@@ -100,12 +105,15 @@ export interface GateDirectory {
  * itself: each has an equal part of a limit. Bounded by the nodes of the settings.
  */
 export class Gates {
+  /** Requests without a valid key. */
+  readonly addresses: AddressGates;
   readonly #clock: Pick<Clock, 'now'>;
   #gates = new Map<string, Gate>();
   #processes = 1;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
+    this.addresses = new AddressGates(clock);
   }
 
   get size(): number {
@@ -139,14 +147,15 @@ export class Gates {
       }),
     );
     // The paths of keys are the same lists for as long as the settings are in force.
-    const known = new WeakMap<object, readonly Gate[]>();
+    const known = new WeakMap<Refs, readonly Gate[]>();
     return {
       use: () => this.#use(listed),
-      whole: (refs) => {
-        let found = known.get(refs);
-        if (!found) known.set(refs, (found = refs.flatMap(({ ref }) => byRef.get(ref)?.whole ?? NONE)));
+      whole: (path) => {
+        let found = known.get(path);
+        if (!found) known.set(path, (found = path.flatMap(({ ref }) => byRef.get(ref)?.whole ?? NONE)));
         return found;
       },
+      one: (ref) => byRef.get(ref)?.whole,
       ofModel: (refs, model, full) => {
         let found: Gate[] | undefined;
         for (const { ref } of refs)

@@ -12,6 +12,7 @@ import {
   type RateFigure,
   type RateFigures,
   type RateGates,
+  type RefusedLimit,
   type TargetTicket,
 } from '../plugin/index.ts';
 import type { Rate } from './amounts.ts';
@@ -22,7 +23,7 @@ import { usedTokens } from './used-tokens.ts';
 
 interface RequestGatesSetup {
   readonly gates: Gates;
-  readonly directory: Pick<GateDirectory, 'whole' | 'ofModel'>;
+  readonly directory: Pick<GateDirectory, 'whole' | 'one' | 'ofModel'>;
   readonly tree: NodeTree;
   readonly clock: Pick<Clock, 'now'>;
   /** Called for each refusal. */
@@ -98,21 +99,17 @@ export class RequestGates implements RateGates {
     const { tree, directory } = this.#setup;
     const { slug, model, adHoc } = resolved;
     // An entry that the request itself makes may have the name of a configured one.
-    const entry = adHoc ? [] : [{ ref: entryRef(slug) }];
+    const entry = adHoc ? undefined : { ref: entryRef(slug) };
     const path = caller ? tree.pathOf(caller.keyId) : [];
-    const ofModel = directory.ofModel([...entry, ...path], model, `@${slug}/${model}`);
-    return [...directory.whole(entry), ...ofModel];
+    const ofModel = directory.ofModel(entry ? [entry, ...path] : path, model, `@${slug}/${model}`);
+    const whole = entry && directory.one(entry.ref);
+    return whole ? [whole, ...ofModel] : ofModel;
   }
 
   #refused({ gate, limit, retryAfterMs }: Refusal, ofTarget: boolean): GatewayError {
     const node = gate.of.kind;
     if (this.#takes) this.#setup.onRefused(node, limit);
-    // The clients of OpenAI's API that read no header look for these words (docs/protocols/openai-responses.md#failures).
-    const wait = `Please try again in ${Math.ceil(retryAfterMs) / 1000}s.`;
-    return new GatewayError(CODES[limit], `Rate limit reached: ${describe(gate, limit)}. ${wait}`, {
-      retryAfterMs,
-      limit: { limit, node, ofTarget },
-    });
+    return limitError(describe(gate, limit), retryAfterMs, { limit, node, ofTarget });
   }
 }
 
@@ -136,7 +133,7 @@ const CODES: Readonly<Record<LimitKind, ErrorCode>> = {
   concurrency: 'limit_concurrency',
 };
 
-const NAMES: Readonly<Record<Exclude<LimitedKind, 'entry'>, string>> = {
+const NAMES: Readonly<Record<Exclude<LimitedKind, 'entry' | 'address'>, string>> = {
   organization: 'the organization',
   team: 'the team',
   key: 'the key',
@@ -144,10 +141,32 @@ const NAMES: Readonly<Record<Exclude<LimitedKind, 'entry'>, string>> = {
 
 /** The caller's own limits have their figures; those of a target, which all callers share, have none. */
 function describe({ of: { kind, id }, models, limits }: Gate, limit: LimitKind): string {
+  if (kind === 'address') return UNAUTHENTICATED;
   if (kind === 'entry') return 'the target of this request takes no more for now';
   const toModel = models === undefined ? '' : ' to this model';
   return `${NAMES[kind]} ${id} may ${describeLimit(limits, limit)}${toModel}`;
 }
+
+const UNAUTHENTICATED = 'requests without a valid key from this address';
+
+/** The refusal of a request without a valid key; undefined: its address may have a 401. */
+export function refuseAddress(
+  { gates, onRefused }: Pick<RequestGatesSetup, 'gates' | 'onRefused'>,
+  address: string,
+): GatewayError | undefined {
+  const wait = gates.addresses.count(address);
+  if (wait === 0) return undefined;
+  onRefused('address', 'requests');
+  return limitError(UNAUTHENTICATED, wait, { limit: 'requests', node: 'address', ofTarget: false });
+}
+
+/** The clients of OpenAI's API that read no header look for the words of the wait (docs/protocols/openai-responses.md#failures). */
+const limitError = (what: string, retryAfterMs: number, limit: RefusedLimit): GatewayError =>
+  new GatewayError(
+    CODES[limit.limit],
+    `Rate limit reached: ${what}. Please try again in ${Math.ceil(retryAfterMs) / 1000}s.`,
+    { retryAfterMs, limit },
+  );
 
 function describeLimit({ requests, tokens, concurrency }: Gate['limits'], limit: LimitKind): string {
   if (limit === 'concurrency') return `send ${concurrency} requests at the same time`;

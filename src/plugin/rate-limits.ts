@@ -5,8 +5,8 @@ import type { Attempt, Exchange } from './exchange.ts';
 export const LIMIT_KINDS = ['requests', 'tokens', 'concurrency'] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** What has limits: the nodes above a request's key, and the catalog entry of its target. */
-export const LIMITED_KINDS = ['organization', 'team', 'key', 'entry'] as const;
+/** What has limits: the nodes above a request's key, the catalog entry of its target, an address without a key. */
+export const LIMITED_KINDS = ['organization', 'team', 'key', 'entry', 'address'] as const;
 export type LimitedKind = (typeof LIMITED_KINDS)[number];
 
 /** The limit that refused a request. */

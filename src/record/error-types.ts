@@ -55,7 +55,9 @@ export const LIMIT_REFUSALS = [
 ] as const;
 
 /** The labels of refusals by limits of rates: a closed list. */
-export const RATE_LIMIT_REFUSALS = LIMITED_KINDS.flatMap((node) => LIMIT_KINDS.map((limit) => ({ node, limit })));
+export const RATE_LIMIT_REFUSALS = LIMITED_KINDS.flatMap((node) =>
+  (node === 'address' ? (['requests'] as const) : LIMIT_KINDS).map((limit) => ({ node, limit })),
+);
 
 interface ErrorLabels {
   readonly errorType: ErrorTypeLabel;

@@ -196,7 +196,7 @@ export const GATEWAY_METRICS = {
   rateLimitRefusals: {
     type: 'counter',
     name: 'gatehouse_rate_limit_refusals_total',
-    help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
+    help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog), address (without a valid key). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
     labels: ['node', 'limit'],
     zero: RATE_LIMIT_REFUSALS,
   },
