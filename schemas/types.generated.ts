@@ -365,6 +365,10 @@ export interface Limits {
    * Maximum number of concurrent requests on one connection (HTTP pipelining). Further ones wait on the connection and are served in order.
    */
   pipelined?: number;
+  /**
+   * A number per second, minute or hour.
+   */
+  unauthenticated?: string;
   header_time?: Duration;
   body_time?: Duration;
   plugin_time?: Duration;
@@ -663,6 +667,7 @@ export interface VertexEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -766,6 +771,46 @@ export interface Fields {
   media_buckets?: string[];
 }
 /**
+ * Rates and concurrency of requests. A request must fit into all of them, and into those of the team and the organization above. Default: none.
+ */
+export interface RateLimits {
+  /**
+   * A number per second, minute or hour.
+   */
+  requests?: string;
+  /**
+   * A number per second, minute or hour.
+   */
+  tokens?: string;
+  /**
+   * Requests under way at the same time.
+   */
+  concurrency?: number;
+  /**
+   * Further limits for some models, by the name that the provider has for the model, with or without @slug/; `*` stands for any text. A request must fit into all whose name matches. Default: none.
+   */
+  models?: {
+    [k: string]: ModelRateLimits;
+  };
+}
+/**
+ * Rates and concurrency of requests for some models.
+ */
+export interface ModelRateLimits {
+  /**
+   * A number per second, minute or hour.
+   */
+  requests?: string;
+  /**
+   * A number per second, minute or hour.
+   */
+  tokens?: string;
+  /**
+   * Requests under way at the same time.
+   */
+  concurrency?: number;
+}
+/**
  * Anthropic's own API.
  */
 export interface AnthropicEntry {
@@ -800,6 +845,7 @@ export interface AnthropicEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -840,6 +886,7 @@ export interface GoogleAiStudioEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -901,6 +948,7 @@ export interface OpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -972,6 +1020,7 @@ export interface AzureOpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -1000,6 +1049,7 @@ export interface SimulatorEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -1229,46 +1279,6 @@ export interface Budget {
    * @maxItems 100
    */
   models?: string[];
-}
-/**
- * Rates and concurrency of requests. A request must fit into all of them, and into those of the team and the organization above. Default: none.
- */
-export interface RateLimits {
-  /**
-   * A number per second, minute or hour.
-   */
-  requests?: string;
-  /**
-   * A number per second, minute or hour.
-   */
-  tokens?: string;
-  /**
-   * Requests under way at the same time.
-   */
-  concurrency?: number;
-  /**
-   * Further limits for some models, by the name that the provider has for the model, with or without @slug/; `*` stands for any text. A request must fit into all whose name matches. Default: none.
-   */
-  models?: {
-    [k: string]: ModelRateLimits;
-  };
-}
-/**
- * Rates and concurrency of requests for some models.
- */
-export interface ModelRateLimits {
-  /**
-   * A number per second, minute or hour.
-   */
-  requests?: string;
-  /**
-   * A number per second, minute or hour.
-   */
-  tokens?: string;
-  /**
-   * Requests under way at the same time.
-   */
-  concurrency?: number;
 }
 /**
  * configs/gateway/NAME.yaml: one gateway config. Requests select it with `x-gateway-config: NAME`. A target inherits the settings that it omits from the config around it.

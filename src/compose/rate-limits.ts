@@ -11,8 +11,8 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 export interface RateLimitsSetup {
   readonly gates: Gates;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called for each refusal. */
-  readonly rateLimited: (node: LimitedKind, limit: LimitKind) => void;
+  /** Called for each refusal. Undefined in a dry run, which counts no addresses. */
+  readonly rateLimited?: ((node: LimitedKind, limit: LimitKind) => void) | undefined;
 }
 
 /** The limits of rates of one version of the settings. */
@@ -47,7 +47,7 @@ export function composeRateLimits(
   const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);
   const directory = gates.directory([...tree.nodes, ...entries]);
   return {
-    gates: new RequestGates({ gates, directory, tree, clock, onRefused: rateLimited }),
+    gates: new RequestGates({ gates, directory, tree, clock, onRefused: rateLimited ?? (() => {}) }),
     needs: needsOf(
       tree.nodes.flatMap(({ limits }) => limits ?? []),
       entries.length > 0,
@@ -56,7 +56,8 @@ export function composeRateLimits(
       directory.use();
       gates.addresses.apply(perAddress);
     },
-    refuseAddress: perAddress && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
+    refuseAddress:
+      perAddress && rateLimited && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
   };
 }
 

@@ -28,4 +28,4 @@ export function roughTokens(bytes: Buffer, longTexts: readonly number[]): number
 
 const isBase64 = (bytes: Buffer, from: number): boolean =>
   // Some encoders write `/` as `\/`.
-  BASE64.test(bytes.latin1Slice(from, from + SAMPLE_BYTES).replaceAll('\\/', '/'));
+  BASE64.test(bytes.toString('latin1', from, from + SAMPLE_BYTES).replaceAll('\\/', '/'));

@@ -68,7 +68,6 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     health: new MemoryHealthStore({ clock }),
     inFlight,
     gates: new Gates(clock),
-    rateLimited() {},
     sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,

@@ -35,7 +35,6 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     responses: new MemoryResponses(clock),
     inFlight: new InFlight(),
     gates: new Gates(clock),
-    rateLimited() {},
     sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,

@@ -244,7 +244,6 @@ export class Explainer {
       health: new MemoryHealthStore({ clock }),
       responses: this.#setup.responses ?? new MemoryResponses(clock),
       gates: this.#setup.gates ?? new Gates(clock),
-      rateLimited() {},
       inFlight: this.#inFlight,
       sockets: new OpenSockets(),
       tokenFetched() {},
