@@ -169,7 +169,8 @@ const limitError = (what: string, retryAfterMs: number, limit: RefusedLimit): Ga
   );
 
 function describeLimit({ requests, tokens, concurrency }: Gate['limits'], limit: LimitKind): string {
-  if (limit === 'concurrency') return `send ${concurrency} requests at the same time`;
+  if (limit === 'concurrency')
+    return `send ${concurrency} ${concurrency === 1 ? 'request' : 'requests'} at the same time`;
   const rate = limit === 'requests' ? requests : tokens;
   return `send ${rate!.count} ${limit} per ${PERIODS.get(rate!.perMs)}`;
 }

@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, GoogleGenAI } from '@google/genai';
 import OpenAI, { RateLimitError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestGateway, until, type TestGateway } from '../support/gateway.ts';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
 /** Limits of rates and concurrency: `6/min` lets one request through and then one in ten seconds. */
@@ -52,7 +52,7 @@ beforeAll(async () => {
         endStreams.push(resolve);
         res.on('close', resolve);
       });
-      return sse(res, [openaiChunk({ content: 'lo' }, 'stop'), '[DONE]']);
+      return void res.end(`data: ${JSON.stringify(openaiChunk({ content: 'lo' }, 'stop'))}\n\ndata: [DONE]\n\n`);
     }
     const used = Number(body['user'] ?? 10);
     const usage = { prompt_tokens: used, completion_tokens: 0, total_tokens: used };
@@ -230,7 +230,7 @@ describe('a place', () => {
     const stream = await chat('one', { stream: true });
     const refused = await chat('one');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-    expect(await refused.text()).toContain('the key one may send 1 requests at the same time');
+    expect(await refused.text()).toContain('the key one may send 1 request at the same time');
     endStreams.splice(0).forEach((end) => end());
     await whole(stream);
     await until(() => endStreams.length === 0, 'the stream has ended');
@@ -300,7 +300,7 @@ describe('a limit of a target', () => {
     ]);
     expect(upstream.seen.length - before).toBe(3);
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^gatehouse_target_healthy\{.*provider="tight".*\} 1$/m);
+    expect(metrics).toMatch(/^gatehouse_upstream_target_healthy\{.*provider="tight".*\} 1$/m);
   });
 
   it('is a 429 without another target, which says nothing about other callers', async () => {
@@ -325,6 +325,24 @@ describe('a limit of a target', () => {
     expect([(await whole(await big())).status, (await big()).status]).toEqual([200, 429]);
     expect((await chat('opus', { model: '@sim/small' })).status).toBe(200);
   });
+});
+
+it('requests without a valid key are refused by their address, and those with one never', async () => {
+  const guarded = await startTestGateway({ server: { limits: { unauthenticated: '12/min' } } });
+  const ask = (key: string) =>
+    fetch(`${guarded.url}/v1/models`, { headers: { 'x-gateway-api-key': key } }).then(async (response) => {
+      await response.text();
+      return response;
+    });
+  const wrong = ['wrong-1', 'wrong-2', 'wrong-3'];
+  const statuses: number[] = [];
+  for (const key of [...wrong, KEY]) statuses.push((await ask(key)).status);
+  const refused = await ask('wrong-4');
+  expect([...statuses, refused.status]).toEqual([401, 401, 429, 200, 429]);
+  expect(refused.headers.get('retry-after')).toMatch(/^[45]$/);
+  const metrics = await (await fetch(`${guarded.statusUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^gatehouse_rate_limit_refusals_total\{node="address",limit="requests"\} 2$/m);
+  await guarded.close();
 });
 
 describe('the vendors’ own clients', () => {

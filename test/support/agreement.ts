@@ -226,10 +226,11 @@ export class Agreement {
 }
 
 /** Undefined: it must agree. */
-function notComparable({ said: { brokenOff, attempts, refused, operation } }: Served): string | undefined {
+function notComparable({ said: { brokenOff, attempts, refused, operation, key } }: Served): string | undefined {
   if (operation?.startsWith('files.') || refused?.startsWith('file_'))
     return 'the store of files decides, for which explain has a fake';
   if (refused === 'missing_api_key') return 'a request without a key: explain assumes a caller without limits';
+  if (refused === 'limit_requests' && key === undefined) return 'a limit of an address, which explain does not count';
   return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
 }
 
