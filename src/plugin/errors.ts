@@ -55,7 +55,7 @@ const limited = (what: string): ErrorKind => ({
   type: 'rate_limit_error',
   retryable: false,
   ofGateway: true,
-  help: `A limit of the key, its team, its organization, the model or the catalog entry: ${what}. Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
+  help: `${what} Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
 });
 
 export const ERRORS = {
@@ -257,9 +257,11 @@ export const ERRORS = {
     ...failed(503, 'The process that keeps responses did not answer in time; nothing was sent.'),
     ofGateway: true,
   },
-  limit_requests: limited('requests per time (`limits.requests`)'),
-  limit_tokens: limited('tokens per time (`limits.tokens`)'),
-  limit_concurrency: limited('requests at the same time (`limits.concurrency`)'),
+  limit_requests: limited(
+    'The key, its team, its organization, the model or the catalog entry has used up its requests per time (`limits.requests`), or an address those without a valid key (`limits.unauthenticated`).',
+  ),
+  limit_tokens: limited('The same for tokens per time (`limits.tokens`).'),
+  limit_concurrency: limited('The same for requests at the same time (`limits.concurrency`).'),
   busy: failed(
     503,
     'The gateway, or the key, has reached its limit of requests in flight, or of their bytes; the message names the setting of `limits`. Nothing was sent.',
