@@ -25,7 +25,8 @@ function admitted(entered: Ticket | Refusal): Ticket {
 }
 
 const wordsOf = (entered: Ticket | Refusal | undefined): string | undefined =>
-  entered && (entered instanceof Ticket ? 'admitted' : `${entered.gate.of.ref} ${entered.limit} ${entered.retryAfterMs}`);
+  entered &&
+  (entered instanceof Ticket ? 'admitted' : `${entered.gate.of.ref} ${entered.limit} ${entered.retryAfterMs}`);
 
 describe('gates', () => {
   it('admit a request where every node has room, and take nothing where one has none', () => {

@@ -39,9 +39,7 @@ class PlainBucket {
 }
 
 /** The time of one unit is a power of two, so that both forms compute without rounding. */
-const rates = fc
-  .integer({ min: 6, max: 14 })
-  .map((exponent): Rate => ({ count: 1024, perMs: 1024 * 2 ** exponent }));
+const rates = fc.integer({ min: 6, max: 14 }).map((exponent): Rate => ({ count: 1024, perMs: 1024 * 2 ** exponent }));
 
 const steps = fc.array(
   fc.record({

@@ -70,10 +70,9 @@ interface RecordSources {
 export function recordOf(
   exchange: Exchange,
   end: RecordEnd,
-  times: RecordTimes,
+  { endedAt, receivedAt }: RecordTimes,
   more: RecordSources = {},
 ): RequestRecord {
-  const { endedAt, receivedAt } = times;
   const { request, operation, config, prompt, startedAt } = exchange;
   const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
   const last = attempts.at(-1);
@@ -148,7 +147,15 @@ function ignoredPlaceOf({ project, location }: Exchange['request']['params']): R
 
 type Result = Pick<
   RequestRecord,
-  'status' | 'outcomeStatus' | 'outcome' | 'errorCode' | 'errorType' | 'plugin' | 'disconnectStage' | 'rejection' | 'limitedBy'
+  | 'status'
+  | 'outcomeStatus'
+  | 'outcome'
+  | 'errorCode'
+  | 'errorType'
+  | 'plugin'
+  | 'disconnectStage'
+  | 'rejection'
+  | 'limitedBy'
 >;
 
 function resultOf(exchange: Exchange, end: RecordEnd): Result {

@@ -25,6 +25,7 @@ const LIMITS = {
   seen: { requests: '6/min', tokens: '60000/min' },
   opus: { models: { 'big-*': { requests: '6/min' } } },
   held: { concurrency: 5 },
+  load: { requests: '600/min' },
 } as const;
 
 const keyOf = (id: string): string => `gatehouse-test-key-${id}-0123456789`;
@@ -210,7 +211,9 @@ describe('a reply', () => {
     });
     const messages = await post('wide', '/v1/messages', { model: '@sim/m', max_tokens: 9, ...HI });
     expect(Object.keys(rateHeaders(messages)).toSorted()).toEqual(
-      ['requests', 'tokens'].flatMap((of) => ['limit', 'remaining', 'reset'].map((part) => `anthropic-ratelimit-${of}-${part}`)),
+      ['requests', 'tokens'].flatMap((of) =>
+        ['limit', 'remaining', 'reset'].map((part) => `anthropic-ratelimit-${of}-${part}`),
+      ),
     );
     expect(messages.headers.get('anthropic-ratelimit-requests-reset')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   });
@@ -273,6 +276,34 @@ describe('a place', () => {
     await Promise.all(streams.map((stream) => stream.arrayBuffer()));
     expect((await chatSoon('held')).status).toBe(200);
   });
+});
+
+it('a rate lets no more through while settings are reloaded under load', async () => {
+  const from = performance.now();
+  const sent: Promise<number>[] = [];
+  const send = (): void => {
+    for (let count = 0; count < 10; count += 1)
+      sent.push(
+        chat('load').then(async (response) => {
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+  };
+  // About 1,000 requests a second.
+  const sending = setInterval(send, 10);
+  for (const id of ['a', 'b', 'c', 'd']) {
+    const changed = keys.map((key) => (key.id === 'free' ? { ...key, owner: id } : key));
+    writeFileSync(join(gateway.configs, 'keys.yaml'), JSON.stringify({ keys: changed }));
+    expect(await gateway.gateway.reload()).not.toHaveProperty('diagnostics');
+  }
+  clearInterval(sending);
+  const statuses = await Promise.all(sent);
+  const passed = statuses.filter((status) => status === 200).length;
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  // A full bucket, and what came back meanwhile.
+  expect(passed).toBeGreaterThanOrEqual(100);
+  expect(passed).toBeLessThanOrEqual(100 + Math.ceil((performance.now() - from) / 100));
 });
 
 describe('a rate of tokens', () => {

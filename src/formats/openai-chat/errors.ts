@@ -20,7 +20,10 @@ const RAW_LIMIT = 1024;
  */
 export function encodeError({ status, message, type, param, code, limit }: ClientError): ErrorReply {
   const kind = limit ? ofLimit(limit) : { type, code };
-  return { status: status === 529 ? 503 : status, body: { error: { message, type: kind.type, param, code: kind.code } } };
+  return {
+    status: status === 529 ? 503 : status,
+    body: { error: { message, type: kind.type, param, code: kind.code } },
+  };
 }
 
 /** The API's own words for a limit of rates (docs/protocols/errors.md#rate-limits). It has no limit of concurrency. */
