@@ -14,6 +14,7 @@ import {
   type Recorder,
   type Reply,
   type RequestLimits,
+  type Sender,
   type Turns,
   toMiddleware,
   type GatewayContext,
@@ -252,9 +253,7 @@ async function compileChains(
     reserve: shared.inFlight.reserve.bind(shared.inFlight),
   };
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
-  const hold = shared.inFlight.hold.bind(shared.inFlight);
-  const sender = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
-  const send = rateLimits.needs.targets ? gatedSender(sender, rateLimits.gates) : sender;
+  const send = composeSender(shared, server, rateLimits);
   const semantic = createSemanticCache(replies.texts, {
     targets,
     translate: base.translate,
@@ -295,6 +294,15 @@ async function compileChains(
   const responses = composeResponses(server, shared.responses);
   const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
+}
+
+function composeSender(
+  { upstream, clock, inFlight }: Shared,
+  { limits }: ServerSettings,
+  { needs, gates }: ComposedRateLimits,
+): Sender {
+  const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
+  return needs.targets ? gatedSender(sender, gates) : sender;
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
