@@ -41,7 +41,7 @@ export interface RequestPathSetup {
  *
  *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → responses → config (server.yaml, chains.entry);
- *                   with stored files, `files` after `models`
+ *                   with stored files, `files` after `models`; with limits, `limit` after `auth`, `limit-tokens` before `config`
  *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`);
  *                     with prompts, `prompts` first

@@ -108,14 +108,19 @@ describe('gates', () => {
     expect(wordsOf(gates.enter(path))).toBe('admitted');
   });
 
-  it('keep a removed node while requests are inside, and no longer', () => {
-    const gates = new Gates(createFakeClock());
-    const key = node('key', 'k', { concurrency: 1 });
+  it('keep a removed node while something of it is used, and no longer', async () => {
+    const clock = createFakeClock();
+    const gates = new Gates(clock);
+    const key = node('key', 'k', { concurrency: 1, requests: rate('6/min') });
     const ticket = admitted(gates.enter(inForce(gates, key).whole([key])));
     inForce(gates);
     const again = inForce(gates, key).whole([key]);
-    expect(wordsOf(gates.enter(again))).toBe('key:k concurrency 1000');
+    expect(again[0]?.running).toBe(1);
     gates.leave(ticket, undefined);
+    inForce(gates);
+    expect(wordsOf(gates.enter(inForce(gates, key).whole([key])))).toBe('key:k requests 10000');
+    inForce(gates);
+    await clock.advance(10_000);
     inForce(gates);
     expect(gates.size).toBe(0);
   });

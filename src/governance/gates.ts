@@ -51,6 +51,10 @@ export class Gate {
     this.tokens = changed(this.tokens, limits.tokens, processes, now);
     this.most = limits.concurrency === undefined ? Infinity : Math.ceil(limits.concurrency / processes);
   }
+
+  isUnused(now: number): boolean {
+    return this.running === 0 && !this.requests?.fullIn(now) && !this.tokens?.fullIn(now);
+  }
 }
 
 function changed(
@@ -173,8 +177,8 @@ export class Gates {
       gate.change(limits, this.#processes, now);
       kept.set(key, gate);
     }
-    // Settings that return to a node find who is still inside.
-    for (const [key, gate] of this.#gates) if (gate.running > 0 && !kept.has(key)) kept.set(key, gate);
+    // Settings that return to a node find what is used of it, and who is still inside.
+    for (const [key, gate] of this.#gates) if (!kept.has(key) && !gate.isUnused(now)) kept.set(key, gate);
     this.#gates = kept;
   }
 
