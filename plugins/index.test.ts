@@ -21,6 +21,7 @@ const needs = {
   semantic: {},
   recorder: {},
   limits: {},
+  gates: {},
   files: {},
   responses: {},
 };

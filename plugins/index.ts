@@ -5,6 +5,8 @@ import cache from './cache/index.ts';
 import config from './config/index.ts';
 import errors from './errors/index.ts';
 import files from './files/index.ts';
+import limit from './limit/index.ts';
+import limitTokens from './limit-tokens/index.ts';
 import metadata from './metadata/index.ts';
 import models from './models/index.ts';
 import override from './override/index.ts';
@@ -21,10 +23,12 @@ export const builtinPlugins: readonly Plugin[] = [
   telemetry,
   errors,
   auth,
+  limit,
   models,
   files,
   body,
   responses,
+  limitTokens,
   config,
   prompts,
   metadata,

@@ -30,6 +30,7 @@ const FILES: Readonly<Record<SchemaName, string>> = {
   gateway: 'gateway/NAME.yaml',
   prompt: 'prompts/NAME.yaml',
   prices: 'prices.yaml',
+  teams: 'teams.yaml',
   test: 'gateway/NAME.test.yaml',
 };
 

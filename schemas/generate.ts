@@ -15,7 +15,7 @@ const BASE = 'https://gatehouse.dev/schemas/';
 const OUTPUT = join(FOLDER, 'types.generated.ts');
 
 /** In a fixed order: a name taken twice gets a number, and that must not depend on the folder's listing. */
-const FILES = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'chat-completions', 'test'];
+const FILES = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'teams', 'chat-completions', 'test'];
 const TITLES: Readonly<Record<string, string>> = { 'chat-completions': 'ChatCompletionsRequest' };
 
 const BANNER = `// Generated from schemas/*.json by \`node schemas/generate.ts\`. Do not edit: change the schemas and run it again.

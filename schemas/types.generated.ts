@@ -67,6 +67,13 @@ export type ApiChoice = 'auto' | 'chat' | 'responses';
  */
 export type UnknownIds = 'refuse' | 'pass';
 /**
+ * Budgets. A request must fit into each of them, and into those of the team and the organization above. Default: none.
+ *
+ * @minItems 1
+ * @maxItems 16
+ */
+export type Budgets = Budget[];
+/**
  * Fields removed from the request before it is sent, after override_params; dots lead into objects. A missing field is not an error.
  *
  * @minItems 1
@@ -227,6 +234,7 @@ export interface SchemaDocuments {
   gateway: GatewayFile;
   prompt: PromptFile;
   prices: PricesFile;
+  teams: TeamsFile;
   'chat-completions': ChatCompletionsRequest;
   test: ConfigTestFile;
 }
@@ -362,6 +370,10 @@ export interface Limits {
    * Maximum number of concurrent requests on one connection (HTTP pipelining). Further ones wait on the connection and are served in order.
    */
   pipelined?: number;
+  /**
+   * A number per second, minute or hour.
+   */
+  unauthenticated?: string;
   header_time?: Duration;
   body_time?: Duration;
   plugin_time?: Duration;
@@ -727,6 +739,7 @@ export interface VertexEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -830,6 +843,46 @@ export interface Fields {
   media_buckets?: string[];
 }
 /**
+ * Rates and concurrency of requests. A request must fit into all of them, and into those of the team and the organization above. Default: none.
+ */
+export interface RateLimits {
+  /**
+   * A number per second, minute or hour.
+   */
+  requests?: string;
+  /**
+   * A number per second, minute or hour.
+   */
+  tokens?: string;
+  /**
+   * Requests under way at the same time.
+   */
+  concurrency?: number;
+  /**
+   * Further limits for some models, by the name that the provider has for the model, with or without @slug/; `*` stands for any text. A request must fit into all whose name matches. Default: none.
+   */
+  models?: {
+    [k: string]: ModelRateLimits;
+  };
+}
+/**
+ * Rates and concurrency of requests for some models.
+ */
+export interface ModelRateLimits {
+  /**
+   * A number per second, minute or hour.
+   */
+  requests?: string;
+  /**
+   * A number per second, minute or hour.
+   */
+  tokens?: string;
+  /**
+   * Requests under way at the same time.
+   */
+  concurrency?: number;
+}
+/**
  * Anthropic's own API.
  */
 export interface AnthropicEntry {
@@ -864,6 +917,7 @@ export interface AnthropicEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -904,6 +958,7 @@ export interface GoogleAiStudioEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -966,6 +1021,7 @@ export interface OpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -1038,6 +1094,7 @@ export interface AzureOpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -1066,6 +1123,7 @@ export interface SimulatorEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
+  limits?: RateLimits;
   timeouts?: Timeouts;
 }
 /**
@@ -1204,6 +1262,16 @@ export interface GatewayKey {
    */
   bound?: 'lax' | 'strict';
   /**
+   * Id of the team in teams.yaml to which the key belongs. What the key spends and uses counts in the budgets and limits of its team and of the team's organization. Default: none.
+   */
+  team?: string;
+  /**
+   * Person or service that is responsible for the key, for people. Default: none.
+   */
+  owner?: string;
+  budgets?: Budgets;
+  limits?: RateLimits;
+  /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
@@ -1247,6 +1315,44 @@ export interface KeyFiles {
    */
   max_files?: number;
   ttl?: Duration;
+}
+/**
+ * The most that may be spent in a period. The gateway reserves the highest possible cost of a request before it sends the request, and books the real cost afterwards.
+ */
+export interface Budget {
+  /**
+   * The amount: USD with at most nine decimals, at most 9000000 USD, or tokens of input and output. `0 USD` refuses every request that costs something.
+   */
+  cap: string;
+  /**
+   * When counting begins anew: with each day or month of `time_zone`, or never (`total`). A request counts in the period in which it was sent.
+   */
+  period: 'day' | 'month' | 'total';
+  /**
+   * IANA time zone of the days and months. Default: UTC.
+   */
+  time_zone?: string;
+  /**
+   * Day on which a month begins.
+   */
+  day_of_month?: number;
+  /**
+   * refuse: a request that does not fit is refused (429 `budget_exceeded`). warn: it is sent, and the metrics count it.
+   */
+  on_exceeded?: 'refuse' | 'warn';
+  /**
+   * Percentages of the cap, spent and reserved, at which the gateway logs a warning, once a period each.
+   *
+   * @maxItems 10
+   */
+  alerts?: number[];
+  /**
+   * Only requests for these models count: names as the provider has them, with or without @slug/; `*` stands for any text. Default: all.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  models?: string[];
 }
 /**
  * configs/gateway/NAME.yaml: one gateway config. Requests select it with `x-gateway-config: NAME`. A target inherits the settings that it omits from the config around it.
@@ -1935,6 +2041,49 @@ export interface LongPrices {
    */
   over: number;
   usd: UsdPrices;
+}
+/**
+ * configs/teams.yaml: organizations and teams, to which the keys of keys.yaml belong, with their budgets and limits. Optional.
+ */
+export interface TeamsFile {
+  /**
+   * The organizations by id: a letter or digit, then letters, digits, `.`, `_` and `-`, at most 64 characters. Default: none.
+   */
+  organizations?: {
+    [k: string]: Organization;
+  };
+  /**
+   * The teams by id: a letter or digit, then letters, digits, `.`, `_` and `-`, at most 64 characters. A key names its team in `team`. Default: none.
+   */
+  teams?: {
+    [k: string]: Team;
+  };
+}
+/**
+ * An organization. What its teams spend and use counts in its budgets and limits.
+ */
+export interface Organization {
+  budgets?: Budgets;
+  limits?: RateLimits;
+  metadata?: Metadata;
+}
+/**
+ * Metadata of every request with a key of this node, which callers cannot change. The metadata of a team replaces that of its organization under the same name, that of a key both. Default: none.
+ */
+export interface Metadata {
+  [k: string]: string;
+}
+/**
+ * A team. What its keys spend and use counts in its budgets and limits, and in those of its organization.
+ */
+export interface Team {
+  /**
+   * Id of the organization of the team. Default: none.
+   */
+  organization?: string;
+  budgets?: Budgets;
+  limits?: RateLimits;
+  metadata?: Metadata;
 }
 /**
  * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.

@@ -14,6 +14,7 @@ import {
   type Recorder,
   type Reply,
   type RequestLimits,
+  type Sender,
   type Turns,
   toMiddleware,
   type GatewayContext,
@@ -52,8 +53,10 @@ import { composeResponses } from './responses.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
+import { gatedSender } from '../send/gated-sender.ts';
 import { createSender } from '../send/send.ts';
 import { measuringPlugins, type PluginReports } from './plugin-metrics.ts';
+import { composeRateLimits, withLimitPlugins, type ComposedRateLimits, type RateLimitsSetup } from './rate-limits.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
@@ -81,7 +84,7 @@ export interface Snapshot extends PathSettings {
 }
 
 /** State that outlives snapshots and is shared by them. */
-export interface Shared {
+export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly clock: Clock;
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -124,7 +127,8 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  const server = compileServerSettings(settings.server);
+  const rateLimits = composeRateLimits(loaded, settings, shared);
+  const server = withLimitPlugins(compileServerSettings(settings.server), settings.server, rateLimits.needs);
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -141,7 +145,10 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     reports: shared.pluginReports,
   });
   const answer: Answer = (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets);
-  const watch = admitting(shared.inFlight, answer, pluginTimes ? pluginTimes.around(measuring) : measuring);
+  const watch = admitting(
+    { inFlight: shared.inFlight, answer, refuseAddress: rateLimits.refuseAddress },
+    pluginTimes ? pluginTimes.around(measuring) : measuring,
+  );
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const { clock, upstream } = shared;
@@ -160,6 +167,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     chainBuilder,
     shared,
     replies,
+    rateLimits,
     pluginTimes,
     health: shared.health.directory(),
   };
@@ -182,20 +190,21 @@ interface Compilation {
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;
+  readonly rateLimits: ComposedRateLimits;
   readonly pluginTimes: PluginTimes | undefined;
 }
 
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
   const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   return {
     hash: settings.hash,
     server,
-    metadataLabels: metadataLabels(settings.server, settings.keys),
+    metadataLabels: metadataLabels(settings.server, settings.keys, settings.teams),
     prices,
     costHeader: new CostHeader(prices),
     headerNames: new HeaderNames(server.headerPrefixes),
@@ -213,6 +222,7 @@ function createSnapshot(
       shared.files?.use(files.store);
       shared.responses.apply(server.responses);
       health.use();
+      rateLimits.use();
     },
     close() {
       shared.onClose?.();
@@ -234,7 +244,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health }: Compilation,
+  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -244,6 +254,7 @@ async function compileChains(
     targets,
     defaultFormat: openaiChat,
     limits: requestLimits(settings, server, shared.inFlight),
+    gates: rateLimits.gates,
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
@@ -252,8 +263,7 @@ async function compileChains(
     reserve: shared.inFlight.reserve.bind(shared.inFlight),
   };
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
-  const hold = shared.inFlight.hold.bind(shared.inFlight);
-  const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const send = composeSender(shared, server, rateLimits);
   const semantic = createSemanticCache(replies.texts, {
     targets,
     translate: base.translate,
@@ -280,17 +290,29 @@ async function compileChains(
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
   // diagnostics.
-  const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock, (keyId, expiresAt) =>
-    shared.log.warn(
-      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-      'a request used the previous key, which a rotation replaced',
-    ),
+  const keys = createKeyRing(
+    chainBuilder.isValid ? { ...settings.keys, teams: settings.teams } : { keys: [] },
+    clock,
+    (keyId, expiresAt) =>
+      shared.log.warn(
+        { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+        'a request used the previous key, which a rotation replaced',
+      ),
   );
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
   const responses = composeResponses(server, shared.responses);
   const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
+}
+
+function composeSender(
+  { upstream, clock, inFlight }: Shared,
+  { limits }: ServerSettings,
+  { needs, gates }: ComposedRateLimits,
+): Sender {
+  const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
+  return needs.targets ? gatedSender(sender, gates) : sender;
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
@@ -324,17 +346,35 @@ type Answer = (ctx: GatewayContext) => Reply;
  * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
  * it out.
  */
-const admitting = (inFlight: Pick<InFlight, 'admit'>, answer: Answer, watch: Watch = {}): Watch => ({
+const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<Middleware> => withCheck(toMiddleware(await create()), inFlight, answer);
+    const checked = async (): Promise<Middleware> => counting(withCheck(toMiddleware(await create()), gate), gate);
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
 
+interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
+  readonly inFlight: Pick<InFlight, 'admit'>;
+  readonly answer: Answer;
+}
+
+/** Counts requests without a valid key by their address, if the settings have a limit for them. */
+function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middleware {
+  if (!refuseAddress) return middleware;
+  return async (ctx, next) => {
+    try {
+      await middleware(ctx, next);
+    } catch (error) {
+      const { caller, request } = ctx.exchange;
+      throw caller ? error : (refuseAddress(request.remoteAddress) ?? error);
+    }
+  };
+}
+
 const withCheck =
-  (middleware: Middleware, inFlight: Pick<InFlight, 'admit'>, answer: Answer): Middleware =>
+  (middleware: Middleware, { inFlight, answer }: EntryGate): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
       const { exchange } = ctx;

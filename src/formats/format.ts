@@ -184,6 +184,11 @@ export interface ClientError {
   readonly requestId: string;
   /** The base of the ids in the reply under way, for the last event of a stream. Default: the request's id. */
   readonly replyId?: string;
+  /** The gateway's own limit that refused the request. */
+  readonly limit?: {
+    readonly counts: 'requests' | 'tokens' | 'concurrency';
+    readonly retryAfterMs: number;
+  };
 }
 
 /**

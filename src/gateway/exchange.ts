@@ -76,6 +76,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   kept: Exchange['kept'];
   boundLabels: ReadonlySet<string> | undefined;
   droppedMetadata: number | undefined;
+  limits: Exchange['limits'];
   error: GatewayError | undefined;
   /** Its entry among the requests in flight. */
   inFlight: InFlightEntry | undefined;

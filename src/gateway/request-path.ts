@@ -15,6 +15,7 @@ import {
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './header-names.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
+import { setRateHeaders } from './rate-headers.ts';
 import { lossHeader } from './loss-header.ts';
 import type { Lease, PathSettings } from './path-settings.ts';
 import type { ReportPluginFailure } from './plugin-faults.ts';
@@ -40,7 +41,7 @@ export interface RequestPathSetup {
  *
  *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → responses → config (server.yaml, chains.entry);
- *                   with stored files, `files` after `models`
+ *                   with stored files, `files` after `models`; with limits, `limit` after `auth`, `limit-tokens` before `config`
  *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`);
  *                     with prompts, `prompts` first
@@ -128,6 +129,8 @@ interface DescribedBy {
 }
 
 function describeReply(reply: Reply, exchange: HttpExchange, { snapshot, format, clock }: DescribedBy): void {
+  if (exchange.limits)
+    setRateHeaders(reply.headers, exchange.limits.figures(), { format: format.name, wall: clock.wall() });
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
   setOriginHeaders(reply, exchange, snapshot, clock);
   // The header in which clients of this API expect the request id. An upstream's own id of the same name stays.

@@ -16,6 +16,7 @@ import type {
 import type { FileService } from './files.ts';
 import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
+import type { RateGates } from './rate-limits.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { ResponseService } from './responses.ts';
@@ -347,6 +348,7 @@ export interface Capabilities {
   readonly semantic: SemanticCache;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
+  readonly gates: RateGates;
   readonly turns: Turns;
   readonly files: FileService;
   readonly responses: ResponseService;

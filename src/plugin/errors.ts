@@ -1,4 +1,5 @@
 import { blamedPlugin } from './blame.ts';
+import type { RefusedLimit } from './rate-limits.ts';
 
 /**
  * The table of every error reply: stable code → HTTP status, OpenAI error type, and whether another attempt (retry or
@@ -47,6 +48,14 @@ const failed = (status: number, help: string, retryable = true): ErrorKind => ({
   type: 'server_error',
   retryable,
   help,
+});
+
+const limited = (what: string): ErrorKind => ({
+  status: 429,
+  type: 'rate_limit_error',
+  retryable: false,
+  ofGateway: true,
+  help: `${what} Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
 });
 
 export const ERRORS = {
@@ -259,6 +268,11 @@ export const ERRORS = {
     ),
     ofGateway: true,
   },
+  limit_requests: limited(
+    'The key, its team, its organization, the model or the catalog entry has used up its requests per time (`limits.requests`), or an address those without a valid key (`limits.unauthenticated`).',
+  ),
+  limit_tokens: limited('The same for tokens per time (`limits.tokens`).'),
+  limit_concurrency: limited('The same for requests at the same time (`limits.concurrency`).'),
   busy: failed(
     503,
     'The gateway, or the key, has reached its limit of requests in flight, of their bytes, or of kept responses that are being read; the message names the setting where there is one. Nothing was sent.',
@@ -302,6 +316,8 @@ export interface ErrorDetails {
   readonly upstreamCode?: string;
   /** For the record and the access line. */
   readonly upstreamReport?: UpstreamReport;
+  /** The gateway's own limit that refused the request. */
+  readonly limit?: RefusedLimit;
 }
 
 /** An upstream's error in its own words, without the credentials that were sent to it. Not truncated. */
@@ -349,6 +365,7 @@ export class GatewayError extends StacklessError {
   readonly toCallersToken: boolean;
   readonly ofGateway: boolean;
   readonly plugin: string | undefined;
+  readonly limit: RefusedLimit | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause);
@@ -370,6 +387,7 @@ export class GatewayError extends StacklessError {
     this.toCallersToken = details.toCallersToken ?? false;
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;
     this.plugin = details.plugin;
+    this.limit = details.limit;
   }
 
   /** Status of the reply to the client. */

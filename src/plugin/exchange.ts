@@ -7,6 +7,7 @@ import type { GatewayError } from './errors.ts';
 import type { FormBody } from './form/form-body.ts';
 import type { InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
+import type { CallerLimits } from './rate-limits.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
@@ -68,6 +69,8 @@ export interface Exchange {
   boundLabels?: ReadonlySet<string> | undefined;
   /** Number of the caller's metadata values that the key's own replaced. */
   droppedMetadata?: number | undefined;
+  /** The limits of the caller; the plugin `limit` sets them. Undefined: it has none. */
+  limits?: CallerLimits | undefined;
   /** Every run of the attempt chain, in order. The last one produced the reply. */
   readonly attempts: Attempt[];
   /** Skipped targets, in order. */

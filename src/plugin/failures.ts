@@ -6,7 +6,10 @@ import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
  * the operator has to fix something, so that they see it.
  */
 export const FAILURE_KINDS = {
-  rate_limit: { fallsThrough: true, help: '429: the upstream’s rate limit.' },
+  rate_limit: {
+    fallsThrough: true,
+    help: '429: the upstream’s rate limit. Or a limit of the catalog entry or the model in the gateway (`limits`), which never counts for a circuit breaker and is never retried.',
+  },
   overloaded: { fallsThrough: true, help: '503 or 529: the upstream is overloaded.' },
   server_error: {
     fallsThrough: true,
@@ -99,8 +102,11 @@ const UNSUPPORTED: ReadonlySet<ErrorCode> = new Set(['unsupported_task', 'not_su
  * failure of a target and never falls through.
  */
 export function failureKinds(error: unknown): readonly FailureKind[] {
-  if (!(error instanceof UpstreamError))
-    return error instanceof GatewayError && UNSUPPORTED.has(error.code) ? ['unsupported'] : [];
+  if (!(error instanceof UpstreamError)) {
+    if (!(error instanceof GatewayError)) return [];
+    if (error.limit?.ofTarget) return ['rate_limit'];
+    return UNSUPPORTED.has(error.code) ? ['unsupported'] : [];
+  }
   const kind = KIND_BY_CODE.get(error.code);
   if (kind === undefined) return [];
   return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];

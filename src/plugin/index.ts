@@ -87,6 +87,19 @@ export type {
   TextPlace,
   Uncompared,
 } from './semantic.ts';
+export {
+  LIMIT_KINDS,
+  LIMITED_KINDS,
+  type AppliedLimit,
+  type CallerLimits,
+  type LimitedKind,
+  type LimitKind,
+  type RateFigure,
+  type RateFigures,
+  type RateGates,
+  type RefusedLimit,
+  type TargetTicket,
+} from './rate-limits.ts';
 export { googleKeys } from './google-keys.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';

@@ -53,9 +53,10 @@ export interface ReplyEnd {
 
 /** The fields of an error that the client sees. */
 export function toClientError(error: GatewayError, requestId: string, replyId?: string): ClientError {
-  const { clientStatus: status, message, type, param } = error;
+  const { clientStatus: status, message, type, param, limit, retryAfterMs } = error;
   const code = error.upstreamCode ?? error.code;
-  return { status, message, type, code, param, requestId, ...(replyId !== undefined && { replyId }) };
+  const client = { status, message, type, code, param, requestId, ...(replyId !== undefined && { replyId }) };
+  return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
 }
 
 /**

@@ -3,6 +3,7 @@ import { repeatedKey } from '../formats/json/scan.ts';
 import { applyEdits, type Edit, spliceTexts, type Texts } from './edits.ts';
 import { scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { abridge, isMostlyLong } from './abridged-json.ts';
+import { roughTokens } from './rough-tokens.ts';
 import { GatewayError } from './errors.ts';
 
 /**
@@ -117,6 +118,12 @@ export class RequestBody {
     if (!this.abridges) return this.json();
     const { bytes, longTexts } = this.#shared;
     return applyEdits(parse(abridge(bytes, longTexts)), this.#edits);
+  }
+
+  /** A rough number of the tokens of the body as received, from its bytes alone. */
+  get roughTokens(): number {
+    const { bytes, longTexts } = this.#shared;
+    return roughTokens(bytes, longTexts);
   }
 
   /**

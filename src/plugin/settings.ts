@@ -230,8 +230,12 @@ export interface FileLimits {
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
-  /** The team of the key: a label of metrics, an attribute of spans. Undefined: none. */
+  /** Id of the team of the key: a label of metrics, an attribute of spans. */
   readonly team?: string | undefined;
+  /** Id of the organization of the team. */
+  readonly organization?: string | undefined;
+  /** The person or service that is responsible for the key. */
+  readonly owner?: string | undefined;
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;

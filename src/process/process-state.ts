@@ -5,6 +5,7 @@ import type { ModelNames } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../chain/registry.ts';
 import type { Clock, Recorder } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
+import { Gates } from '../governance/gates.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
@@ -93,6 +94,11 @@ const tokenReports =
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 
+const gatesOf = ({ clock, metrics: { families } }: ProcessParts): Pick<Shared, 'gates' | 'rateLimited'> => ({
+  gates: new Gates(clock),
+  rateLimited: (node, limit) => families.rateLimitRefusals.add({ node, limit }),
+});
+
 const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   tokens: new MemoryTokenStore(clock),
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
@@ -145,6 +151,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       random,
       upstream,
       ...storesOf(parts),
+      ...gatesOf(parts),
       tokenFetched: tokenReports(metrics, log),
       recorder,
       labels: models,
@@ -183,12 +190,12 @@ export async function compileWith(
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies, responses } = shared;
+  const { clock, env, health, replies, responses, gates } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
   const explainer =
-    files && new SettingsExplainer({ configs, env, clock, log, health, replies, responses, registry }, files);
+    files && new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry }, files);
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,

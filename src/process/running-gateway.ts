@@ -61,6 +61,8 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   /** Answers the primary's explain questions. */
   readonly explains: ExplainSource;
   readonly keeps: ExplainService['keeps'];
+  /** Applies an equal part of the limits of rates, which this many processes share. */
+  shareLimits(processes: number): void;
   /** Drains with the primary's times: its settings may have just changed. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
   /** Takes the primary's next drain step. */

@@ -80,6 +80,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
+    shareLimits: (processes) => processState.shared.gates.share(processes),
     reload: reloader.reload,
     shutDown,
     drainStep: (step) => drained.steps.take(step),

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../plugin/index.ts';
+import { LIMIT_KINDS, LIMITED_KINDS, type ErrorCode } from '../plugin/index.ts';
 
 /** Reasons of failed requests and attempts in metrics, spans and logs: a closed list, because it is a metric label. */
 export const ERROR_TYPES = [
@@ -35,6 +35,7 @@ export const REJECTION_REASONS = [
   'routing',
   'not_found',
   'overload',
+  'rate_limit',
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
@@ -52,6 +53,11 @@ export const LIMIT_REFUSALS = [
   ]),
   { limit: 'large_bodies', action: 'refused' },
 ] as const;
+
+/** The labels of refusals by limits of rates: a closed list. */
+export const RATE_LIMIT_REFUSALS = LIMITED_KINDS.flatMap((node) =>
+  (node === 'address' ? (['requests'] as const) : LIMIT_KINDS).map((limit) => ({ node, limit })),
+);
 
 interface ErrorLabels {
   readonly errorType: ErrorTypeLabel;
@@ -144,6 +150,9 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   reply_too_large: failure('other'),
   file_store_failed: failure('server_error'),
   store_unavailable: failure('server_error'),
+  limit_requests: { errorType: 'rate_limited', rejection: 'rate_limit' },
+  limit_tokens: { errorType: 'rate_limited', rejection: 'rate_limit' },
+  limit_concurrency: { errorType: 'rate_limited', rejection: 'rate_limit' },
   busy: { errorType: 'overloaded', rejection: 'overload' },
   body_too_slow: { errorType: 'overloaded', rejection: 'overload' },
   shutting_down: failure('shutdown'),

@@ -87,6 +87,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     plugin: result.plugin,
     disconnectStage: result.disconnectStage,
     rejection: result.rejection,
+    limitedBy: result.limitedBy,
     stream: isStream(exchange),
     bytesIn: request.bodyBytes,
     bytesOut: end.bytes,
@@ -118,7 +119,15 @@ function ignoredPlaceOf({ project, location }: Exchange['request']['params']): R
 
 type Result = Pick<
   RequestRecord,
-  'status' | 'outcomeStatus' | 'outcome' | 'errorCode' | 'errorType' | 'plugin' | 'disconnectStage' | 'rejection'
+  | 'status'
+  | 'outcomeStatus'
+  | 'outcome'
+  | 'errorCode'
+  | 'errorType'
+  | 'plugin'
+  | 'disconnectStage'
+  | 'rejection'
+  | 'limitedBy'
 >;
 
 function resultOf(exchange: Exchange, end: RecordEnd): Result {
@@ -134,6 +143,7 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
     errorType: errorTypeOf(errorCode),
     plugin: aborted ? undefined : recorded(error?.plugin, TEXTS.other),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
+    limitedBy: aborted || !error?.limit ? undefined : { node: error.limit.node, limit: error.limit.limit },
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
   };
 }

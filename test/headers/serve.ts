@@ -6,6 +6,7 @@ import { compileSnapshot, type Snapshot } from '../../src/compose/snapshot.ts';
 import { NO_RECORDER, NO_UPSTREAM } from '../../src/dry-run/run/fakes.ts';
 import { inboundContext, routed } from '../../src/dry-run/explain/inbound.ts';
 import { ANYBODY } from '../../src/dry-run/explain/supposed-caller.ts';
+import { Gates } from '../../src/governance/gates.ts';
 import { InFlight } from '../../src/gateway/admission/in-flight.ts';
 import { HttpExchange } from '../../src/gateway/exchange.ts';
 import { ignorePluginFaults } from '../../src/gateway/plugin-faults.ts';
@@ -66,6 +67,7 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     responses: new MemoryResponses(clock),
     health: new MemoryHealthStore({ clock }),
     inFlight,
+    gates: new Gates(clock),
     sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,

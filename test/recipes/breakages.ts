@@ -4,7 +4,7 @@ export interface Breakage {
   /** Text that stands in the file once, and what stands there then. */
   readonly edit: readonly [from: string, to: string];
   /** Default: the recipe's own file. */
-  readonly file?: 'keys.yaml' | 'catalog.yaml' | 'server.yaml' | 'prompts/ticket-summary.yaml';
+  readonly file?: 'keys.yaml' | 'catalog.yaml' | 'server.yaml' | 'teams.yaml' | 'prompts/ticket-summary.yaml';
 }
 
 const without = (text: string): Breakage['edit'] => [text, ''];
@@ -231,6 +231,19 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
         'provider: "@openai", override_params: { model: gpt-4.1 }',
       ],
     },
+  ],
+  'rate-limit-by-plan': [
+    { what: 'the free plan has all that it asks', file: 'teams.yaml', edit: ['12/min #', '1200/min #'] },
+    { what: 'the free plan has the large model', file: 'teams.yaml', edit: ['gpt-4.1: {', 'gpt-5: {'] },
+    { what: 'tokens are free', file: 'teams.yaml', edit: without('      tokens: 20000/min\n') },
+    { what: 'the pro plan is the free one', file: 'teams.yaml', edit: ['requests: 600/min', 'requests: 12/min'] },
+    {
+      what: 'a key without a plan',
+      file: 'keys.yaml',
+      edit: without('    team: customer-on-free\n'),
+    },
+    { what: 'a limit of the large model is final', edit: ['[rate_limit, overloaded]', '[overloaded]'] },
+    { what: 'the small model is the large one', edit: ['gpt-4.1-mini', 'gpt-4.1'] },
   ],
   'route-by-metadata': [
     { what: 'every request gets the large model', edit: ['default: small', 'default: large'] },

@@ -37,6 +37,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: { variables: { ticket: 'The printer burns' } },
     options: ['--path', '/v1/prompts/ticket-summary/completions'],
   },
+  'rate-limit-by-plan': { body: chat('Hello'), key: 'customer-on-free-app' },
   'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
   'semantic-cache': { body: chat('How do I change my password?') },
   'strict-json': {

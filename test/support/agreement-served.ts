@@ -175,6 +175,6 @@ const lossesOf = ({ losses }: Attempt) =>
 const answeredBefore = ({ cache }: Attempt): boolean =>
   cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
 
-/** By the gateway itself, for want of a credential: written, and not sent. */
+/** By the gateway itself, for want of a credential or by a limit of rates: written, and not sent. */
 const wasRefusedHere = ({ error }: { readonly error: GatewayError | undefined }): boolean =>
-  error?.code === 'upstream_credentials_required';
+  error?.code === 'upstream_credentials_required' || error?.limit !== undefined;

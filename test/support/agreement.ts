@@ -207,7 +207,7 @@ export class Agreement {
 
   #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health, found }: Notes): ExplainQuestion {
     const { clock = systemClock } = this.#setup;
-    const { request, id, draws, startedAt, attempts } = exchange;
+    const { request, id, draws, startedAt, attempts, error } = exchange;
     return {
       method: request.method,
       path,
@@ -220,15 +220,17 @@ export class Agreement {
       health,
       found,
       failures: attempts.map(({ error }) => error),
+      limited: error?.limit && !error.limit.ofTarget ? error : null,
     };
   }
 }
 
 /** Undefined: it must agree. */
-function notComparable({ said: { brokenOff, attempts, refused, operation } }: Served): string | undefined {
+function notComparable({ said: { brokenOff, attempts, refused, operation, key } }: Served): string | undefined {
   if (operation?.startsWith('files.') || refused?.startsWith('file_'))
     return 'the store of files decides, for which explain has a fake';
   if (refused === 'missing_api_key') return 'a request without a key: explain assumes a caller without limits';
+  if (refused === 'limit_requests' && key === undefined) return 'a limit of an address, which explain does not count';
   return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
 }
 

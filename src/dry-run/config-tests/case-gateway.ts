@@ -24,6 +24,7 @@ import type { LoadResult } from '../../settings/read/load.ts';
 import { RecordedFiles } from '../../settings/source/recorded-files.ts';
 import { metadataLabels } from '../../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../../settings/compile/server-settings.ts';
+import { gatedSender } from '../../send/gated-sender.ts';
 import { createLogger } from '../../record/log/logger.ts';
 import { EndedRequests } from '../../record/ended-requests.ts';
 import { createMetrics, type Metrics } from '../../record/metrics/registry.ts';
@@ -169,7 +170,8 @@ const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
     return create();
   },
   grant: (granted) => {
-    const send = granted.send && notingSender(setup, inside);
+    const noting = granted.send && notingSender(setup, inside);
+    const send = noting && granted.gates ? gatedSender(noting, granted.gates) : noting;
     return {
       ...granted,
       ...(granted.keys && { keys: supposingKeys(granted.keys, (...key) => setup.keys.find(...key)) }),

@@ -46,7 +46,7 @@ export function supposedKeys(testCase: FullCase, settings: Settings, clock: Pick
     const { networks: _, previous: __, ...own } = entry;
     return { ...own, digest: digestOf(keyText(id)) };
   });
-  const named = createKeyRing({ keys: supposed }, clock);
+  const named = createKeyRing({ keys: supposed, teams: settings.teams }, clock);
   return { find: (given, address) => (given === keyText(undefined) ? ANYBODY : named.find(given, address)) };
 }
 

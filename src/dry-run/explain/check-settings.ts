@@ -9,6 +9,7 @@ import { MemoryResponses } from '../../state/memory/responses.ts';
 import { MemoryHealthStore } from '../../state/memory/target-health.ts';
 import { createLogger } from '../../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
+import { Gates } from '../../governance/gates.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
@@ -33,6 +34,7 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     health: new MemoryHealthStore({ clock }),
     responses: new MemoryResponses(clock),
     inFlight: new InFlight(),
+    gates: new Gates(clock),
     sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,

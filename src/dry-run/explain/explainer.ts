@@ -16,6 +16,7 @@ import { MemoryResponses } from '../../state/memory/responses.ts';
 import { MemoryHealthStore } from '../../state/memory/target-health.ts';
 import type { HealthStore, ReplyStores, ResponseStore } from '../../state/ports.ts';
 import { HttpExchange } from '../../gateway/exchange.ts';
+import { Gates } from '../../governance/gates.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { answerByStatus } from '../../gateway/koa-reply.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
@@ -54,6 +55,8 @@ export interface ExplainerSetup {
   readonly replies?: ReplyStores;
   /** The responses that the gateway keeps. Default: none. */
   readonly responses?: ResponseStore;
+  /** The gateway's limits of rates. Default: nothing is used of them. */
+  readonly gates?: Gates;
   /** The plugins in use with these settings. Default: loaded from the modules now. */
   readonly registry?: PluginRegistry;
 }
@@ -74,6 +77,7 @@ interface Asking {
   supposed: Supposed | undefined;
   health: FrozenHealth | undefined;
   found: FrozenResponses | undefined;
+  limited: ExplainQuestion['limited'];
 }
 
 /** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
@@ -134,6 +138,7 @@ export class Explainer {
     asking.draws = question.draws ?? [];
     asking.health = question.health;
     asking.found = question.found;
+    asking.limited = question.limited;
     const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
     const ctx = inboundContext(supposed ? withKey(question, supposed.key, snapshot) : question);
     const { operation, params, format, refusal } = routed(ctx);
@@ -215,7 +220,7 @@ export class Explainer {
     const { configs, env, files, log, clock: real } = this.#setup;
     const clock = new FrozenClock(real);
     clock.stand({ now: real.now(), wall });
-    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined };
+    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined, limited: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
@@ -238,6 +243,7 @@ export class Explainer {
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
       responses: this.#setup.responses ?? new MemoryResponses(clock),
+      gates: this.#setup.gates ?? new Gates(clock),
       inFlight: this.#inFlight,
       sockets: new OpenSockets(),
       tokenFetched() {},
@@ -260,6 +266,7 @@ export class Explainer {
           supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
           health: this.#healthIn(asking),
           found: () => asking.found,
+          limited: () => asking.limited,
           knowsResponses: this.#setup.responses !== undefined,
         }),
       },

@@ -4,12 +4,14 @@ import {
   type Caller,
   type Capabilities,
   type Clock,
+  type ErrorCode,
   type Exchange,
   type FailureKind,
   type Sender,
   type Translator,
   type CachedReply,
   type KeptText,
+  type RateGates,
   type ReplyCache,
   type SemanticCache,
 } from '../../plugin/index.ts';
@@ -33,6 +35,8 @@ interface FakesSetup {
   /** The kept responses that the running question found; undefined: those of now. */
   readonly found: () => FrozenResponses | undefined;
   readonly knowsResponses: boolean;
+  /** See `ExplainQuestion.limited`. */
+  readonly limited: () => GatewayError | null | undefined;
 }
 
 /**
@@ -44,7 +48,8 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     health: readOnlyHealth(setup.health),
     ...(granted.keys && { keys: supposingKeys(granted.keys, setup.supposedCaller) }),
     ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
-    ...(granted.send && { send: sendNothing(setup) }),
+    ...(granted.gates && { gates: takeNothing(granted.gates, setup.limited) }),
+    ...(granted.send && { send: sendNothing(setup, granted.gates) }),
     ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
     ...(granted.responses && {
       responses: readOnlyResponses(granted.responses, { ...setup, before: setup.found, known: setup.knowsResponses }),
@@ -70,12 +75,16 @@ const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator 
  * A sender without a connection: the request is encoded, authorized and captured, and then assumed to fail, if possible
  * with a failure that falls through. So `route` itself shows the next target.
  */
-function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
+function sendNothing({ clock, server, runOf }: FakesSetup, gates: RateGates | undefined): Sender {
   return {
     async send(exchange, attempt) {
       const run = runOf(exchange);
       const seen = run.notesOf(attempt);
-      const supposed = run.failureOf(attempt) ?? supposeFailure(exchange, attempt, seen);
+      const known = run.failureOf(attempt);
+      // A request that was served met the limits of its time.
+      const limited = run.failures ? known : gates?.looking.enterTarget(exchange, attempt);
+      if (limited instanceof GatewayError && limited.limit) throw limited;
+      const supposed = known ?? supposeFailure(exchange, attempt, seen);
       seen.supposed = supposed;
       const sender = createDrySender({ clock, limits: server.limits, hold: () => true }, (call) => {
         run.calls.push(call);
@@ -93,6 +102,22 @@ function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
         throw supposed;
       }
     },
+  };
+}
+
+/** The limits of rates, of which nothing is taken. A request that was served met those of its time. */
+function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGates {
+  const { looking } = gates;
+  const then = (now: GatewayError | undefined, met: readonly ErrorCode[]): GatewayError | undefined => {
+    const known = limited();
+    if (known === undefined) return now;
+    return known && met.includes(known.code) ? known : undefined;
+  };
+  return {
+    enter: (exchange) => then(looking.enter(exchange), ['limit_requests', 'limit_concurrency']),
+    takeTokens: (exchange) => then(looking.takeTokens(exchange), ['limit_tokens']),
+    enterTarget: (exchange, attempt) => looking.enterTarget(exchange, attempt),
+    looking,
   };
 }
 

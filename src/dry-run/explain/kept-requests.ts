@@ -133,6 +133,8 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
     id: exchange.id,
     draws: exchange.draws,
     continues: exchange.kept?.continues,
+    // It has passed the limits of its caller.
+    limited: null,
     at: { now: clock.now(), wall: clock.wall() },
     health: freezeHealth(config, (own, target) => health.peek(own, target, exchange)),
   };

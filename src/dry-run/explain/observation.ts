@@ -107,18 +107,19 @@ export class ExplainedRun {
   readonly calls: DryCall[] = [];
   readonly #attempts = new Map<Attempt, AttemptNotes>();
   readonly exchange: Exchange;
-  readonly #failures: NonNullable<ExplainQuestion['failures']>;
+  /** The failures of the attempts of a request that was served. */
+  readonly failures: ExplainQuestion['failures'];
   readonly #healthOf: (target: Target) => HealthThen;
 
-  constructor(exchange: Exchange, { failures = [] }: ExplainQuestion, healthOf: (target: Target) => HealthThen) {
+  constructor(exchange: Exchange, { failures }: ExplainQuestion, healthOf: (target: Target) => HealthThen) {
     this.exchange = exchange;
-    this.#failures = failures;
+    this.failures = failures;
     this.#healthOf = healthOf;
   }
 
   /** The known failure of an attempt. */
   failureOf({ number }: Attempt): GatewayError | undefined {
-    return this.#failures[number];
+    return this.failures?.[number];
   }
 
   notesOf(attempt: Attempt): AttemptNotes {

@@ -32,6 +32,8 @@ export interface ExplainQuestion {
   readonly health?: FrozenHealth | undefined;
   /** The kept responses that the request found at that time. Default: what is kept now. */
   readonly found?: FrozenResponses | undefined;
+  /** The refusal of the request by a limit of its caller at that time; null: none refused it. Default: the limits as they are now. */
+  readonly limited?: GatewayError | null | undefined;
   /** Id of the kept response that the request continued: `body` has the whole input already. */
   readonly continues?: string | undefined;
 }

@@ -45,7 +45,7 @@ export function suppose(
   if (typeof as === 'string') {
     const entry = settings.keys.keys.find(({ id }) => id === as);
     if (!entry) throw new UnknownKey(as, settings.keys);
-    return { key, caller: callerOf(entry), how: 'named' };
+    return { key, caller: callerOf(entry, settings.teams), how: 'named' };
   }
   const given =
     snapshot.headerNames.read(headers, 'api-key') ??

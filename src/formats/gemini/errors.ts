@@ -93,16 +93,23 @@ const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
  * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
  * (docs/protocols/errors.md#overload).
  */
-export function encodeError({ status: given, message, code, param }: ClientError): ErrorReply {
+export function encodeError({ status: given, message, code, param, limit }: ClientError): ErrorReply {
   const status = given === 529 ? 503 : given;
   const details: JsonObject[] = [];
   if (code !== null) details.push({ '@type': `${TYPE_PREFIX}ErrorInfo`, reason: code, domain: 'gatehouse' });
   if (param !== null) {
     details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   }
+  if (limit) details.push(...ofLimit(limit, message));
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }
+
+/** The details of Google's own 429 (docs/protocols/errors.md#rate-limits). */
+const ofLimit = ({ counts, retryAfterMs }: NonNullable<ClientError['limit']>, description: string): JsonObject[] => [
+  { '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: counts, description }] },
+  { '@type': `${TYPE_PREFIX}RetryInfo`, retryDelay: `${Math.ceil(retryAfterMs) / 1000}s` },
+];
 
 function nearestStatus(status: number): string {
   if (status === 502) return 'UNAVAILABLE';

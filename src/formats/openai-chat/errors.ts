@@ -18,9 +18,19 @@ const RAW_LIMIT = 1024;
  * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's
  * own status and becomes 503 (docs/protocols/errors.md#overload).
  */
-export function encodeError({ status, message, type, param, code }: ClientError): ErrorReply {
-  return { status: status === 529 ? 503 : status, body: { error: { message, type, param, code } } };
+export function encodeError({ status, message, type, param, code, limit }: ClientError): ErrorReply {
+  const kind = limit ? ofLimit(limit) : { type, code };
+  return {
+    status: status === 529 ? 503 : status,
+    body: { error: { message, type: kind.type, param, code: kind.code } },
+  };
 }
+
+/** The API's own words for a limit of rates (docs/protocols/errors.md#rate-limits). It has no limit of concurrency. */
+const ofLimit = ({ counts }: NonNullable<ClientError['limit']>) => ({
+  type: counts === 'tokens' ? 'tokens' : 'requests',
+  code: 'rate_limit_exceeded',
+});
 
 /**
  * SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]`

@@ -10,6 +10,7 @@ const ANSWERS: WorkerAnswers = {
   records: async () => [],
   explain: unused,
   keeps: unused,
+  share: unused,
   explained: unused,
   alive: async () => undefined,
   targets: unused,

@@ -49,6 +49,8 @@ export interface WorkerQuestions {
   readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
   /** The model names that are metric labels from now on, in all workers. */
   readonly labels: { readonly args: readonly string[]; readonly answer: undefined };
+  /** The number of workers that serve now: each has an equal part of the limits of rates. */
+  readonly share: { readonly args: number; readonly answer: undefined };
   /** The metrics themselves arrive in a separate message before the answer, so that later messages are never older. */
   readonly metrics: { readonly args: undefined; readonly answer: undefined };
   /** Answered when the last reply has ended. `cut`: the number of replies that had to be cut. */

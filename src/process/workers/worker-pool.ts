@@ -308,6 +308,8 @@ export class WorkerProcessPool implements WorkerPool {
   }
 
   #count(): void {
-    this.#tools.metrics.families.workers.set({}, this.#serving().length);
+    const serving = this.#serving().length;
+    this.#tools.metrics.families.workers.set({}, serving);
+    void this.#askAll('share', serving);
   }
 }

@@ -81,6 +81,10 @@ const answers: WorkerAnswers = {
     models.follow(names);
     return undefined;
   },
+  async share(workers) {
+    started().shareLimits(workers);
+    return undefined;
+  },
   drain: (times) => started().shutDown(times),
   async drainStep(step) {
     started().drainStep(step);

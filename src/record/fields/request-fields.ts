@@ -189,6 +189,12 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { record: 'client_left', as: 'text', value: ({ disconnectStage }) => disconnectStage },
   { line: 'user_agent', as: 'text', value: ({ userAgent }) => userAgent },
   { record: 'rejected', as: 'text', value: ({ rejection }) => rejection },
+  {
+    line: 'limited_by',
+    record: 'limited_by',
+    as: 'text',
+    value: ({ limitedBy }) => limitedBy && `${limitedBy.node}:${limitedBy.limit}`,
+  },
   { record: 'ignored', as: 'json', value: ({ ignoredPlace }) => ignoredPlace },
   {
     record: 'conditions',

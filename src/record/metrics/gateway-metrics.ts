@@ -1,4 +1,4 @@
-import { ERROR_LABELS, LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
+import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
@@ -204,7 +204,7 @@ export const GATEWAY_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_requests_rejected_total',
-      help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
+      help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload, rate_limit.',
       labels: ['route', 'reason'],
       byCaller: true,
       zero: each('reason', REJECTION_REASONS),
@@ -227,6 +227,13 @@ export const GATEWAY_METRICS = {
     help: 'Open WebSockets by state: answering (a message is being answered), waiting (for a message). websockets.per_key bounds those of a key.',
     labels: ['state'],
     zero: each('state', ['answering', 'waiting']),
+  },
+  rateLimitRefusals: {
+    type: 'counter',
+    name: 'gatehouse_rate_limit_refusals_total',
+    help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog), address (without a valid key). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
+    labels: ['node', 'limit'],
+    zero: RATE_LIMIT_REFUSALS,
   },
   largeBodiesWaiting: {
     type: 'gauge',

@@ -4,11 +4,14 @@ import type {
   GatewayFile,
   GatewayKey,
   KeysFile,
+  Organization,
   PriceRule,
   PricesFile,
   PromptFile,
   ServerFile,
   Target as TargetFile,
+  Team,
+  TeamsFile,
 } from '../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
@@ -24,6 +27,8 @@ export interface CheckedSettings {
   /** Undefined for a config that was sent with a request. */
   readonly prices?: PricesFile | undefined;
   readonly priceTable?: PriceTable | undefined;
+  /** While it is undefined, names of teams are not checked. */
+  readonly teams?: TeamsFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** Undefined for a config that was sent with a request. */
   readonly prompts?: ReadonlyMap<string, PromptFile>;
@@ -67,6 +72,8 @@ export interface Visits {
   keys?(file: KeysFile, report: Report): void;
   key?(key: GatewayKey, report: Report): void;
   price?(rule: PriceRule, report: Report): void;
+  organization?(organization: Organization, report: Report): void;
+  team?(team: Team, report: Report): void;
   config?(config: CheckedConfig, report: Report): void;
   node?(node: ConfigNode, report: Report, config: CheckedConfig): void;
   target?(target: ConfigNode<Target>, report: Report, config: CheckedConfig): void;

@@ -19,6 +19,7 @@ import { checkPrices } from './prices.ts';
 import { checkPromptNames } from './prompts.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
+import { checkTeams } from './teams.ts';
 import { checkTimes } from './times.ts';
 import { walkConfig, walkSettings } from './walk.ts';
 
@@ -43,6 +44,7 @@ const CHECKS: readonly Check[] = [
   checkServer,
   checkStrategy,
   checkTargets,
+  checkTeams,
   checkTimes,
 ];
 

@@ -1,4 +1,4 @@
-import type { ChainItem, ServerFile } from '../../../schemas/types.generated.ts';
+import type { ChainItem, RateLimits, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import type { Check, CheckedConfig } from './check.ts';
@@ -6,7 +6,11 @@ import type { Check, CheckedConfig } from './check.ts';
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
 export const checkNeeds: Check = ({ server }) => {
   if (!server) return {};
+  const checkLimits = (node: { readonly limits?: RateLimits }, report: Report) => checkRateLimits(node, server, report);
   return {
+    key: checkLimits,
+    team: checkLimits,
+    organization: checkLimits,
     config({ file }, report) {
       checkMetadata(file, server, report);
       checkReplyHeaders(file, server, report);
@@ -58,6 +62,21 @@ const namesRequest = (list: readonly ChainItem[]): boolean =>
 /** Compares the plugin's own name: an instance may have any name. */
 const has = (chain: readonly ChainItem[], plugin: string): boolean =>
   chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
+
+/** Limits by model apply where a request is sent, which needs no plugin. */
+function checkRateLimits({ limits }: { readonly limits?: RateLimits }, { chains }: ServerFile, report: Report): void {
+  if (!limits || !chains?.entry) return;
+  const needed = [
+    { key: 'requests', plugin: 'limit' },
+    { key: 'concurrency', plugin: 'limit' },
+    { key: 'tokens', plugin: 'limit-tokens' },
+  ] as const;
+  for (const { key, plugin } of needed) {
+    if (limits[key] === undefined || has(chains.entry, plugin)) continue;
+    const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.entry\` of server.yaml does not include`;
+    report({ path: ['limits', key], on: 'key', message });
+  }
+}
 
 function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: Report): void {
   const own = file.plugins && namesRequest(file.plugins) ? file.plugins : undefined;

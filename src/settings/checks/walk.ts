@@ -1,4 +1,4 @@
-import type { GatewayFile, PriceRule } from '../../../schemas/types.generated.ts';
+import type { GatewayFile, PriceRule, TeamsFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { aliasedModels, type AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
@@ -6,7 +6,7 @@ import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type
 
 /** Shows every node of the settings to every check. */
 export function walkSettings(
-  { server, catalog, keys, prices, gateway }: CheckedSettings,
+  { server, catalog, keys, prices, teams, gateway }: CheckedSettings,
   checks: readonly Visits[],
   reporter: (file: string) => Report,
 ): void {
@@ -22,6 +22,7 @@ export function walkSettings(
     for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
   }
   walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
+  if (teams) walkTeams(teams, checks, reporter('teams.yaml'));
   const aliases = catalog && aliasedModels(catalog);
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`), aliases);
 }
@@ -29,6 +30,14 @@ export function walkSettings(
 function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {
   for (const check of checks)
     for (const [index, rule] of rules.entries()) check.price?.(rule, within(report, 'prices', index));
+}
+
+function walkTeams({ organizations = {}, teams = {} }: TeamsFile, checks: readonly Visits[], report: Report): void {
+  for (const check of checks) {
+    for (const [id, organization] of Object.entries(organizations))
+      check.organization?.(organization, within(report, 'organizations', id));
+    for (const [id, team] of Object.entries(teams)) check.team?.(team, within(report, 'teams', id));
+  }
 }
 
 /** Shows a gateway config and every target inside it to every check. */

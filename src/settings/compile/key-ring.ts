@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
+import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
 import {
   GatewayError,
   holdsKeyShape,
@@ -13,6 +13,7 @@ import {
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './api-keys.ts';
+import { metadataOf } from './teams.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
 
 interface Entry {
@@ -34,23 +35,27 @@ const REPORT_EVERY_MS = 60_000;
 /** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
 type OnPreviousKey = (keyId: string, expiresAt: number) => void;
 
-/**
- * The gateway keys of keys.yaml and of the state store. Only digests are kept: the memory holds no usable key.
- * @param file `incomplete`: the store's keys are not known, so a key that is not found may be one of them
- */
+/** The keys and the teams they belong to. */
+export interface KeysAndTeams extends KeysFile {
+  readonly teams?: TeamsFile | undefined;
+  /** The keys of the state store are not known: a key that is not found may be one of them. */
+  readonly incomplete?: boolean;
+}
+
+/** The gateway keys of keys.yaml and of the state store. Only digests are kept: the memory holds no usable key. */
 export function createKeyRing(
-  file: KeysFile & { readonly incomplete?: boolean },
+  { keys, teams, incomplete }: KeysAndTeams,
   clock: Pick<Clock, 'wall'>,
   onPreviousKey: OnPreviousKey = () => {},
 ): KeyRing {
-  const entries = new Map(file.keys.flatMap((key) => entriesOf(key)));
+  const entries = new Map(keys.flatMap((key) => entriesOf(key, teams)));
   return {
     find(key, remoteAddress) {
       // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
       const entry = entries.get(hash('sha256', key, 'hex'));
       if (!entry) {
         // A 401 would make a client give up a valid key.
-        if (file.incomplete && holdsKeyShape(key))
+        if (incomplete && holdsKeyShape(key))
           throw new GatewayError(
             'store_unavailable',
             'The state store does not answer, so the gateway key cannot be checked.',
@@ -88,12 +93,12 @@ function parseMoment(text: string): number {
 const hexOf = (digest: string): string => digest.slice('sha256:'.length);
 
 /** The entries of a key and of its previous one, by digest. Both have one caller: limits and records see one key. */
-function entriesOf(key: GatewayKey): [string, Entry][] {
+function entriesOf(key: GatewayKey, teams: TeamsFile | undefined): [string, Entry][] {
   const expiresAt = key.expires_at === undefined ? Infinity : parseMoment(key.expires_at);
   const entry: Entry = {
     expiresAt,
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
-    caller: callerOf(key),
+    caller: callerOf(key, teams),
   };
   const { previous } = key;
   const own: [string, Entry] = [hexOf(keyDigest(key)), entry];
@@ -103,8 +108,9 @@ function entriesOf(key: GatewayKey): [string, Entry][] {
 }
 
 /** The caller identified by a key, with its permissions. */
-export const callerOf = (key: GatewayKey): Caller => ({
+export const callerOf = (key: GatewayKey, teams: TeamsFile = {}): Caller => ({
   keyId: key.id,
+  ...ownersOf(key, teams),
   providers: key.providers,
   models: key.models,
   configs: key.configs,
@@ -114,10 +120,22 @@ export const callerOf = (key: GatewayKey): Caller => ({
   inlinePlugins: key.inline_plugins ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
   fields: compileFields(key.fields),
-  metadata: key.metadata,
+  metadata: metadataOf(key, teams),
   ...(key.bound === 'strict' && { metadataStrict: true }),
   ...(key.files && { files: compileFileLimits(key.files) }),
 });
+
+function ownersOf(
+  { team, owner }: GatewayKey,
+  { teams = {} }: TeamsFile,
+): Pick<Caller, 'team' | 'organization' | 'owner'> {
+  const organization = team === undefined ? undefined : teams[team]?.organization;
+  return {
+    ...(organization !== undefined && { organization }),
+    ...(team !== undefined && { team }),
+    ...(owner !== undefined && { owner }),
+  };
+}
 
 const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
   ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),

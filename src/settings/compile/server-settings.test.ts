@@ -78,8 +78,13 @@ describe('compileServerSettings', () => {
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
-    // Shares of another limit, which their descriptions name.
-    expect(unreported).toEqual(['limits.connections', 'limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
+    // Shares of another limit, which their descriptions name, and a limit that does not exist by default.
+    expect(unreported).toEqual([
+      'limits.connections',
+      'limits.in_flight_per_key',
+      'limits.in_flight_bytes_per_key',
+      'limits.unauthenticated',
+    ]);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import type {
   PricesFile,
   PromptFile,
   ServerFile,
+  TeamsFile,
 } from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
 import { checkMeaning } from '../checks/index.ts';
@@ -36,6 +37,8 @@ export interface Settings {
   readonly prices: PricesFile;
   /** The shipped prices, and before them those of price-table.json. */
   readonly priceTable: PriceTable;
+  /** Empty without a teams.yaml. */
+  readonly teams: TeamsFile;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** By id: the file's name without `.yaml`. */
@@ -193,6 +196,7 @@ interface Pieces {
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
   readonly prices: PricesFile | undefined;
+  readonly teams: TeamsFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   readonly prompts: ReadonlyMap<string, PromptFile>;
 }
@@ -207,12 +211,14 @@ function gather(
   // ajv has just validated each value against the schema these types are generated from.
   const file = (server ? server.value : {}) as ServerFile | undefined;
   const prices = one('prices');
+  const teams = one('teams');
   const catalog = one('catalog')?.value as CatalogFile | undefined;
   const pieces = {
     server: file && withHost(file, env),
     catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
     prices: (prices ? prices.value : NO_PRICES) as PricesFile | undefined,
+    teams: (teams ? teams.value : {}) as TeamsFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>
         found.kind === 'gateway' && value
@@ -231,11 +237,15 @@ function gather(
 
 const NO_PRICES: PricesFile = { prices: [] };
 
-function isComplete(
-  pieces: Pieces,
-): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile; prices: PricesFile } {
-  const { server, catalog, keys, prices } = pieces;
-  return server !== undefined && catalog !== undefined && keys !== undefined && prices !== undefined;
+function isComplete(pieces: Pieces): pieces is Pieces & {
+  server: ServerFile;
+  catalog: CatalogFile;
+  keys: KeysFile;
+  prices: PricesFile;
+  teams: TeamsFile;
+} {
+  const { server, catalog, keys, prices, teams } = pieces;
+  return [server, catalog, keys, prices, teams].every((file) => file !== undefined);
 }
 
 const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>

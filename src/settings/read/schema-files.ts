@@ -2,8 +2,17 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../../package-root.ts';
 import { valueAt } from './pointer.ts';
 
-export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'test';
-export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'test'];
+export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'teams' | 'test';
+export const SCHEMA_NAMES: readonly SchemaName[] = [
+  'server',
+  'catalog',
+  'keys',
+  'gateway',
+  'prompt',
+  'prices',
+  'teams',
+  'test',
+];
 
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -22,8 +22,8 @@ export interface FoundPartial {
 
 /** Rows of a newer table of prices, which `gatehouse prices update` writes. */
 export const PRICE_TABLE_FILE = 'price-table.json';
-const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml', 'prices.yaml'];
-/** Everything in server.yaml and prices.yaml has defaults; the keys and the providers have none. */
+const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml', 'prices.yaml', 'teams.yaml'];
+/** Everything in server.yaml, prices.yaml and teams.yaml has defaults; the keys and the providers have none. */
 const REQUIRED = ['catalog.yaml', 'keys.yaml'];
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -148,6 +148,7 @@ function found(folder: string, name: string, kind: SchemaName): FoundFile {
 function kindOf(name: string): SchemaName {
   if (name === 'server.yaml') return 'server';
   if (name === 'prices.yaml') return 'prices';
+  if (name === 'teams.yaml') return 'teams';
   return name === 'catalog.yaml' ? 'catalog' : 'keys';
 }
 

@@ -1,0 +1,88 @@
+import type { ServerFile } from '../../schemas/types.generated.ts';
+import { parseRate } from '../governance/amounts.ts';
+import type { Gates, Limited } from '../governance/gates.ts';
+import { entryRef, refuseAddress, RequestGates } from '../governance/request-gates.ts';
+import { NodeTree, type NodeLimits } from '../governance/tree.ts';
+import type { Clock, GatewayError, LimitedKind, LimitKind } from '../plugin/index.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { compileNodeLimits, compileTree } from '../settings/compile/teams.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+
+export interface RateLimitsSetup {
+  readonly gates: Gates;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Called for each refusal. Undefined in a dry run, which counts no addresses. */
+  readonly rateLimited?: ((node: LimitedKind, limit: LimitKind) => void) | undefined;
+}
+
+/** The limits of rates of one version of the settings. */
+export interface ComposedRateLimits {
+  readonly gates: RequestGates;
+  /** Which of them exist: what does not exist costs a request nothing. */
+  readonly needs: LimitNeeds;
+  /** Called when these settings take effect. */
+  use(): void;
+  /** Counts a request without a valid key. Returns its refusal in place of its own error. Undefined: nothing is counted. */
+  readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;
+}
+
+interface LimitNeeds {
+  /** Requests or concurrency of callers. */
+  readonly callers: boolean;
+  /** Tokens of callers. */
+  readonly tokens: boolean;
+  /** Anything that depends on the target: limits of catalog entries, and of models. */
+  readonly targets: boolean;
+}
+
+export function composeRateLimits(
+  { ok }: Pick<LoadResult, 'ok'>,
+  settings: Settings,
+  { gates, clock, rateLimited }: RateLimitsSetup,
+): ComposedRateLimits {
+  // With errors in the settings, chains are compiled for their diagnostics only.
+  const tree = ok ? compileTree(settings.teams, settings.keys) : new NodeTree([]);
+  const entries = ok ? limitedEntries(settings) : [];
+  const { limits = {} } = settings.server;
+  const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);
+  const directory = gates.directory([...tree.nodes, ...entries]);
+  return {
+    gates: new RequestGates({ gates, directory, tree, clock, onRefused: rateLimited ?? (() => {}) }),
+    needs: needsOf(
+      tree.nodes.flatMap(({ limits }) => limits ?? []),
+      entries.length > 0,
+    ),
+    use() {
+      directory.use();
+      gates.addresses.apply(perAddress);
+    },
+    refuseAddress:
+      perAddress && rateLimited && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
+  };
+}
+
+const limitedEntries = ({ catalog }: Settings): Limited[] =>
+  catalog.providers.flatMap((entry): Limited[] => {
+    if (!('limits' in entry) || !entry.limits) return [];
+    const { slug, limits } = entry;
+    return [{ kind: 'entry', id: slug, ref: entryRef(slug), limits: compileNodeLimits(limits) }];
+  });
+
+const needsOf = (limits: readonly NodeLimits[], hasEntries: boolean): LimitNeeds => ({
+  // A rate of tokens needs the request to have entered.
+  callers: limits.some(
+    ({ requests, concurrency, tokens }) => requests !== undefined || concurrency !== undefined || tokens !== undefined,
+  ),
+  tokens: limits.some(({ tokens }) => tokens !== undefined),
+  targets: hasEntries || limits.some(({ models }) => models.length > 0),
+});
+
+/** The default entry chain with the plugins that the limits need. A chain that the settings name stays as it is. */
+export function withLimitPlugins(server: ServerSettings, file: ServerFile, needs: LimitNeeds): ServerSettings {
+  if (file.chains?.entry || !needs.callers) return server;
+  const entry = server.chains.entry.flatMap((item) => {
+    if (item === 'auth') return [item, 'limit'];
+    return item === 'config' && needs.tokens ? ['limit-tokens', item] : [item];
+  });
+  return { ...server, chains: { ...server.chains, entry } };
+}

@@ -1,0 +1,77 @@
+import type { Rate } from './amounts.ts';
+
+/** A bucket holds what its rate allows in this time, and at least 1: so much may be used at once after a rest. */
+export const BURST_MS = 10_000;
+
+/** Sums of times are inexact by less: a caller that has waited as long as it should is admitted. */
+const ROUNDING_MS = 1e-6;
+
+/**
+ * A token bucket as one number: the time at which it is full again (GCRA, the generic cell rate algorithm of ATM). Nothing
+ * refills it: what is in it follows from the time. A fixed window would let twice the limit through at its edge, and a log
+ * of requests would need memory for each of them.
+ */
+export class Bucket {
+  /** Units that may be taken at once after a rest. */
+  #burst: number;
+  /** Time that one unit takes to come back. */
+  #msPerUnit: number;
+  #fullAt = -Infinity;
+
+  constructor({ count, perMs }: Rate) {
+    this.#burst = burstOf({ count, perMs });
+    this.#msPerUnit = perMs / count;
+  }
+
+  /** Changes the rate at this time. What was used stays used: as many units are missing as before. */
+  change({ count, perMs }: Rate, now: number): void {
+    const missing = this.#missing(now);
+    this.#burst = burstOf({ count, perMs });
+    this.#msPerUnit = perMs / count;
+    this.#fullAt = now + missing * this.#msPerUnit;
+  }
+
+  /**
+   * Milliseconds until `units` can be taken; 0: now. More than the burst can be taken from a full bucket only, which then
+   * owes the rest: a request that is larger than the burst would never pass otherwise.
+   */
+  waitFor(units: number, now: number): number {
+    const wait = this.#fullAt - now - (this.#burst - Math.min(units, this.#burst)) * this.#msPerUnit;
+    return wait > ROUNDING_MS ? wait : 0;
+  }
+
+  /** Takes units, whether or not they are there. */
+  take(units: number, now: number): void {
+    this.#fullAt = Math.max(this.#fullAt, now) + units * this.#msPerUnit;
+  }
+
+  /**
+   * Corrects an estimate: `units` more were used, or fewer (negative). What was used beyond the estimate leaves the bucket
+   * owing one burst at most, because its caller could not know of it.
+   */
+  correct(units: number, now: number): void {
+    if (units <= 0) {
+      this.#fullAt += units * this.#msPerUnit;
+      return;
+    }
+    const from = Math.max(this.#fullAt, now);
+    const most = Math.max(from, now + 2 * this.#burst * this.#msPerUnit);
+    this.#fullAt = Math.min(from + units * this.#msPerUnit, most);
+  }
+
+  /** Units that can be taken now; negative while the bucket owes some. */
+  level(now: number): number {
+    return this.#burst - this.#missing(now);
+  }
+
+  /** Milliseconds until it is full. */
+  fullIn(now: number): number {
+    return Math.max(0, this.#fullAt - now);
+  }
+
+  #missing(now: number): number {
+    return this.fullIn(now) / this.#msPerUnit;
+  }
+}
+
+export const burstOf = ({ count, perMs }: Rate): number => Math.max(1, (count * BURST_MS) / perMs);

@@ -1,0 +1,84 @@
+import type { Cap, Rate } from './amounts.ts';
+
+/** The kinds of nodes, from the outermost in. */
+export const NODE_KINDS = ['organization', 'team', 'key'] as const;
+export type NodeKind = (typeof NODE_KINDS)[number];
+
+export type Period = 'day' | 'month' | 'total';
+
+/** A budget of one node, compiled. */
+export interface Budget extends Cap {
+  /**
+   * Names what the budget counts: node, period, unit, models. Its cap is not in the name: with a new cap, what is spent stays
+   * spent.
+   */
+  readonly id: string;
+  readonly node: TreeNode;
+  readonly period: Period;
+  readonly timeZone: string;
+  /** The day on which a month begins. */
+  readonly dayOfMonth: number;
+  /** True: a request that does not fit is refused. False: it is sent and counted. */
+  readonly hard: boolean;
+  /** Percentages of the cap, ascending. */
+  readonly alerts: readonly number[];
+  /** Patterns of models, with or without `@slug/`. Undefined: all models. */
+  readonly models: readonly string[] | undefined;
+}
+
+/** The limits of one node, or of one node for the models of a pattern. */
+export interface Limits {
+  readonly requests?: Rate | undefined;
+  readonly tokens?: Rate | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+export interface NodeLimits extends Limits {
+  /** Further limits, by pattern of models. */
+  readonly models: readonly { readonly pattern: string; readonly limits: Limits }[];
+}
+
+/** An organization, a team or a key. */
+export interface TreeNode {
+  readonly kind: NodeKind;
+  readonly id: string;
+  /** `team:search`: unique among all kinds. */
+  readonly ref: string;
+  readonly budgets: readonly Budget[];
+  readonly limits: NodeLimits | undefined;
+}
+
+/** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
+export type NodePath = readonly TreeNode[];
+
+/** A key and the nodes above it. */
+export interface PathOfKey {
+  readonly keyId: string;
+  readonly path: NodePath;
+}
+
+const NO_PATH: NodePath = [];
+
+/** The nodes above each key, worked out at load: a request looks its path up and walks nothing. */
+export class NodeTree {
+  readonly #paths: ReadonlyMap<string, NodePath>;
+  /** Every node once, the outer ones first. */
+  readonly nodes: readonly TreeNode[];
+  /** True when a node has a budget. */
+  readonly hasBudgets: boolean;
+  /** True when a node has limits. */
+  readonly hasLimits: boolean;
+
+  /** @param others nodes without a key, such as a team that waits for its first one */
+  constructor(keys: readonly PathOfKey[], others: readonly TreeNode[] = []) {
+    this.#paths = new Map(keys.map(({ keyId, path }) => [keyId, path]));
+    this.nodes = [...new Set([...others, ...keys.flatMap(({ path }) => path)])];
+    this.hasBudgets = this.nodes.some(({ budgets }) => budgets.length > 0);
+    this.hasLimits = this.nodes.some(({ limits }) => limits !== undefined);
+  }
+
+  /** Empty for a key that is not in the settings. */
+  pathOf(keyId: string): NodePath {
+    return this.#paths.get(keyId) ?? NO_PATH;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Budget, GatewayKey } from '../../../schemas/types.generated.ts';
+import { parseCap, type Cap } from '../../governance/amounts.ts';
+import type { Report } from '../../plugin/index.ts';
+import { countedBy } from '../compile/teams.ts';
+import { within, type Check, type CheckedSettings } from './check.ts';
+import { withSuggestion } from './names.ts';
+
+/** Checks that keys and teams name what exists, and that each budget counts something that no other of its node counts. */
+export const checkTeams: Check = (settings) => ({
+  organization({ budgets }, report) {
+    checkBudgets(budgets, within(report, 'budgets'));
+  },
+  team({ organization, budgets }, report) {
+    checkBudgets(budgets, within(report, 'budgets'));
+    const known = Object.keys(settings.teams?.organizations ?? {});
+    if (organization !== undefined && !known.includes(organization))
+      report({
+        path: ['organization'],
+        message: `there is no organization \`${organization}\` in this file`,
+        ...withSuggestion(organization, known),
+      });
+  },
+  key(key, report) {
+    checkBudgets(key.budgets, within(report, 'budgets'));
+    checkTeamOf(key, settings, within(report, 'team'));
+  },
+});
+
+function checkTeamOf({ team }: GatewayKey, { teams }: CheckedSettings, report: Report): void {
+  if (team === undefined || !teams) return;
+  const known = Object.keys(teams.teams ?? {});
+  if (!known.includes(team))
+    report({ path: [], message: `there is no team \`${team}\` in teams.yaml`, ...withSuggestion(team, known) });
+}
+
+function checkBudgets(budgets: readonly Budget[] = [], report: Report): void {
+  const seen = new Map<string, number>();
+  for (const [index, budget] of budgets.entries()) {
+    const at = within(report, index);
+    checkZone(budget, within(at, 'time_zone'));
+    checkDay(budget, at);
+    const cap = checkCap(budget, within(at, 'cap'));
+    if (!cap) continue;
+    const counted = countedBy(budget, cap);
+    const first = seen.get(counted);
+    if (first === undefined) seen.set(counted, index);
+    else
+      at({
+        path: [],
+        message: `\`budgets[${first}]\` has the same period, unit and models; for a warning before the cap, use \`alerts\``,
+      });
+  }
+}
+
+function checkCap({ cap }: Budget, report: Report): Cap | undefined {
+  try {
+    return parseCap(cap);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    report({ path: [], message: error.message });
+    return undefined;
+  }
+}
+
+function checkZone({ period, time_zone: zone }: Budget, report: Report): void {
+  if (zone === undefined) return;
+  if (period === 'total')
+    report({ path: [], on: 'key', severity: 'warning', message: 'without a period, `time_zone` has no effect' });
+  if (!isZone(zone))
+    report({ path: [], message: `there is no time zone \`${zone}\``, ...withSuggestion(zone, zones()) });
+}
+
+function checkDay({ period, day_of_month: day }: Budget, report: Report): void {
+  if (day === undefined || period === 'month') return;
+  const message = '`day_of_month` has an effect with `period: month` only';
+  report({ path: ['day_of_month'], on: 'key', severity: 'warning', message });
+}
+
+/** An IANA name. Intl reads offsets such as `+02:00`, too, but an offset has no summer time. */
+function isZone(name: string): boolean {
+  if (/^[+-]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+const zones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];
