@@ -113,8 +113,11 @@ function eventsOf(raw: string): Json[] {
 
 function endsOf(events: readonly Json[], api: Api, isStream: boolean): Pick<Received, 'ends' | 'endsLast'> {
   if (!isStream) return { ends: [], endsLast: true };
-  const marks = events.map((event) => {
+  const marks = events.map((event, index) => {
     if (event === '[DONE]') return 'complete' as const;
+    // As OpenAI does, the gateway reports a failure by two events, of which the second one is the end.
+    const next = events[index + 1];
+    if (event['type'] === 'error' && typeof next === 'object' && next['type'] === 'response.failed') return undefined;
     if (event['error'] || event['type'] === 'response.failed') return 'error' as const;
     return api === 'messages' && event['type'] === 'message_stop' ? ('complete' as const) : undefined;
   });
