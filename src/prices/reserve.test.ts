@@ -86,7 +86,7 @@ describe('the reserve of a request', () => {
     ],
     ['typical is the bound as long as nothing was learned', 'typical', TEXT, {}, 0.00125 + 0.001],
   ])('follows what was learned: %s', (_, mode, asked, learned, usd) => {
-    expect(reserve(prices, asked, GPT_5, learned, mode)).toBe(nano(usd));
+    expect(reserve(prices, asked, GPT_5, { learned, mode })).toBe(nano(usd));
   });
 
   it('is no less than the cost of any request within its bounds, at every shipped model', () => {

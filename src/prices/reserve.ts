@@ -42,6 +42,14 @@ export interface Learned {
 /** `bound`: the most that the request can cost, but for tools of the provider. `typical`: what 99 of 100 cost at most. */
 export type ReserveMode = 'bound' | 'typical';
 
+/** How much a request reserves. */
+export interface ReserveBy {
+  /** Default: nothing. */
+  readonly learned?: Learned | undefined;
+  /** Default: bound. */
+  readonly mode?: ReserveMode | undefined;
+}
+
 /** The largest answer of a model in data/models.json. */
 const LARGEST_OUTPUT = 262_144;
 
@@ -56,8 +64,7 @@ export function reserve(
   prices: PriceList,
   asked: Asked,
   place: PricedPlace,
-  learned: Learned = {},
-  mode: ReserveMode = 'bound',
+  { learned = {}, mode = 'bound' }: ReserveBy = {},
 ): Nano | UnknownPrice {
   const { provider, model } = place;
   const { textBytes, media = [], window, tier, fast } = asked;

@@ -7,7 +7,7 @@ import { ERROR_LABELS } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { costOfVectors, recordCosts } from './recorded-cost.ts';
+import { costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
 import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordEnd, RecordTimes, RequestRecord } from './record.ts';
@@ -164,7 +164,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
   const { target, startedAt, tries, signals, semantic } = attempt;
-  const costs = prices && recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
+  const costs = prices ? recordCosts(exchange, attempt, prices, { errorCode, receivedAt }) : NO_COSTS;
   const last = tries.at(-1);
   return {
     number: attempt.number,
@@ -190,8 +190,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage: signals?.usage,
-    cost: costs?.cost,
-    lostCosts: costs?.lost ?? NONE,
+    cost: costs.cost,
+    lostCosts: costs.lost,
     losses: recordLosses(attempt),
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),

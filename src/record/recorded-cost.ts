@@ -53,7 +53,7 @@ const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit'
 const BYTES_PER_TOKEN = 4;
 
 const NONE: readonly never[] = [];
-const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
+export const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
 
 type Priced = (usage: Usage) => Nano | UnknownPrice;
 

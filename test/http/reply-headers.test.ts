@@ -68,6 +68,23 @@ describe('a reply', () => {
     },
   );
 
+  it('has its cost if the config asks, as the access line has it; a stream has none', async () => {
+    const { gateway } = await startPair(answer, { gateway: { it: { ...target, reply_headers: ['cost'] } } });
+    const send = async (stream: boolean) => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'x-gateway-config': 'it' },
+        body: JSON.stringify({ model: 'any', stream, messages: [{ role: 'user', content: 'hi' }] }),
+      });
+      await response.text();
+      return response.headers.get('x-gateway-cost-usd');
+    };
+    const cost = await send(false);
+    await expect.poll(() => gateway.logs.at(-1)?.['cost_usd']).toBe(Number(cost));
+    expect(Number(cost)).toBeGreaterThan(0);
+    expect(await send(true)).toBeNull();
+  });
+
   it('tells the times of a failure, too', async () => {
     const script: Script = (_, res) => json(res, { error: { message: 'no' } }, 400);
     const { response } = await ask({ gateway: { it: all } }, { script });

@@ -106,7 +106,7 @@ describe('prices update', () => {
     [
       'no row of the form',
       table([{ id: 'a', on: ['anthropic'], kind: 'chat', src: 'V', ok: 1, p: [{ in: 'x' }] }]),
-      /newer\.json:\d+:\d+: `models\[0\]/,
+      /newer\.json:\d+:\d+: `in` must be a number/,
     ],
     [
       'a price that is no integer of pico-USD',

@@ -72,8 +72,9 @@ export class CandidateReader {
     return this.#finish !== undefined;
   }
 
-  /** What Google charges besides tokens. */
-  get pieces(): CandidatePieces {
+  /** What Google charges besides tokens; undefined for the most answers, which have none of it. */
+  get pieces(): CandidatePieces | undefined {
+    if (this.#images === 0 && this.#metadata.value['groundingMetadata'] === undefined) return undefined;
     return { ...searchesOf(this.#metadata.value['groundingMetadata']), images: this.#images };
   }
 

@@ -72,6 +72,7 @@ export class GeminiReplyReader {
   #withPieces(event: EventOf<'usage'>): EventOf<'usage'> {
     let [searches, fileSearches, images] = [0, 0, 0];
     for (const { pieces } of this.#candidates.values()) {
+      if (!pieces) continue;
       searches += pieces.searches;
       fileSearches += pieces.fileSearches;
       images += pieces.images;
