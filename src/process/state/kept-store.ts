@@ -27,6 +27,8 @@ export interface KeptStoreSetup {
   readonly configs: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Injected by tests. Default: opens the store of the settings. */
+  readonly open?: typeof openStore;
 }
 
 /**
@@ -42,6 +44,8 @@ export class KeptStore {
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
   #writtenAt = -Infinity;
+  /** The text of the last snapshot. */
+  #written = '';
   #down: string | undefined;
   #text = JSON.stringify(NOTHING);
   #changed = (): void => {};
@@ -112,7 +116,8 @@ export class KeptStore {
 
   async #connect(): Promise<void> {
     await this.#store?.close();
-    this.#store = await openStore(this.#setup.settings, this.#setup.clock);
+    const { settings, clock, open = openStore } = this.#setup;
+    this.#store = await open(settings, clock);
     this.#store.entities.watch(() => void this.#look());
     await this.#load();
   }
@@ -148,18 +153,15 @@ export class KeptStore {
   #writeSnapshot(): void {
     const { clock, log } = this.#setup;
     const at = clock.wall();
-    if (!this.#snapshots || (at - this.#writtenAt < REFRESH_MS && this.#shown === this.#text)) return;
+    if (!this.#snapshots || (at - this.#writtenAt < REFRESH_MS && this.#written === this.#text)) return;
     try {
       this.#snapshots.write({ version: this.#version, at, text: this.#text });
       this.#writtenAt = at;
-      this.#shown = this.#text;
+      this.#written = this.#text;
     } catch (err) {
       log.error({ err }, 'the snapshot of the state store could not be written');
     }
   }
-  /** The text of the last snapshot. */
-  #shown = '';
-
   #startWithout(error: StateFailure): void {
     const { clock, log, settings } = this.#setup;
     const snapshot = this.#snapshots?.read(clock.wall() - settings.whenDown.maxAgeMs);

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../plugin/testing/index.ts';
+import { memoryFiles } from '../../settings/source/files.ts';
+import { storedObjectsPath, type StoredObjects } from '../../settings/read/stored-objects.ts';
+import { ANN, NOON } from '../../state/contract/opened-store.testkit.ts';
+import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
+import { openMemoryStore } from '../../state/memory/state-store.ts';
+import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
+import type { StateStore } from '../../state/store.ts';
+import { KeptStore } from './kept-store.ts';
+
+const SPAN = 300_000;
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'gatehouse-kept-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A store whose answers can fail, under a process that starts again and again. */
+function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
+  const clock = createFakeClock(NOON);
+  const inner = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const problems: string[] = [];
+  let failure: StateFailureCode | undefined;
+  let changes = 0;
+  const failing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (failure) throw new StateFailure(failure, 'broken');
+    return work();
+  };
+  const store: StateStore = {
+    ...inner,
+    entities: {
+      ...inner.entities,
+      load: (since) => failing(() => inner.entities.load(since)),
+      watch: (hint) => inner.entities.watch(hint),
+    } as StateStore['entities'],
+  };
+  const settings = {
+    folder,
+    owns: ['keys'],
+    keys: undefined,
+    whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
+  } as const;
+  const log = { info() {}, warn() {}, error() {} };
+  const open = async (): Promise<KeptStore | undefined> => {
+    const kept = await KeptStore.open(
+      { settings, configs: 'c', clock, log, open: () => failing(async () => store) },
+      ({ message }) => void problems.push(message),
+    );
+    kept?.onChange(() => (changes += 1));
+    return kept;
+  };
+  const put = (id: string) =>
+    inner.entities.write(
+      [
+        {
+          op: 'put',
+          kind: 'keys',
+          id,
+          doc: {},
+          digests: [{ slot: 0, digest: `sha256:${id.repeat(64)}`, last4: '', validFrom: 0, validTo: undefined }],
+        },
+      ],
+      ANN,
+    );
+  return {
+    clock,
+    open,
+    put,
+    problems,
+    fail: (code: StateFailureCode | undefined) => void (failure = code),
+    changes: () => changes,
+  };
+}
+
+async function seen(kept: KeptStore): Promise<string> {
+  const read = await kept.files(memoryFiles({})).read(storedObjectsPath('c'));
+  const { complete, keys } = JSON.parse('text' in read ? read.text : '') as StoredObjects;
+  return `${complete ? 'all' : 'unknown'}: ${keys.map(({ key }) => key.id).join(' ')}`;
+}
+
+describe('the store of a process', () => {
+  it('shows its objects, and says when they have changed', async () => {
+    const { open, put, changes, clock } = setUp();
+    await put('b');
+    const kept = (await open())!;
+    expect([await seen(kept), changes()]).toEqual(['all: b', 0]);
+    await put('c');
+    await clock.advance(0);
+    expect([await seen(kept), changes(), kept.reasons()]).toEqual(['all: b c', 1, []]);
+    await kept.close();
+  });
+
+  it('keeps its objects for max_age while it does not answer, then refuses them, and has them again', async () => {
+    const { open, put, fail, clock } = setUp();
+    await put('b');
+    const kept = (await open())!;
+    fail('unavailable');
+    await clock.advance(2 * SPAN);
+    expect([await seen(kept), kept.store, kept.reasons()]).toEqual(['all: b', undefined, []]);
+    await clock.advance(6_000);
+    expect([await seen(kept), kept.reasons()]).toEqual(['unknown: ', ['state store']]);
+    await put('c');
+    fail(undefined);
+    await clock.advance(6_000);
+    expect([await seen(kept), kept.reasons(), kept.store === undefined]).toEqual(['all: b c', [], false]);
+    await kept.close();
+  });
+
+  it('begins with its snapshot, whose age is the time since the store last answered', async () => {
+    const { open, put, fail, clock } = setUp();
+    await put('b');
+    const first = (await open())!;
+    await clock.advance(10 * SPAN);
+    await first.close();
+    fail('damaged');
+    await clock.advance(SPAN);
+    const second = (await open())!;
+    expect([await seen(second), second.reasons()]).toEqual(['all: b', []]);
+    await second.close();
+    await clock.advance(2 * SPAN);
+    const third = (await open())!;
+    expect([await seen(third), third.reasons()]).toEqual(['unknown: ', ['state store']]);
+    await third.close();
+  });
+
+  it('has no snapshot with `keys: refuse`', async () => {
+    const { open, put, fail, clock } = setUp('refuse');
+    await put('b');
+    const first = (await open())!;
+    await first.close();
+    fail('unavailable');
+    const second = (await open())!;
+    expect([await seen(second), second.reasons()]).toEqual(['unknown: ', ['state store']]);
+    fail(undefined);
+    await clock.advance(6_000);
+    expect(await seen(second)).toBe('all: b');
+    fail('unavailable');
+    await clock.advance(6_000);
+    expect(await seen(second)).toBe('unknown: ');
+    await second.close();
+  });
+
+  it.each(['in_use', 'newer_store', 'sealed'] as const)(
+    'does not begin without an operator when it is %s',
+    async (code) => {
+      const { open, fail, problems } = setUp();
+      fail(code);
+      expect([await open(), problems]).toEqual([undefined, ['broken']]);
+    },
+  );
+});
