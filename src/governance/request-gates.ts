@@ -147,6 +147,11 @@ function describe({ of: { kind, id }, models, limits }: Gate, limit: LimitKind):
   return `${NAMES[kind]} ${id} may ${describeLimit(limits, limit)}${toModel}`;
 }
 
+/** Without a stack, which would show the code of the limit and costs more than the refusal. */
+class LimitError extends GatewayError {
+  protected static override readonly hasStack = false;
+}
+
 const UNAUTHENTICATED = 'requests without a valid key from this address';
 
 /** The refusal of a request without a valid key; undefined: its address may have a 401. */
@@ -162,7 +167,7 @@ export function refuseAddress(
 
 /** The clients of OpenAI's API that read no header look for the words of the wait (docs/protocols/openai-responses.md#failures). */
 const limitError = (what: string, retryAfterMs: number, limit: RefusedLimit): GatewayError =>
-  new GatewayError(
+  new LimitError(
     CODES[limit.limit],
     `Rate limit reached: ${what}. Please try again in ${Math.ceil(retryAfterMs) / 1000}s.`,
     { retryAfterMs, limit },
