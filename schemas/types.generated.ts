@@ -622,7 +622,7 @@ export interface Telemetry {
    */
   metrics?: {
     /**
-     * Plugins whose time and errors are metrics: `external` ones, `all` (with the built-in ones, except `config` and `route`, which run the others; it costs each request some microseconds), or none (`off`).
+     * Plugins whose time and errors are metrics: `external` ones, `all` (with the built-in ones, except `config` and `route`, which run the others; each request then pays for measuring its plugins), or none (`off`).
      */
     plugins?: 'external' | 'all' | 'off';
     /**

@@ -96,8 +96,9 @@ describe('README.md', () => {
   });
 
   it('says of every dependency why it is here, and of none that is not', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
+      optionalDependencies: Record<string, string>;
     };
     const [, table = ''] = readme.split('## Dependencies');
     const cells = [...table.matchAll(/^\| ([a-z@][^|]*) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
@@ -115,7 +116,7 @@ describe('README.md', () => {
         ),
       ].map(([, name]) => name!),
     );
-    const names = [...new Set([...Object.keys(dependencies), ...imported])];
+    const names = [...new Set([...Object.keys({ ...dependencies, ...optionalDependencies }), ...imported])];
     expect(names.filter((name) => !patterns.some((pattern) => pattern.test(name)))).toEqual([]);
     expect(cells.filter((_, index) => !names.some((name) => patterns[index]!.test(name)))).toEqual([]);
   });

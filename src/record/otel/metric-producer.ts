@@ -30,8 +30,7 @@ const UNITS: readonly (readonly [end: string, unit: string])[] = [
 ];
 
 /**
- * Gives the values that requests have already been counted in to OpenTelemetry's reader, so that an export costs a
- * request nothing. A reader that records values itself would cost a microsecond for each.
+ * Gives OpenTelemetry's reader the values that requests were counted in, so that an export adds no work to a request.
  */
 export class FamilyProducer implements MetricProducer {
   readonly #options: FamilyProducerOptions;

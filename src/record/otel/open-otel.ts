@@ -158,7 +158,7 @@ function detectorOf(resources: typeof import('@opentelemetry/resources'), name: 
   }[name];
 }
 
-/** Reads W3C headers itself, which takes a third of the time; the SDK's propagators read all others. */
+/** The gateway reads W3C headers itself, as without OpenTelemetry; the SDK's propagators read all others. */
 function parentReader(propagators: OtelSettings['propagators']): ParentOf {
   const formats = propagators.filter((name) => name !== 'baggage');
   if (formats.length === 0) return () => ROOT_CONTEXT;
