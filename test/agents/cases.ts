@@ -106,9 +106,10 @@ const refusedBy =
   };
 
 function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
-  if (kind === 'none') return undefined;
+  // Gemini 3 signs its calls, shown thoughts or not: Claude Code asks it to keep them to itself.
+  if (kind === 'none' || signed) return undefined;
   if (!asked) return 'the model was not asked to think';
-  return kind === 'signed' && !signed ? 'the signature of the thought is lost' : undefined;
+  return kind === 'signed' ? 'the signature of the thought is lost' : undefined;
 }
 
 export const CASES: readonly Case[] = [
@@ -174,7 +175,9 @@ export const CASES: readonly Case[] = [
     title: 'a cut stream',
     prompt: 'Say that all came back.',
     model: (_, nth) => (nth === 0 ? 'cut' : says('All came back: nothing.')),
-    verdict: finishedOrTold(/stream|connection|terminated|socket|network|closed|upstream|interrupted/i),
+    verdict: finishedOrTold(
+      /stream|connection|terminated|socket|network|closed|upstream|interrupted|response\.failed/i,
+    ),
   },
   {
     name: 'rate',

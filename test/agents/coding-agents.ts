@@ -8,7 +8,7 @@ interface Program {
   readonly program: string;
   readonly args: (run: Run) => readonly string[];
   /** Beside the variables of its settings. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: (run: Run) => Readonly<Record<string, string>>;
   readonly limits?: readonly Limit[];
   readonly tools: Agent['tools'];
 }
@@ -27,7 +27,7 @@ function codingAgent({ name, program, args, env, limits = [], tools }: Program):
     limits,
     start(run) {
       const place = { url: run.url, model: run.model, keyEnv: KEY_ENV };
-      return { program, args: args(run), env: { ...config.env(place), ...env }, files: config.files(place) };
+      return { program, args: args(run), env: { ...config.env(place), ...env?.(run) }, files: config.files(place) };
     },
     tools,
   };
@@ -71,7 +71,7 @@ export const claude = codingAgent({
   name: 'claude',
   program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
   args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash,Write,Read,Edit'],
-  env: CLAUDE_QUIET,
+  env: () => CLAUDE_QUIET,
   tools: claudeTools,
 });
 
@@ -96,8 +96,17 @@ export const gemini = codingAgent({
 export const opencode = codingAgent({
   name: 'opencode',
   program: `node_modules/opencode-${platform}/bin/opencode`,
-  args: ({ prompt }) => ['run', prompt],
-  env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+  args: ({ prompt, thinking }) => ['run', ...(thinking ? ['--variant', 'high'] : []), prompt],
+  env: ({ model, thinking }) => ({
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    // The setting that the note of its page names, beside those of its file.
+    ...(thinking && {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        provider: { gatehouse: { models: { [model]: { reasoning: true } } } },
+      }),
+    }),
+  }),
   tools: (work) => ({
     shell: (command) => ({ name: 'bash', args: { command, description: 'A step' } }),
     write: (path, content) => ({ name: 'write', args: { filePath: `${work}/${path}`, content } }),

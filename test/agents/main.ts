@@ -86,7 +86,7 @@ function judge({ agent }: Cell, result: Result): { readonly word: 'ok' | 'limit'
 }
 
 const thoughtOf = ({ thought: { asked, signed } }: Outcome): string =>
-  asked ? `, thinks${signed ? ', signed' : ''}` : '';
+  `${asked ? ', asked to think' : ''}${signed ? ', signed' : ''}`;
 
 function report({ output, refused, code }: Outcome): void {
   for (const refusal of refused) console.log(`     refused: ${refusal.slice(0, 300)}`);

@@ -46,7 +46,7 @@ answers with a text and calls no tools.
 
 The columns are kinds of upstream. A cell has the number of cases that passed, of ${CASES.length}: ${CASES.map(({ title }) => title).join(', ')}.
 After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key or an unknown
-model it has to end with a message within 30 seconds. The page of an agent names its limits.
+model it has to end with a message within 30 seconds. Thoughts that the vendor signs have to come back to the model. The page of an agent names its limits.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse

@@ -92,6 +92,12 @@ export const SDKS: readonly Agent[] = [
     api: API.responses,
     limits: [
       {
+        case: 'thinking',
+        upstreams: ['claude-vertex', 'claude', 'openai-chat'],
+        fault: 'the model was not asked to think',
+        reason: "It sends `reasoning` only with names that it takes for those of OpenAI's reasoning models.",
+      },
+      {
         case: 'cut',
         fault: SHORT_ANSWER,
         reason: 'It ignores the event `response.failed`: a stream that breaks ends as a short answer.',

@@ -135,7 +135,9 @@ const opencode: AgentConfig = {
     },
   ],
   env: () => ({}),
-  notes: [],
+  notes: [
+    'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
+  ],
 };
 
 export const AGENT_CONFIGS: readonly AgentConfig[] = [codex, claude, gemini, opencode];

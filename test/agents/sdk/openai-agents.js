@@ -3,7 +3,15 @@ import { run, tool } from '@openai/agents'; // Not on the page.
 import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
 
 const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
-  tool({ name, description, parameters: schema, strict: true, execute: async (input) => execute(input) }),
+  tool({
+    name,
+    description,
+    parameters: schema,
+    strict: true,
+    execute: async (input) => execute(input),
+    // By default the model gets a fixed sentence, without the cause.
+    errorFunction: (_, error) => error.message,
+  }),
 );
 const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } } : {};
 
