@@ -1,7 +1,7 @@
 import type { AgentConfig, Api, ConfigFile } from '../../src/cli/agents/agents.ts';
 import type { Toolbox } from './cases.ts';
 
-/** An agent: how it runs without a person, how a model uses its tools, and what it cannot do. */
+/** An agent: how it runs without a person, how a model uses its tools, and its limits. */
 
 /** Environment variable of the gateway key in every run. */
 export const KEY_ENV = 'GATEHOUSE_API_KEY';
@@ -28,7 +28,7 @@ export interface Script {
   readonly env: (place: Pick<Run, 'url'>) => Readonly<Record<string, string>>;
 }
 
-/** A case that the agent fails at some upstreams, by its own doing. */
+/** A case that the agent, or the API that it speaks, cannot do at some upstreams. */
 export interface Limit {
   readonly case: string;
   /** Names of the upstreams. Default: all. */

@@ -106,10 +106,9 @@ const refusedBy =
   };
 
 function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
-  // Gemini 3 signs its calls, shown thoughts or not: Claude Code asks it to keep them to itself.
   if (kind === 'none' || signed) return undefined;
-  if (!asked) return 'the model was not asked to think';
-  return kind === 'signed' ? 'the signature of the thought is lost' : undefined;
+  if (kind !== 'always' && !asked) return 'the model was not asked to think';
+  return kind === 'plain' ? undefined : 'the signature of the thought is lost';
 }
 
 export const CASES: readonly Case[] = [

@@ -121,7 +121,7 @@ function wordOf(agent: Agent, result: Result | undefined): '✓' | 'limit' | 'fa
 const limitsOf = ({ limits }: Agent): string =>
   limits.length === 0
     ? ''
-    : `\n\`limit\` is a case that this agent fails by its own doing:\n${list(limits.map((limit) => `${titleOf(CASES, limit.case)}: ${limit.reason}`))}`;
+    : `\n\`limit\` is a case that the agent, or the API that it speaks, cannot do:\n${list(limits.map((limit) => `${titleOf(CASES, limit.case)}: ${limit.reason}`))}`;
 
 const linesOf = (agent: Agent): string =>
   ('path' in agent.lines ? scriptLines(agent, agent.lines) : configLines(agent.lines)) + list(agent.notes);

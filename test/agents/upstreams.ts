@@ -13,8 +13,11 @@ export interface UpstreamKind {
   readonly thoughts: Thoughts;
 }
 
-/** `signed`: the vendor wants its thoughts back, with their signatures. `none`: the model has no thoughts. */
-export type Thoughts = 'signed' | 'plain' | 'none';
+/**
+ * `always`: the model thinks unasked and signs its calls, shown thoughts or not. `signed`: it thinks if asked, and the vendor
+ * wants the thoughts back with their signatures. `plain`: it thinks if asked. `none`: it does not think.
+ */
+export type Thoughts = 'always' | 'signed' | 'plain' | 'none';
 
 export const UPSTREAMS: readonly UpstreamKind[] = [
   {
@@ -22,7 +25,7 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
     title: 'Gemini on Vertex AI',
     target: '@vertex/gemini-3-flash-preview',
     api: API.generate,
-    thoughts: 'signed',
+    thoughts: 'always',
   },
   {
     name: 'claude-vertex',
