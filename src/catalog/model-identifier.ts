@@ -1,7 +1,7 @@
 import { unusable } from '../providers/model-name.ts';
 
 /** The parts of the field `model`: a provider's slug and a model name. */
-interface ModelIdentifier {
+export interface ModelIdentifier {
   /** Without `@`; undefined when the model names no entry. */
   readonly slug: string | undefined;
   /** The model name within the entry, with its family prefix and its `@date`. */

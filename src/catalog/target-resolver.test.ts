@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../schemas/types.generated.ts';
-import { Secret, type Caller, type Exchange } from '../plugin/index.ts';
-import { vertexCountTokens } from '../operations/gemini-count-tokens.ts';
+import { Secret, type Caller, type Exchange, type Operation } from '../plugin/index.ts';
+import { developerCountTokens, vertexCountTokens } from '../operations/gemini-count-tokens.ts';
 import { createCaller, createExchange, createTarget } from '../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
@@ -33,21 +33,26 @@ interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   readonly caller?: Partial<Caller>;
   readonly file?: CatalogFile;
+  readonly operation?: Operation;
 }
 
 /** Headers by their names without prefix. */
-function exchangeWith(headers: Readonly<Record<string, string>>, caller: Caller | undefined): Exchange {
+function exchangeWith(
+  headers: Readonly<Record<string, string>>,
+  caller: Caller | undefined,
+  operation?: Operation,
+): Exchange {
   const prefixed = Object.fromEntries(Object.entries(headers).map(([name, value]) => [`x-gateway-${name}`, value]));
-  return createExchange({ headers: prefixed, caller });
+  return createExchange({ headers: prefixed, caller, ...(operation && { operation }) });
 }
 
-function resolve({ model, configured, headers = {}, caller: rules, file = FILE }: Asking) {
+function resolve({ model, configured, headers = {}, caller: rules, file = FILE, operation }: Asking) {
   const { setup, problems } = testSetup(noTokenCalls);
   const catalog = compileCatalog(file, setup);
   expect(problems).toEqual([]);
   const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
   return resolver.resolve(
-    exchangeWith(headers, rules && createCaller(rules)),
+    exchangeWith(headers, rules && createCaller(rules), operation),
     createTarget({ provider: configured }),
     model,
     false,
@@ -82,7 +87,20 @@ describe('the entry of a request', () => {
   });
 
   test.each<[string, Asking, number, string, string]>([
-    ['no provider', { model: 'gemini-2.5-pro' }, 400, 'provider_required', '@slug/model'],
+    [
+      'no provider',
+      { model: 'gemini-2.5-pro' },
+      400,
+      'provider_required',
+      'The model "gemini-2.5-pro" names no provider: write it as `@slug/model`',
+    ],
+    [
+      'no provider, in an API of a provider without an entry',
+      { model: 'gemini-2.5-pro', operation: developerCountTokens },
+      400,
+      'unknown_provider',
+      'The model "gemini-2.5-pro" names no provider, and no catalog entry that this key may use has the provider google-ai-studio.',
+    ],
     [
       'an empty header says nothing',
       { model: 'm', headers: { provider: '' } },

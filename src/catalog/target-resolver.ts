@@ -19,7 +19,7 @@ import { checkFurtherModels, checkModel } from './check-models.ts';
 import { checkFields } from './fields/check-fields.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { parseModelIdentifier } from './model-identifier.ts';
+import { parseModelIdentifier, type ModelIdentifier } from './model-identifier.ts';
 import type { ModelNames } from './model-labels.ts';
 
 interface ResolverSetup {
@@ -121,7 +121,7 @@ export class CatalogResolver implements TargetResolver {
   #resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
     const access = accessOf(exchange.caller, this.#catalog.aliases);
     const identifier = parseModelIdentifier(model);
-    const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
+    const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier);
     const key = placeKey(exchange, entry, { model: identifier.model, stream });
     // An entry for one request is not kept.
     const known =
@@ -142,14 +142,15 @@ export class CatalogResolver implements TargetResolver {
   /** Resolves a model name without a task. Throws as `resolve` does. */
   find(exchange: Exchange, id: string): ResolvedName {
     const access = accessOf(exchange.caller, this.#catalog.aliases);
-    const { slug, model } = parseModelIdentifier(id);
-    const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
+    const identifier = parseModelIdentifier(id);
+    const { model } = identifier;
+    const { entry, place } = this.#choose({ exchange, access }, undefined, identifier);
     checkModel(model, { entry, place, access });
     if (!isLocatable(entry.provider, model)) throw unusable(model, `is not a model of ${entry.name}`);
     return { entry, place, model };
   }
 
-  #choose(input: ResolutionInput, configured: string | undefined, slug: string | undefined): ChosenEntry {
+  #choose(input: ResolutionInput, configured: string | undefined, { slug, model }: ModelIdentifier): ChosenEntry {
     const custom = customHost(input.exchange, input.access);
     if (custom) return checkCustom(custom, input, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
@@ -169,11 +170,11 @@ export class CatalogResolver implements TargetResolver {
     const wanted = configured ?? input.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
       const own = input.exchange.operation?.provider;
-      if (own !== undefined) return this.#byProvider(input, own);
+      if (own !== undefined) return this.#byProvider(input, own, model);
       const header = input.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',
-        `The request names no provider: write the model as \`@slug/model\`, send \`${header}\`, or use a config.`,
+        `The model ${quote(model)} names no provider: write it as \`@slug/model\`, send \`${header}\`, or use a config.`,
       );
     }
     return wanted.startsWith('@') ? this.#bySlug(input, wanted.slice(1), null) : this.#byProvider(input, wanted);
@@ -187,7 +188,8 @@ export class CatalogResolver implements TargetResolver {
     return { entry, place: entry.name };
   }
 
-  #byProvider(input: ResolutionInput, name: string): ChosenEntry {
+  /** @param model the name that leaves the choice to the API of the request */
+  #byProvider(input: ResolutionInput, name: string, model?: string): ChosenEntry {
     if (!isProviderName(name)) {
       const message = `${quote(name)} is not a provider; catalog entries are written with an \`@\`.`;
       throw this.#unknown(input, name, message, { others: Object.keys(PROVIDERS) });
@@ -198,7 +200,7 @@ export class CatalogResolver implements TargetResolver {
       input.access.allowsProvider(entry.name),
     );
     const [entry, second] = entries;
-    if (!entry) throw this.#unknown(input, name, noEntry(name, input));
+    if (!entry) throw this.#unknown(input, name, noEntry(name, input, model));
     if (second) {
       const slugs = entries.map((each) => each.name).join(', ');
       throw new GatewayError(
@@ -246,10 +248,11 @@ function withoutTarget(error: unknown, name: string): unknown {
   });
 }
 
-function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput): string {
+function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput, model: string | undefined): string {
   const headers = VERTEX_HEADERS.map((header) => request.headerName(header)).join(' and ');
   const hint = name === 'vertex-ai' ? ` Without one, send ${headers}.` : '';
-  return `No catalog entry that this key may use has the provider ${name}.${hint}`;
+  const none = model === undefined ? 'No' : `The model ${quote(model)} names no provider, and no`;
+  return `${none} catalog entry that this key may use has the provider ${name}.${hint}`;
 }
 
 const notAllowed = (name: string): GatewayError =>

@@ -1,6 +1,7 @@
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
+import type { Thoughts } from './upstreams.ts';
 
-/** The rows of the table: what the model does, and what the run of the agent must come to. */
+/** The rows of each agent's table: what the model does, and the result that a run must have. */
 
 /** How the model uses the tools of an agent. */
 export interface Toolbox {
@@ -17,26 +18,37 @@ export interface Outcome {
   readonly note: string | undefined;
   /** What the upstream refused, as the gateway wrote it. */
   readonly refused: readonly string[];
-  /** Requests with tools that reached the upstream. */
+  /** Requests that reached the upstream. */
+  readonly requests: number;
+  /** Those with tools: the turns of the agent, without its side calls. */
   readonly turns: number;
-  /** Of a model that signs its thoughts: it was asked for them, and the signature came back to it. */
-  readonly thought: { readonly signs: boolean; readonly asked: boolean; readonly signed: boolean };
+  readonly thought: {
+    readonly kind: Thoughts;
+    /** A request asked the model for its thoughts. */
+    readonly asked: boolean;
+    /** The signature of a thought came back to the model. */
+    readonly signed: boolean;
+  };
 }
 
 export interface Case {
   readonly name: string;
   readonly title: string;
   readonly prompt: string;
-  /** What the model says in its turn after `ask.rounds` turns with calls. `nth` counts the requests of the agent's own turns. */
+  /** What the model does after `ask.rounds` turns with calls. `nth` counts the turns of this run, from 0. */
   readonly model: (ask: Ask, nth: number, tools: Toolbox) => Answer | Failure;
   /** Undefined, or what is wrong. */
   readonly verdict: (outcome: Outcome) => string | undefined;
   readonly wrongKey?: true;
+  readonly unknownModel?: true;
   readonly thinking?: true;
+  /** The agent names the model by `@slug/model`, if it can. Default: by an alias. */
+  readonly direct?: true;
   /** Default 60 s. */
   readonly limitMs?: number;
 }
 
+export const UNKNOWN_MODEL = 'gw-no-such-model';
 export const NOTE = 'note.txt';
 const NOTED = 'The note of the agent.';
 const LONG_ROUNDS = 12;
@@ -53,7 +65,7 @@ const does = (text: string, ...made: readonly Omit<Call, 'id'>[]): Answer => ({
   calls: made.map((call) => ({ ...call, id: `toolu_${String((calls += 1)).padStart(6, '0')}` })),
 });
 
-/** Repeats what the tools said, so that the end of the run shows what has come back to the model. */
+/** The last answer of the model: it shows whether the results of the tools came back to it. */
 const recounts = (ask: Ask, ...wanted: readonly string[]): Answer => {
   const results = ask.results ?? [];
   const lost = wanted.filter((text, index) => !results[index]?.includes(text));
@@ -81,10 +93,29 @@ const finishedOrTold =
     return code === 0 ? 'an error ended with exit code 0' : undefined;
   };
 
+const REFUSED_MS = 30_000;
+
+/** The gateway refuses each request of the run: the agent ends soon, with a message. */
+const refusedBy =
+  (words: RegExp) =>
+  ({ code, output, requests }: Outcome): string | undefined => {
+    if (code === undefined) return `did not end within ${REFUSED_MS / 1000} s`;
+    if (requests > 0) return 'the upstream was reached';
+    if (!words.test(output)) return `ended with ${code} and without a readable message`;
+    return code === 0 ? 'an error ended with exit code 0' : undefined;
+  };
+
+function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
+  if (kind === 'none' || signed) return undefined;
+  if (kind !== 'always' && !asked) return 'the model was not asked to think';
+  return kind === 'plain' ? undefined : 'the signature of the thought is lost';
+}
+
 export const CASES: readonly Case[] = [
   {
     name: 'text',
     title: 'a text',
+    direct: true,
     prompt: 'Say that all came back.',
     model: () => says('All came back: nothing.'),
     verdict: finished,
@@ -126,17 +157,26 @@ export const CASES: readonly Case[] = [
       ...(ask.rounds === 0 ? does('I will look.', tools.shell('printf sun-%d 48')) : recounts(ask, 'sun-48')),
       thought: ask.thinks ? 'A thought of the model.' : undefined,
     }),
-    verdict(outcome) {
-      const { signs, asked, signed } = outcome.thought;
-      return finished(outcome) ?? (signs && asked && !signed ? 'the signature of the thought is lost' : undefined);
-    },
+    verdict: (outcome) => finished(outcome) ?? thoughtFault(outcome.thought),
+  },
+  {
+    name: 'failure',
+    title: 'a command that fails',
+    prompt: 'Run a command and say what it printed.',
+    model: (ask, _, tools) =>
+      ask.rounds === 0
+        ? does('I will look.', tools.shell('printf broken-%d 17 >&2; exit 3'))
+        : recounts(ask, 'broken-17'),
+    verdict: finished,
   },
   {
     name: 'cut',
     title: 'a cut stream',
     prompt: 'Say that all came back.',
     model: (_, nth) => (nth === 0 ? 'cut' : says('All came back: nothing.')),
-    verdict: finishedOrTold(/stream|connection|terminated|socket|network|closed|upstream|interrupted|error/i),
+    verdict: finishedOrTold(
+      /stream|connection|terminated|socket|network|closed|upstream|interrupted|response\.failed/i,
+    ),
   },
   {
     name: 'rate',
@@ -151,13 +191,17 @@ export const CASES: readonly Case[] = [
     prompt: 'Say that all came back.',
     wrongKey: true,
     model: () => says('All came back: nothing.'),
-    limitMs: 30_000,
-    verdict({ code, output, turns }) {
-      if (code === undefined) return 'did not end within 30 s';
-      if (turns > 0) return 'the upstream was reached';
-      if (!/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i.test(output)) return 'no readable message';
-      return code === 0 ? 'ended with exit code 0' : undefined;
-    },
+    limitMs: REFUSED_MS,
+    verdict: refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i),
+  },
+  {
+    name: 'model',
+    title: 'an unknown model',
+    prompt: 'Say that all came back.',
+    unknownModel: true,
+    model: () => says('All came back: nothing.'),
+    limitMs: REFUSED_MS,
+    verdict: refusedBy(new RegExp(UNKNOWN_MODEL)),
   },
   {
     name: 'long',

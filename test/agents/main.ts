@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isLimit, limitOf } from './agent.ts';
 import { AGENTS } from './agents.ts';
 import { CASES, type Outcome } from './cases.ts';
 import { install, versionOf } from './install.ts';
@@ -16,9 +18,21 @@ import { UPSTREAMS } from './upstreams.ts';
 const IN_NAMESPACE = 'GATEHOUSE_AGENTS_ISOLATED';
 
 const args = process.argv.slice(2);
-const words = args.filter((word) => !word.startsWith('--'));
-const given = new Set(args);
-const dump = args.find((word) => word.startsWith('--dump='))?.slice('--dump='.length);
+
+function options() {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { smoke: flag, write: flag, show: flag, dump: { type: 'string' } },
+  });
+  const [agent, row, upstream, ...more] = positionals;
+  if (more.length > 0) throw new Error(`Too many words: ${more.join(' ')}.`);
+  const cells = values.smoke ? smokeCells() : cellsOf(agent, row, upstream);
+  return { ...values, cells };
+}
+
+type Options = ReturnType<typeof options>;
 
 function chosen<T extends { readonly name: string }>(all: readonly T[], word = 'all'): readonly T[] {
   const found = word === 'all' ? all : all.filter(({ name }) => name === word);
@@ -26,46 +40,53 @@ function chosen<T extends { readonly name: string }>(all: readonly T[], word = '
   return found;
 }
 
-function cells(): Cell[] {
-  // One turn with tools, each agent at an upstream of another API than its own.
-  if (given.has('--smoke')) return AGENTS.map((agent, at) => smokeCell(agent, at));
-  const [agent, row, upstream] = words;
-  return chosen(AGENTS, agent).flatMap((agent) =>
-    chosen(UPSTREAMS, upstream).flatMap((kind) =>
-      chosen(CASES, row)
-        .filter(({ name }) => agent.lacks?.[name] === undefined)
-        .map((row) => ({ agent, kind, row })),
-    ),
+const cellsOf = (agent?: string, row?: string, upstream?: string): readonly Cell[] =>
+  chosen(AGENTS, agent).flatMap((agent) =>
+    chosen(UPSTREAMS, upstream).flatMap((kind) => chosen(CASES, row).map((row) => ({ agent, kind, row }))),
   );
+
+/** One turn with tools of each agent, at an upstream whose API is not the agent's own. */
+function smokeCells(): readonly Cell[] {
+  const [row] = chosen(CASES, 'tools');
+  return AGENTS.flatMap((agent, at) => {
+    const others = UPSTREAMS.filter(({ api }) => api !== agent.api);
+    const kind = others[at % others.length];
+    return row && kind ? [{ agent, kind, row }] : [];
+  });
 }
 
-function smokeCell(agent: Cell['agent'], at: number): Cell {
-  const row = CASES.find(({ name }) => name === 'tools');
-  const kind = UPSTREAMS[at % UPSTREAMS.length];
-  if (!row || !kind) throw new Error('The smoke run needs the case "tools".');
-  return { agent, kind, row };
-}
-
-async function check(cell: Cell, stage: Stage): Promise<Result> {
+/** Runs a cell; `false` if its result is not that of the tables. */
+async function check(cell: Cell, stage: Stage, { show, write }: Options): Promise<boolean> {
   const { agent, kind, row } = cell;
   const outcome = await runCell(cell, stage);
   const fault = row.verdict(outcome);
-  const { ms, turns } = outcome;
-  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${turns} turns${thoughtOf(outcome)}`;
-  console.log(fault === undefined ? `ok   ${about}` : `FAIL ${about}: ${fault}`);
-  if (given.has('--show') || fault !== undefined) report(outcome);
-  return {
+  const result: Result = {
     agent: agent.name,
     upstream: kind.name,
     case: row.name,
-    version: versionOf(agent.package) ?? 'unknown',
+    version: versionOf(agent.package),
     date: new Date().toISOString().slice(0, 10),
     ...(fault !== undefined && { fault }),
   };
+  const { word, problem } = judge(cell, result);
+  const { ms, requests, turns } = outcome;
+  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${requests} requests, ${turns} turns${thoughtOf(outcome)}`;
+  console.log(`${word.padEnd(5)} ${about}${problem === undefined ? '' : `: ${problem}`}`);
+  if (show || word === 'FAIL') report(outcome);
+  // At once: a run of all cells takes long, and may be ended.
+  if (write) writeResults([result]);
+  return word !== 'FAIL';
+}
+
+function judge({ agent }: Cell, result: Result): { readonly word: 'ok' | 'limit' | 'FAIL'; readonly problem?: string } {
+  const limit = limitOf(agent, result);
+  if (result.fault !== undefined)
+    return { word: isLimit(limit, result.fault) ? 'limit' : 'FAIL', problem: result.fault };
+  return limit ? { word: 'FAIL', problem: `passed: strike its limit "${limit.fault}"` } : { word: 'ok' };
 }
 
 const thoughtOf = ({ thought: { asked, signed } }: Outcome): string =>
-  asked ? `, thinks${signed ? ', signed' : ''}` : '';
+  `${asked ? ', asked to think' : ''}${signed ? ', signed' : ''}`;
 
 function report({ output, refused, code }: Outcome): void {
   for (const refusal of refused) console.log(`     refused: ${refusal.slice(0, 300)}`);
@@ -73,23 +94,17 @@ function report({ output, refused, code }: Outcome): void {
   console.log(output.slice(-3000).replaceAll(/^/gm, '     | '));
 }
 
-async function inside(): Promise<number> {
-  const stage = await openStage(dump);
+async function inside(options: Options): Promise<number> {
+  const stage = await openStage(options.dump);
+  let failed = 0;
   try {
-    const results: Result[] = [];
-    for (const cell of cells()) {
-      const result = await check(cell, stage);
-      results.push(result);
-      // At once: a run of all cells takes long, and may be ended.
-      if (given.has('--write')) writeResults([result]);
-    }
-    if (given.has('--write')) writePages();
-    const failed = results.filter(({ fault }) => fault !== undefined);
-    console.log(`${results.length - failed.length} of ${results.length} cells passed`);
-    return failed.length === 0 ? 0 : 1;
+    for (const cell of options.cells) if (!(await check(cell, stage, options))) failed += 1;
   } finally {
     await stage.close();
   }
+  if (options.write) writePages();
+  console.log(`${options.cells.length - failed} of ${options.cells.length} cells have the result of the tables`);
+  return failed === 0 ? 0 : 1;
 }
 
 const UNSHARE = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
@@ -105,20 +120,30 @@ function canIsolate(): boolean {
 
 /** Runs this file again in a network namespace that has loopback alone. */
 function isolate(): number {
+  if (!canIsolate()) return 3;
   try {
     install();
   } catch (error) {
-    console.error(`No agent was run: \`npm ci\` of their packages failed. ${String(error)}`);
+    console.error(`No agent was run: \`npm install\` of their packages failed. ${String(error)}`);
     return 3;
   }
   const again = [...UNSHARE, process.execPath, import.meta.filename, ...args];
   return spawnSync('unshare', again, { stdio: 'inherit', env: { ...process.env, [IN_NAMESPACE]: '1' } }).status ?? 1;
 }
 
-if (process.env[IN_NAMESPACE] === undefined) {
-  process.exitCode = canIsolate() ? isolate() : 3;
-} else {
+async function main(): Promise<number> {
+  let given;
+  try {
+    // Before the agents are installed: a wrong word costs no time.
+    given = options();
+  } catch (error) {
+    console.error(`test:agents: ${error instanceof Error ? error.message : String(error)}`);
+    return 2;
+  }
+  if (process.env[IN_NAMESPACE] === undefined) return isolate();
   const others = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
   if (others.length > 0) throw new Error(`Agents must not reach a network, and there is ${others.join(', ')}.`);
-  process.exitCode = await inside();
+  return inside(given);
 }
+
+process.exitCode = await main();

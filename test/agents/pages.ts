@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AGENT_CONFIGS } from '../../src/cli/agents/agents.ts';
-import { pastedText } from '../../src/cli/agents/print.ts';
-import { AGENTS, KEY_ENV, type Agent } from './agents.ts';
+import { AGENT_CONFIGS, type AgentConfig } from '../../src/cli/agents/agents.ts';
+import { exportLine, pastedText } from '../../src/cli/agents/print.ts';
+import { isLimit, KEY_ENV, limitOf, type Agent, type Script } from './agent.ts';
+import { AGENTS } from './agents.ts';
 import { CASES, type Case } from './cases.ts';
 import { readResults, type Result } from './results.ts';
 import { UPSTREAMS, type UpstreamKind } from './upstreams.ts';
@@ -29,23 +30,23 @@ export function pages(results: readonly Result[] = readResults()): ReadonlyMap<s
   return new Map([['README.md', overview(find)], ...own]);
 }
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
-const head = (cells: readonly string[]): string => row(cells) + row(cells.map(() => '---'));
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+const head = (cells: readonly string[]): string => line(cells) + line(cells.map(() => '---'));
 
 function overview(find: Find): string {
   return `# Agents and SDKs
 
 ${NOTICE}
 
-Each agent has a page with the lines to paste. \`gatehouse agent-config codex|claude|gemini|opencode\` prints them for a running gateway.
+Each agent has a page with the lines to paste. \`gatehouse agent-config ${AGENT_CONFIGS.map(({ name }) => name).join('|')}\` prints them for a running gateway.
 \`MODEL\` is an alias of \`catalog.yaml\`, or \`@slug/model\`.
 
 To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
 answers with a text and calls no tools.
 
-The columns are kinds of upstream. A cell has the number of cases that passed, of those that ran: ${CASES.map(({ title }) => title).join(', ')}.
-After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key it has to end with a message within 30
-seconds. "not run" is a cell that has not run.
+The columns are kinds of upstream. A cell has the number of cases that passed, of ${CASES.length}: ${CASES.map(({ title }) => title).join(', ')}.
+After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key or an unknown
+model it has to end with a message within 30 seconds. Thoughts that the vendor signs have to come back to the model. The page of an agent names its limits.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
@@ -54,79 +55,101 @@ requests that the vendors refuse. \`npm run test:agents\` runs them: [test/agent
 }
 
 function overviewRow(agent: Agent, find: Find): string {
-  const ran = resultsOf(agent, find);
   const cells = UPSTREAMS.map((kind) => {
-    const results = CASES.map((one) => find(agent, kind, one)).filter((result) => result !== undefined);
+    const results = CASES.flatMap((row) => find(agent, kind, row) ?? []);
     const passed = results.filter(({ fault }) => fault === undefined);
-    return results.length === 0 ? 'not run' : `${passed.length} of ${results.length}`;
+    const missing = CASES.length - results.length;
+    if (results.length === 0) return 'not run';
+    return `${passed.length} of ${CASES.length}${missing > 0 ? `, ${missing} not run` : ''}`;
   });
-  return row([`[${agent.title}](${agent.name}.md)`, PINNED[agent.package] ?? '', ...cells, datesOf(ran)]);
+  return line([`[${agent.title}](${agent.name}.md)`, versionOf(agent), ...cells, daysOf(resultsOf(agent, find))]);
 }
 
-const resultsOf = (agent: Agent, find: Find): readonly Result[] =>
-  UPSTREAMS.flatMap((kind) => CASES.flatMap((one) => find(agent, kind, one) ?? []));
+const versionOf = (agent: Agent): string => PINNED[agent.package] ?? '';
 
-const unique = (values: readonly string[]): string => [...new Set(values)].toSorted().join(', ') || 'not run';
-const datesOf = (results: readonly Result[]): string => unique(results.map(({ date }) => date));
+const resultsOf = (agent: Agent, find: Find): readonly Result[] =>
+  UPSTREAMS.flatMap((kind) => CASES.flatMap((row) => find(agent, kind, row) ?? []));
+
+const daysOf = (results: readonly Result[]): string =>
+  [...new Set(results.map(({ date }) => date))].toSorted().join(', ') || 'not run';
 
 function pageOf(agent: Agent, find: Find): string {
   const results = resultsOf(agent, find);
-  const faults = results.filter(({ fault }) => fault !== undefined);
+  const faults = results.filter((result) => wordOf(agent, result) === 'fails');
+  const days = results.length === 0 ? '' : `Run on ${daysOf(results)}. ${modelNote(agent)}\n\n`;
   return `# ${agent.title}
 
 ${NOTICE}
 
-\`${agent.package}\` ${PINNED[agent.package]} speaks \`${apiOf(agent)}\`. \`${KEY_ENV}\` holds the gateway key; \`MODEL\` is an alias of \`catalog.yaml\`, or
-\`@slug/model\`.
+\`${agent.package}\` ${versionOf(agent)} speaks \`${agent.api}\`. \`${KEY_ENV}\` holds the gateway key; \`MODEL\` is ${namesOf(agent)}.
 
 ${linesOf(agent)}
 ## What was run
 
-${head([`${datesOf(results)}`, ...UPSTREAMS.map(({ title }) => title)])}${CASES.map((one) =>
-    row([one.title, ...UPSTREAMS.map((kind) => cellOf(find(agent, kind, one)))]),
-  ).join('')}${faults.length > 0 ? '\n' : ''}${faults.map(faultText).join('')}${lacksOf(agent)}`;
+${days}${head(['Case', ...UPSTREAMS.map(({ title }) => title)])}${CASES.map((row) =>
+    line([row.title, ...UPSTREAMS.map((kind) => wordOf(agent, find(agent, kind, row)))]),
+  ).join('')}${list(faults.map(faultText))}${limitsOf(agent)}`;
 }
 
-function faultText({ case: name, upstream, fault }: Result): string {
-  const row = CASES.find((one) => one.name === name);
-  const kind = UPSTREAMS.find((one) => one.name === upstream);
-  return `- ${row?.title}, ${kind?.title}: ${fault}\n`;
+const namesOf = ({ direct }: Agent): string => {
+  const name = direct('@slug/model');
+  return `an alias of \`catalog.yaml\`${name === undefined ? '' : `, or \`${name}\``}`;
+};
+
+function modelNote({ direct }: Agent): string {
+  const name = direct('@slug/model');
+  const titles = CASES.filter((row) => row.direct && name !== undefined).map(({ title }) => `"${title}"`);
+  return `\`MODEL\` was an alias${titles.length === 0 ? '.' : `; in the case ${titles.join(', ')} it was \`${name}\`.`}`;
 }
 
-const cellOf = (result: Result | undefined): string =>
-  result === undefined ? 'not run' : result.fault === undefined ? '✓' : 'fails';
+const list = (items: readonly string[]): string =>
+  items.length === 0 ? '' : `\n${items.map((item) => `- ${item}\n`).join('')}`;
 
-const lacksOf = ({ lacks = {} }: Agent): string =>
-  Object.entries(lacks)
-    .map(([name, reason]) => `\n- ${name} is not run: ${reason}\n`)
-    .join('');
+const titleOf = (all: readonly (Case | UpstreamKind)[], name: string): string =>
+  all.find((one) => one.name === name)?.title ?? name;
 
-const configOf = ({ name }: Agent) => AGENT_CONFIGS.find((config) => config.name === name);
-const apiOf = (agent: Agent): string => configOf(agent)?.api ?? agent.sdk?.api ?? '';
+const faultText = ({ case: name, upstream, fault }: Result): string =>
+  `${titleOf(CASES, name)}, ${titleOf(UPSTREAMS, upstream)}: ${fault}`;
 
-const notesOf = (notes: readonly string[] = []): string =>
-  notes.length === 0 ? '' : `\n${notes.map((note) => `- ${note}\n`).join('')}`;
+/** `limit`: the run had the fault of a limit of the agent. */
+function wordOf(agent: Agent, result: Result | undefined): '✓' | 'limit' | 'fails' | 'not run' {
+  if (result === undefined) return 'not run';
+  if (result.fault === undefined) return '✓';
+  return isLimit(limitOf(agent, result), result.fault) ? 'limit' : 'fails';
+}
 
-const URL_VARIABLE = `\`GATEHOUSE_URL\` holds the address of the gateway, such as \`${PLACE.url}\`.\n\n`;
+const limitsOf = ({ limits }: Agent): string =>
+  limits.length === 0
+    ? ''
+    : `\n\`limit\` is a case that the agent, or the API that it speaks, cannot do:\n${list(limits.map((limit) => `${titleOf(CASES, limit.case)}: ${limit.reason}`))}`;
+
+const linesOf = (agent: Agent): string =>
+  ('path' in agent.lines ? scriptLines(agent, agent.lines) : configLines(agent.lines)) + list(agent.notes);
 
 const NO_OVERWRITE = 'The shell refuses to overwrite a file that exists: add the settings to your own file.\n';
 
-function linesOf(agent: Agent): string {
-  const config = configOf(agent);
-  if (config) {
-    const hasFiles = config.files(PLACE).length > 0;
-    return `\`\`\`sh\n${pastedText(config, PLACE)}\`\`\`\n\n\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.\n${hasFiles ? NO_OVERWRITE : ''}${notesOf(config.notes)}`;
-  }
-  const script = readFileSync(join(import.meta.dirname, agent.sdk?.script ?? ''), 'utf8');
-  const [, marked = ''] = /^\/\/ <docs>\n([\s\S]*?)^\/\/ <\/docs>/m.exec(script) ?? [];
-  const lines = marked.replaceAll(/^.* \/\/ Not on the page\.\n/gm, '');
+function configLines(config: AgentConfig): string {
+  const overwrites = config.files(PLACE).length > 0 ? NO_OVERWRITE : '';
+  return `${block('sh', pastedText(config, PLACE))}
+\`gatehouse agent-config ${config.name} --url URL --model MODEL\` prints these lines.
+${overwrites}`;
+}
+
+const URL_VARIABLE = `\`GATEHOUSE_URL\` holds the address of the gateway, such as \`${PLACE.url}\`.\n\n`;
+
+/** The imports of its package, and the lines between the marks that do not end with a mark of their own. */
+function scriptLines(agent: Agent, { path, env }: Script): string {
+  const script = readFileSync(join(import.meta.dirname, path), 'utf8').replaceAll(/^.* \/\/ Not on the page\.\n/gm, '');
+  const [, lines] = /^\/\/ <docs>\n([\s\S]*?)^\/\/ <\/docs>/m.exec(script) ?? [];
+  if (lines === undefined) throw new Error(`${path} has no lines between <docs> and </docs>.`);
   const imports = script
     .split('\n')
-    .filter((line) => line.startsWith('import ') && line.endsWith(`from '${agent.package}';`));
-  const variables = Object.entries(agent.sdk?.env?.({ url: PLACE.url }) ?? {});
-  const exported = variables.map(([name, value]) => `export ${name}=${value.startsWith('$') ? `"${value}"` : value}\n`);
-  return `${exported.length > 0 ? `\`\`\`sh\n${exported.join('')}\`\`\`\n\n` : ''}${lines.includes('GATEHOUSE_URL') ? URL_VARIABLE : ''}\`\`\`js\n${imports.join('\n')}\n\n${lines}\`\`\`\n${notesOf(agent.sdk?.notes)}`;
+    .filter((text) => text.startsWith('import ') && text.endsWith(` from '${agent.package}';`));
+  const exported = Object.entries(env(PLACE)).map(([name, value]) => exportLine(name, value));
+  return `${exported.length > 0 ? `${block('sh', exported.join(''))}\n` : ''}${lines.includes('GATEHOUSE_URL') ? URL_VARIABLE : ''}${block('js', `${imports.join('\n')}\n\n${lines}`)}`;
 }
+
+const block = (language: string, lines: string): string => `\`\`\`${language}\n${lines}\`\`\`\n`;
 
 export function writePages(): void {
   mkdirSync(DOCS, { recursive: true });

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the last run of each cell came to. The file is committed: the pages of docs/agents are written from it. */
+/** The last run of a cell. The file is committed: the pages of docs/agents are written from it. */
 export interface Result {
   readonly agent: string;
   readonly upstream: string;
@@ -17,7 +17,7 @@ export interface Result {
 const FILE = join(import.meta.dirname, 'results.json');
 
 export function readResults(): readonly Result[] {
-  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Result[]) : [];
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Result[];
 }
 
 const keyOf = ({ agent, upstream, case: row }: Result): string => `${agent} ${upstream} ${row}`;

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { startGateway } from '../../src/process/gateway.ts';
 import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
-import { KEY_ENV, type Agent } from './agents.ts';
-import { NOTE, type Case, type Outcome } from './cases.ts';
+import { KEY_ENV, type Agent } from './agent.ts';
+import { NOTE, UNKNOWN_MODEL, type Case, type Outcome } from './cases.ts';
 import { INSTALLED } from './install.ts';
 import { startTee } from './tee.ts';
 import { aliasOf, settingsFor, type UpstreamKind } from './upstreams.ts';
@@ -20,7 +20,7 @@ export interface Stage {
 
 const SILENT: Play = { answer: () => 404 };
 
-/** `dump`: a file for all that agents and gateway, and gateway and upstream, said. */
+/** `dump`: a file for all messages between agents, gateway and upstream. */
 export async function openStage(dump?: string): Promise<Stage> {
   const stage: Pick<Stage, 'play'> = { play: SILENT };
   const upstream = await startStrictUpstream(() => stage.play);
@@ -53,22 +53,32 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
   const work = join(home, 'work');
   mkdirSync(work);
   const refused: string[] = [];
+  let requests = 0;
   let turns = 0;
-  const thought = { signs: kind.signs, asked: false, signed: false };
+  const thought = { kind: kind.thoughts, asked: false, signed: false };
   stage.play = {
     retryAfter: 1,
-    refused: (message) => void refused.push(message),
+    refused(message) {
+      requests += 1;
+      refused.push(message);
+    },
     answer(ask) {
+      requests += 1;
       // Agents have side calls without tools: titles, summaries, the choice of a model.
       if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
       turns += 1;
       thought.asked ||= ask.thinks;
       thought.signed ||= ask.signed;
-      return row.model(ask, turns - 1, agent.tools(work, ask.tools));
+      return row.model(ask, turns - 1, agent.tools(work));
     },
   };
   const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
-  const run = { url: stage.url, model: aliasOf(kind), prompt: row.prompt, thinking: row.thinking === true };
+  const run = {
+    url: stage.url,
+    model: modelOf({ agent, kind, row }),
+    prompt: row.prompt,
+    thinking: row.thinking === true,
+  };
   const { program, args, env, files } = agent.start(run);
   for (const { path, text } of files) {
     mkdirSync(dirname(join(home, path)), { recursive: true });
@@ -80,7 +90,7 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
     const [command, first] = program.endsWith('js') ? [process.execPath, [file]] : [file, []];
     const ended = await exec(command, [...first, ...args], {
       cwd: work,
-      env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withValues(env, { [KEY_ENV]: key }) },
+      env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withKey(env, key) },
       limitMs: row.limitMs ?? 60_000,
     });
     const note = join(work, NOTE);
@@ -89,6 +99,7 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
       ms: Math.round(performance.now() - from),
       note: existsSync(note) ? readFileSync(note, 'utf8') : undefined,
       refused,
+      requests,
       turns,
       thought,
     };
@@ -98,50 +109,63 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
   }
 }
 
+function modelOf({ agent, kind, row }: Cell): string {
+  if (row.unknownModel) return UNKNOWN_MODEL;
+  return (row.direct && agent.direct(kind.target)) ?? aliasOf(kind);
+}
+
 /** Nothing of the machine's own environment, which may hold keys. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' };
 
-const withValues = (env: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, values[value.replace(/^\$/, '')] ?? value]));
+const withKey = (env: Readonly<Record<string, string>>, key: string) =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === `$${KEY_ENV}` ? key : value]));
 
 interface Ended {
   readonly code: number | undefined;
   readonly output: string;
 }
 
-/** Ends the process and all that it started after `limitMs`. */
-function exec(
-  command: string,
-  args: readonly string[],
-  { cwd, env, limitMs }: { cwd: string; env: Record<string, string>; limitMs: number },
-): Promise<Ended> {
+interface Execution {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly limitMs: number;
+}
+
+/** A helper in a process group of its own outlives the agent and keeps its output open. */
+const OUTPUT_AFTER_EXIT_MS = 500;
+
+/** Ends the process and its group after `limitMs`. */
+function exec(command: string, args: readonly string[], { cwd, env, limitMs }: Execution): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const { pid, stdout, stderr } = child;
+    if (pid === undefined) return void child.once('error', reject);
     let output = '';
-    const note = (piece: Buffer): void => {
-      output += piece.toString();
-    };
-    child.stdout.on('data', note);
-    child.stderr.on('data', note);
+    for (const stream of [stdout, stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
     let late = false;
-    const group = -(child.pid ?? 0);
-    const end = (): void => {
-      try {
-        process.kill(group, 'SIGKILL');
-      } catch {
-        // All of its processes have ended.
-      }
-    };
     const timer = setTimeout(() => {
       late = true;
-      end();
+      killGroup(pid);
     }, limitMs);
-    child.on('error', reject);
-    child.on('exit', (code) => {
+    child.once('exit', () => {
       clearTimeout(timer);
-      // Helpers that outlive the agent would keep its output open.
-      if (group < 0) end();
-      setTimeout(() => resolve({ code: late ? undefined : (code ?? 128), output }), 50);
+      killGroup(pid);
+      setTimeout(() => {
+        stdout.destroy();
+        stderr.destroy();
+      }, OUTPUT_AFTER_EXIT_MS);
     });
+    child.once('close', (code) => resolve({ code: late ? undefined : (code ?? 128), output }));
   });
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // All of its processes have ended.
+  }
 }

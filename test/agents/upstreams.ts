@@ -1,30 +1,47 @@
+import { API, type Api } from '../../src/cli/agents/agents.ts';
 import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
 import { KEYS } from '../clients/upstream/strict-upstream.ts';
 
-/** The columns of the table: an alias for each kind of upstream. Agents see the alias alone. */
+/** The columns of the tables: each kind of upstream, with an alias for its model. */
 export interface UpstreamKind {
   readonly name: string;
   readonly title: string;
+  /** `@slug/model`. */
   readonly target: string;
-  /** The vendor signs thoughts and wants them back. */
-  readonly signs: boolean;
+  /** The API of the gateway whose requests reach it untranslated. */
+  readonly api: Api;
+  readonly thoughts: Thoughts;
 }
 
+/**
+ * `always`: the model thinks unasked and signs its calls, shown thoughts or not. `signed`: it thinks if asked, and the vendor
+ * wants the thoughts back with their signatures. `plain`: it thinks if asked. `none`: it does not think.
+ */
+export type Thoughts = 'always' | 'signed' | 'plain' | 'none';
+
 export const UPSTREAMS: readonly UpstreamKind[] = [
-  { name: 'gemini', title: 'Gemini on Vertex AI', target: '@vertex/gemini-3-flash-preview', signs: true },
+  {
+    name: 'gemini',
+    title: 'Gemini on Vertex AI',
+    target: '@vertex/gemini-3-flash-preview',
+    api: API.generate,
+    thoughts: 'always',
+  },
   {
     name: 'claude-vertex',
     title: 'Claude on Vertex AI',
     target: '@vertex/anthropic.claude-sonnet-4-5@20250929',
-    signs: true,
+    api: API.messages,
+    thoughts: 'signed',
   },
-  { name: 'claude', title: 'Claude', target: '@claude/claude-opus-5', signs: true },
-  { name: 'openai-chat', title: 'OpenAI-compatible', target: '@own/own-model', signs: false },
+  { name: 'claude', title: 'Claude', target: '@claude/claude-opus-5', api: API.messages, thoughts: 'signed' },
+  { name: 'openai-chat', title: 'OpenAI-compatible', target: '@own/own-model', api: API.chat, thoughts: 'plain' },
   {
     name: 'llama',
     title: 'Llama on Vertex AI',
     target: '@vertex/meta.llama-4-scout-17b-16e-instruct-maas',
-    signs: false,
+    api: API.chat,
+    thoughts: 'none',
   },
 ];
 

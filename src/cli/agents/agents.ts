@@ -1,5 +1,15 @@
 /** Settings that make a coding agent use the gateway. `gatehouse agent-config` prints them, docs/agents shows them, and test/agents runs with them. */
 
+/** The APIs of the gateway that agents speak. */
+export const API = {
+  chat: 'POST /v1/chat/completions',
+  responses: 'POST /v1/responses',
+  messages: 'POST /v1/messages',
+  generate: 'POST /v1beta/models/{model}:streamGenerateContent',
+} as const;
+
+export type Api = (typeof API)[keyof typeof API];
+
 export interface Place {
   /** Origin of the gateway, without a slash at its end. */
   readonly url: string;
@@ -21,8 +31,7 @@ export interface AgentConfig {
   /** The npm package that has the command. */
   readonly package: string;
   readonly command: string;
-  /** API of the gateway that the agent speaks. */
-  readonly api: string;
+  readonly api: Api;
   readonly files: (place: Place) => readonly ConfigFile[];
   /** Environment variables; `$NAME` stands for the value of another one. */
   readonly env: (place: Place) => Readonly<Record<string, string>>;
@@ -40,7 +49,7 @@ const codex: AgentConfig = {
   title: 'Codex CLI',
   package: '@openai/codex',
   command: 'codex',
-  api: 'POST /v1/responses',
+  api: API.responses,
   files: ({ url, keyEnv, model }) => [
     {
       path: '.codex/config.toml',
@@ -69,7 +78,7 @@ const claude: AgentConfig = {
   title: 'Claude Code',
   package: '@anthropic-ai/claude-code',
   command: 'claude',
-  api: 'POST /v1/messages',
+  api: API.messages,
   files: () => [],
   env: ({ url, keyEnv, model }) => ({
     ANTHROPIC_BASE_URL: url,
@@ -88,7 +97,7 @@ const gemini: AgentConfig = {
   title: 'Gemini CLI',
   package: '@google/gemini-cli',
   command: 'gemini',
-  api: 'POST /v1beta/models/{model}:streamGenerateContent',
+  api: API.generate,
   files: () => [
     { path: '.gemini/settings.json', text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
   ],
@@ -99,7 +108,6 @@ const gemini: AgentConfig = {
   }),
   notes: [
     'For side tasks it names built-in models, such as `gemini-2.5-flash`: an alias of that name serves these requests.',
-    'It returns no thoughts, so Claude answers a tool result without its last one.',
   ],
 };
 
@@ -108,7 +116,7 @@ const opencode: AgentConfig = {
   title: 'opencode',
   package: 'opencode-ai',
   command: 'opencode',
-  api: 'POST /v1/chat/completions',
+  api: API.chat,
   files: ({ url, keyEnv, model }) => [
     {
       path: '.config/opencode/opencode.json',
@@ -127,7 +135,9 @@ const opencode: AgentConfig = {
     },
   ],
   env: () => ({}),
-  notes: [],
+  notes: [
+    'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
+  ],
 };
 
 export const AGENT_CONFIGS: readonly AgentConfig[] = [codex, claude, gemini, opencode];

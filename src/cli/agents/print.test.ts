@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { AGENT_CONFIG_HELP } from '../help.ts';
 import { AGENT_CONFIGS, type AgentConfig, type Place } from './agents.ts';
 import { agentConfigCommand, pastedText } from './print.ts';
 
@@ -50,4 +51,8 @@ it.each([
   const output = { out: () => {}, err: (text: string) => void said.push(text) };
   expect(agentConfigCommand(name, place, output)).toBe(2);
   expect(said.join('')).toContain(hint);
+});
+
+it('the help names the agents', () => {
+  expect(AGENT_CONFIG_HELP.usage).toContain(` ${AGENT_CONFIGS.map(({ name }) => name).join('|')} `);
 });

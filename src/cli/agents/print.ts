@@ -18,13 +18,15 @@ export function agentConfigCommand(name: string, place: Place, { out, err }: Out
 
 /** Lines for a shell: files, variables, then the command. */
 export function pastedText(agent: AgentConfig, place: Place): string {
-  const variables = Object.entries(agent.env(place)).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  const variables = Object.entries(agent.env(place)).map(([name, value]) => exportLine(name, value));
   return `${agent.files(place).map(fileText).join('')}${variables.join('')}${agent.command}\n`;
 }
 
 /** A file that is there is not overwritten: `noclobber` makes the shell refuse. */
 const fileText = ({ path, text }: ConfigFile): string =>
   `mkdir -p ~/${path.replace(/\/[^/]+$/, '')}\n(set -C; cat > ~/${path} <<'EOF'\n${text}EOF\n)\n`;
+
+export const exportLine = (name: string, value: string): string => `export ${name}=${quoted(value)}\n`;
 
 /** A variable stays one; all else is literal. */
 const quoted = (value: string): string =>

@@ -10,8 +10,6 @@ const env = {
 };
 const options = { model: process.env.MODEL, env, allowedTools: ['Bash', 'Write', 'Read', 'Edit'] };
 // </docs>
-// As QUIET of agents.ts: Claude Code asks several services of its vendor at its start.
-Object.assign(env, { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' });
 
 await main(async () => {
   for await (const message of query({ prompt, options })) {

@@ -3,40 +3,40 @@ import { writeFileSync } from 'node:fs';
 
 /** What every SDK script shares: the request, two tools, and how a script ends. */
 
-export const { PROMPT: prompt, THINKING: thinking } = process.env;
-export const thinks = thinking === '1';
+export const { PROMPT: prompt } = process.env;
+export const thinks = process.env.THINKING === '1';
 export const MAX_STEPS = 30;
 
-export const SHELL = {
-  name: 'shell',
-  description: 'Runs a command in a shell and returns its output.',
+const tool = (name, description, parameters, run) => ({
+  name,
+  description,
   schema: {
     type: 'object',
-    properties: { command: { type: 'string' } },
-    required: ['command'],
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter, { type: 'string' }])),
+    required: parameters,
     additionalProperties: false,
   },
-};
-export const WRITE = {
-  name: 'write_file',
-  description: 'Writes a file.',
-  schema: {
-    type: 'object',
-    properties: { path: { type: 'string' }, content: { type: 'string' } },
-    required: ['path', 'content'],
-    additionalProperties: false,
-  },
-};
+  run,
+});
 
-export const shell = ({ command }) => execSync(command, { encoding: 'utf8' });
-export function writeFile({ path, content }) {
-  writeFileSync(path, content);
-  return 'written';
-}
 export const TOOLS = [
-  { ...SHELL, run: shell },
-  { ...WRITE, run: writeFile },
+  tool('shell', 'Runs a command in a shell and returns its output.', ['command'], ({ command }) =>
+    execSync(command, { encoding: 'utf8' }),
+  ),
+  tool('write_file', 'Writes a file.', ['path', 'content'], ({ path, content }) => {
+    writeFileSync(path, content);
+    return 'written';
+  }),
 ];
+
+/** The result of a tool, or the message of its failure. */
+export function use(name, args) {
+  try {
+    return { output: TOOLS.find((tool) => tool.name === name).run(args) };
+  } catch (error) {
+    return { error: error.message };
+  }
+}
 
 export async function main(work) {
   try {

@@ -1,11 +1,12 @@
 import { GoogleGenAI } from '@google/genai';
-import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
+import { main, MAX_STEPS, prompt, thinks, TOOLS, use } from './common.js';
 
 // <docs>
 const ai = new GoogleGenAI({
   apiKey: process.env.GATEHOUSE_API_KEY,
   httpOptions: { baseUrl: process.env.GATEHOUSE_URL },
 });
+const model = process.env.MODEL;
 // </docs>
 
 const config = {
@@ -26,7 +27,7 @@ await main(async () => {
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const parts = [];
     let finish;
-    for await (const chunk of await ai.models.generateContentStream({ model: process.env.MODEL, contents, config })) {
+    for await (const chunk of await ai.models.generateContentStream({ model, contents, config })) {
       parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
       finish = chunk.candidates?.[0]?.finishReason ?? finish;
     }
@@ -36,10 +37,9 @@ await main(async () => {
     if (calls.length === 0) return parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
     contents.push({
       role: 'user',
-      parts: calls.map(({ functionCall: { id, name, args } }) => {
-        const { run } = TOOLS.find((tool) => tool.name === name);
-        return { functionResponse: { ...(id && { id }), name, response: { output: run(args) } } };
-      }),
+      parts: calls.map(({ functionCall: { id, name, args } }) => ({
+        functionResponse: { ...(id && { id }), name, response: use(name, args) },
+      })),
     });
   }
   throw new Error('too many steps');

@@ -1,5 +1,5 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { MAX_STEPS, prompt, TOOLS } from './common.js';
+import { MAX_STEPS, prompt, TOOLS, use } from './common.js';
 
 /** The tool loop of LangChain's documents, streamed. */
 export async function loop(model) {
@@ -17,8 +17,9 @@ export async function loop(model) {
     messages.push(message);
     if (!message.tool_calls?.length) return message.text;
     for (const { id, name, args } of message.tool_calls) {
-      const { run } = TOOLS.find((tool) => tool.name === name);
-      messages.push(new ToolMessage({ tool_call_id: id, name, content: run(args) }));
+      const { output, error } = use(name, args);
+      const status = error === undefined ? 'success' : 'error';
+      messages.push(new ToolMessage({ tool_call_id: id, name, content: output ?? error, status }));
     }
   }
   throw new Error('too many steps');

@@ -1,8 +1,17 @@
-import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
+import { Agent, setTracingDisabled } from '@openai/agents';
+import { run, tool } from '@openai/agents'; // Not on the page.
 import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
 
 const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
-  tool({ name, description, parameters: schema, strict: true, execute: async (input) => execute(input) }),
+  tool({
+    name,
+    description,
+    parameters: schema,
+    strict: true,
+    execute: async (input) => execute(input),
+    // By default the model gets a fixed sentence, without the cause.
+    errorFunction: (_, error) => error.message,
+  }),
 );
 const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } } : {};
 
@@ -10,9 +19,9 @@ const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } 
 setTracingDisabled(true);
 const agent = new Agent({
   name: 'helper',
-  instructions: 'You use tools.',
+  instructions: 'You answer in one sentence.',
   model: process.env.MODEL,
-  tools,
+  tools, // Not on the page.
   modelSettings, // Not on the page.
 });
 // </docs>

@@ -1,0 +1,123 @@
+import { AGENT_CONFIGS } from '../../src/cli/agents/agents.ts';
+import { KEY_ENV, type Agent, type Limit, type Run } from './agent.ts';
+
+/** Coding agents. Their settings are what `gatehouse agent-config` prints. */
+
+interface Program {
+  readonly name: string;
+  readonly program: string;
+  readonly args: (run: Run) => readonly string[];
+  /** Beside the variables of its settings. */
+  readonly env?: (run: Run) => Readonly<Record<string, string>>;
+  readonly limits?: readonly Limit[];
+  readonly tools: Agent['tools'];
+}
+
+function codingAgent({ name, program, args, env, limits = [], tools }: Program): Agent {
+  const config = AGENT_CONFIGS.find((config) => config.name === name);
+  if (!config) throw new Error(`No agent ${name} in src/cli/agents.`);
+  return {
+    name,
+    title: config.title,
+    package: config.package,
+    api: config.api,
+    lines: config,
+    notes: config.notes,
+    direct: (identifier) => identifier,
+    limits,
+    start(run) {
+      const place = { url: run.url, model: run.model, keyEnv: KEY_ENV };
+      return { program, args: args(run), env: { ...config.env(place), ...env?.(run) }, files: config.files(place) };
+    },
+    tools,
+  };
+}
+
+const platform = `${process.platform}-${process.arch}`;
+
+export const codex = codingAgent({
+  name: 'codex',
+  program: 'node_modules/@openai/codex/bin/codex.js',
+  args: ({ prompt, thinking }) => [
+    'exec',
+    '--skip-git-repo-check',
+    // The network namespace and the temporary home are its sandbox.
+    '--dangerously-bypass-approvals-and-sandbox',
+    // Else each run ends 5 s later, when its maker's servers have not answered.
+    '-c',
+    'analytics.enabled=false',
+    ...(thinking ? ['-c', 'model_supports_reasoning_summaries=true', '-c', 'model_reasoning_effort="high"'] : []),
+    prompt,
+  ],
+  tools: () => ({
+    shell: (cmd) => ({ name: 'exec_command', args: { cmd } }),
+    write: (path, text) => ({ name: 'exec_command', args: { cmd: patchOf(path, text) } }),
+  }),
+});
+
+/** Codex takes `apply_patch` as a command of its shell, whichever tools it has for the name of the model. */
+const patchOf = (path: string, text: string): string =>
+  `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n${text.replaceAll(/^(?=.)/gm, '+')}*** End Patch\nEOF`;
+
+export const claudeTools: Agent['tools'] = (work) => ({
+  shell: (command) => ({ name: 'Bash', args: { command, description: 'A step' } }),
+  write: (path, content) => ({ name: 'Write', args: { file_path: `${work}/${path}`, content } }),
+});
+
+/** Claude Code asks several services of its vendor at its start. */
+export const CLAUDE_QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
+
+export const claude = codingAgent({
+  name: 'claude',
+  program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
+  args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash,Write,Read,Edit'],
+  env: () => CLAUDE_QUIET,
+  tools: claudeTools,
+});
+
+export const gemini = codingAgent({
+  name: 'gemini',
+  program: 'node_modules/@google/gemini-cli/bundle/gemini.js',
+  args: ({ prompt }) => ['--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+  limits: [
+    {
+      case: 'thinking',
+      upstreams: ['claude', 'claude-vertex'],
+      fault: 'the signature of the thought is lost',
+      reason: 'It does not send thoughts back: Claude answers a tool result without the thoughts of its turn.',
+    },
+  ],
+  tools: (work) => ({
+    shell: (command) => ({ name: 'run_shell_command', args: { command, description: 'A step' } }),
+    write: (path, content) => ({ name: 'write_file', args: { file_path: `${work}/${path}`, content } }),
+  }),
+});
+
+export const opencode = codingAgent({
+  name: 'opencode',
+  program: `node_modules/opencode-${platform}/bin/opencode`,
+  args: ({ prompt, thinking }) => ['run', ...(thinking ? ['--variant', 'high'] : []), prompt],
+  env: ({ model, thinking }) => ({
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    // The setting that the note of its page names, beside those of its file.
+    ...(thinking && {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        provider: { gatehouse: { models: { [model]: { reasoning: true } } } },
+      }),
+    }),
+  }),
+  limits: [
+    {
+      case: 'thinking',
+      upstreams: ['gemini', 'claude', 'claude-vertex'],
+      fault: 'the signature of the thought is lost',
+      reason:
+        'A chat completion has signatures of thoughts in extensions alone, and opencode reads none of these: the model answers a tool result without the thoughts of its turn.',
+    },
+  ],
+  tools: (work) => ({
+    shell: (command) => ({ name: 'bash', args: { command, description: 'A step' } }),
+    write: (path, content) => ({ name: 'write', args: { filePath: `${work}/${path}`, content } }),
+  }),
+});

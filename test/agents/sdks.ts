@@ -1,0 +1,133 @@
+import { API } from '../../src/cli/agents/agents.ts';
+import { KEY_ENV, type Agent, type Script } from './agent.ts';
+import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
+
+/** SDKs, each in a script of sdk/ that gives the model two tools. */
+
+interface Sdk
+  extends
+    Pick<Agent, 'name' | 'title' | 'package' | 'api'>,
+    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'tools'>> {
+  /** Variables that its page exports. */
+  readonly env?: Script['env'];
+  /** Variables of the runs alone. */
+  readonly unlisted?: Readonly<Record<string, string>>;
+}
+
+const scriptTools: Agent['tools'] = () => ({
+  shell: (command) => ({ name: 'shell', args: { command } }),
+  write: (path, content) => ({ name: 'write_file', args: { path, content } }),
+});
+
+function inScript({ env = () => ({}), unlisted = {}, ...sdk }: Sdk): Agent {
+  const path = `sdk/${sdk.name}.js`;
+  return {
+    notes: [],
+    direct: (identifier) => identifier,
+    limits: [],
+    tools: scriptTools,
+    ...sdk,
+    lines: { path, env },
+    start: (run) => ({
+      program: path,
+      args: [],
+      env: {
+        GATEHOUSE_URL: run.url,
+        MODEL: run.model,
+        PROMPT: run.prompt,
+        THINKING: run.thinking ? '1' : '0',
+        ...env(run),
+        ...unlisted,
+      },
+      files: [],
+    }),
+  };
+}
+
+const SHORT_ANSWER = 'ended with 0 and without a readable message';
+
+export const SDKS: readonly Agent[] = [
+  inScript({
+    name: 'claude-agent-sdk',
+    title: 'Claude Agent SDK',
+    package: '@anthropic-ai/claude-agent-sdk',
+    api: API.messages,
+    notes: ['Give `options` to each `query`.'],
+    unlisted: CLAUDE_QUIET,
+    tools: claudeTools,
+  }),
+  inScript({
+    name: 'openai-agents',
+    title: 'OpenAI Agents SDK',
+    package: '@openai/agents',
+    api: API.responses,
+    notes: [
+      'Give `agent` to each `run`.',
+      '`setTracingDisabled` stops the traces that the SDK otherwise sends to OpenAI.',
+    ],
+    env: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: `$${KEY_ENV}` }),
+  }),
+  inScript({
+    name: 'ai-openai',
+    title: 'AI SDK, openai',
+    package: '@ai-sdk/openai',
+    api: API.responses,
+    notes: [
+      'Give `providerOptions` to each call. With `store: false` the SDK sends whole items and no references to kept ones.',
+    ],
+  }),
+  inScript({
+    name: 'ai-google',
+    title: 'AI SDK, google',
+    package: '@ai-sdk/google',
+    api: API.generate,
+  }),
+  inScript({ name: 'ai-anthropic', title: 'AI SDK, anthropic', package: '@ai-sdk/anthropic', api: API.messages }),
+  inScript({
+    name: 'langchain-openai',
+    title: 'LangChain, OpenAI',
+    package: '@langchain/openai',
+    api: API.responses,
+    limits: [
+      {
+        case: 'thinking',
+        upstreams: ['claude-vertex', 'claude', 'openai-chat'],
+        fault: 'the model was not asked to think',
+        reason: "It sends `reasoning` only with names that it takes for those of OpenAI's reasoning models.",
+      },
+    ],
+  }),
+  inScript({
+    name: 'langchain-google',
+    title: 'LangChain, Google',
+    package: '@langchain/google-genai',
+    api: API.generate,
+    limits: [
+      {
+        case: 'cut',
+        fault: SHORT_ANSWER,
+        reason: 'It ignores an error in a stream: a stream that breaks ends as a short answer.',
+      },
+      {
+        case: 'parallel',
+        upstreams: ['gemini'],
+        fault: 'the upstream refused: Error: The number of function response parts',
+        reason:
+          'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
+      },
+      {
+        case: 'thinking',
+        upstreams: ['claude', 'claude-vertex'],
+        fault: 'the signature of the thought is lost',
+        reason: 'It does not send thoughts back: Claude answers a tool result without the thoughts of its turn.',
+      },
+    ],
+  }),
+  inScript({
+    name: 'langchain-anthropic',
+    title: 'LangChain, Anthropic',
+    package: '@langchain/anthropic',
+    api: API.messages,
+  }),
+  inScript({ name: 'genai', title: 'Google Gen AI SDK', package: '@google/genai', api: API.generate }),
+];
