@@ -104,9 +104,7 @@ function ratedStep({ from, prices, long }: PriceStep, tiers: PriceRow['tiers'] =
 
 const higher = (one: Rates, other: Rates): Rates =>
   ratesOf(
-    Object.fromEntries(
-      Object.entries(one).map(([kind, price]) => [kind, maxOf(price, other[kind as keyof Rates])]),
-    ) as Prices,
+    Object.fromEntries(Object.entries(one).map(([kind, price]) => [kind, maxOf(price, other[kind as keyof Rates])])),
   );
 
 const maxOf = (one: number | undefined, other: number | undefined): number | undefined =>

@@ -76,14 +76,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const { state, source, loaded, files, settings } = await withState(first, server, {
-    role,
-    env,
-    disk,
-    configs,
-    clock,
-    log,
-  });
+  const tools = { role, env, disk, configs, clock, log };
+  const { state, source, loaded, files, settings } = await withState(first, server, tools);
   const upstream = createUpstream({
     clock,
     ...(lookup && { lookup }),
@@ -111,27 +105,27 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   processState.apply({ server, ...recordedWith(settings) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(processState, loaded, configs, files);
+  const release = () => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
   if (!snapshot) {
-    await Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
+    await release();
     throw new SettingsRefused(loaded.diagnostics);
   }
   if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), otel?.shutdown(), state?.close()]);
+    await Promise.all([snapshot.close(), release()]);
     // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }
-  metrics.settingsLoaded(
-    snapshot.hash,
-    settings.catalog.providers.map(({ slug }) => slug),
-  );
+  metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const own = { source, role, port, watchFolder: watcher };
   return serve({ ...parts, processState, snapshot, inForce, state, ...own });
 }
+
+const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 
 type Loaded = Awaited<ReturnType<typeof loadSettled>>;
 

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
@@ -31,10 +32,9 @@ interface ServeParts extends ProcessParts {
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, log, metrics, processState, upstream, role } = parts;
+  const { clock, metrics, processState, upstream, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const workers =
-    role.kind === 'primary' ? role.workers({ log, metrics, clock, responses, state: parts.state }) : undefined;
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -55,7 +55,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  parts.state?.onChange(() => void reloader.reload());
+  state?.onChange(() => void reloader.reload());
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -75,7 +75,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream,
-    state: parts.state,
+    state,
     ...lookUps(processState),
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
@@ -84,15 +84,18 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     reload: reloader.reload,
     shutDown,
     drainStep: (step) => drained.steps.take(step),
-    drain({ delay = true } = {}) {
-      const { delayMs, timeoutMs } = live.current.server.drain;
-      return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
-    },
+    drain: ({ delay = true } = {}) => shutDown(drainTimes(live.current.server, delay)),
     pluginFault: processState.shared.pluginFault,
     fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
+
+const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
+  delayMs: delay ? delayMs : 0,
+  timeoutMs,
+  lingerMs: CUT_LINGER_MS,
+});
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(

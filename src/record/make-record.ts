@@ -1,4 +1,11 @@
-import { retriesOf, type Attempt, type ErrorCode, type Exchange, type SkippedTarget } from '../plugin/index.ts';
+import {
+  retriesOf,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type SkippedTarget,
+  type TryRecord,
+} from '../plugin/index.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { cut } from './cut.ts';
@@ -155,6 +162,9 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
   after,
 });
 
+const firstContentOf = (last: TryRecord | undefined): number | undefined =>
+  last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
+
 interface AttemptBasis extends RecordTimes {
   readonly prices: PriceList | undefined;
 }
@@ -186,7 +196,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     semantic: recordSemantic(semantic, prices && costOfVectors(semantic?.embedding, prices, receivedAt)),
     tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
-    firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
+    firstContentMs: firstContentOf(last),
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage: signals?.usage,

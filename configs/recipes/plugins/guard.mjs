@@ -29,7 +29,8 @@ export default definePlugin({
       // Written again: the caller may have written characters as escapes.
       const text = JSON.stringify(attempt.body.json());
       const found = refuse.find((name) => PATTERNS[name].test(text));
-      if (found) throw new GatewayError('content_filter', `The guard of this gateway found a text like this: ${found}.`);
+      if (found)
+        throw new GatewayError('content_filter', `The guard of this gateway found a text like this: ${found}.`);
       await next();
     };
   },

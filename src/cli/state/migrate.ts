@@ -3,14 +3,14 @@ import { openStore } from '../../process/state/open-store.ts';
 import { changeOf } from '../../process/state/stored-keys.ts';
 import { MAX_CHANGES } from '../../state/entities.ts';
 import { ACTOR } from './actor.ts';
-import { onStore, type StateOptions } from './read.ts';
+import { onStore, type ExitCode, type StateOptions } from './read.ts';
 
 /**
  * `gatehouse state migrate`: the store's tables become those of this release, and the objects that `state.owns` names move from the files
  * to the store. The files are left as they are: the output names the entries to remove.
  */
 export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ loaded, settings, state, folder }) => {
+  onStore(options, async ({ loaded, settings, state, folder }): Promise<ExitCode> => {
     const { out, dryRun } = options;
     const keys = state.owns.includes('keys') ? settings.keys.keys : [];
     const places = keys.map(({ id }, index) => {

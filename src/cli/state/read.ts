@@ -19,13 +19,15 @@ export interface FoundStore {
   readonly folder: string;
 }
 
+export type ExitCode = 0 | 1;
+
 /**
  * Runs a command on the store of the settings. Exit code 0 to 1: the command's own; 1: errors in the settings, or the store refuses; 2:
  * the folder does not exist, or the settings have no store in files.
  */
 export async function onStore(
   { dir, env, err }: StateOptions,
-  command: (found: FoundStore) => Promise<0 | 1> | 0 | 1,
+  command: (found: FoundStore) => ExitCode | Promise<ExitCode>,
 ): Promise<0 | 1 | 2> {
   const loaded = await loadSettings(dir, { env });
   const { settings } = loaded;

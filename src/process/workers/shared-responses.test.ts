@@ -99,7 +99,7 @@ describe('the responses of a worker', () => {
     expect(await ask('key0')).toMatchObject({ answer: { id: 'r1' } });
     const { worker, asked } = start();
     const refused = expect(worker.find('key0', 'r1')).rejects.toMatchObject({ code: 'busy', retryAfterMs: 1000 });
-    worker.receive({ ...ofOne.at(-1)!, id: asked.at(-1)!.id } as Answered);
+    worker.receive({ ...ofOne.at(-1)!, id: asked.at(-1)!.id });
     await refused;
   });
 });

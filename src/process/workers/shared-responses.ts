@@ -23,7 +23,8 @@ type ResponsesAnswered = Extract<ToWorker, { readonly type: 'responses' }>;
 
 type ResponsesFailed = Extract<ResponsesAnswered, { readonly failed: string }>;
 
-const failure = ({ failed, busy: isBusy }: ResponsesFailed): Error => (isBusy === true ? busy(failed) : new Error(failed));
+const failure = ({ failed, busy: isBusy }: ResponsesFailed): Error =>
+  isBusy === true ? busy(failed) : new Error(failed);
 
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
 export class SharedResponses implements ResponseStore {

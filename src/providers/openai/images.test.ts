@@ -50,7 +50,11 @@ describe('a request to an API like OpenAI’s', () => {
 
 describe('a plain reply', () => {
   it.each([
-    ['bytes', { created: 1, data: [{ b64_json: 'A' }], usage }, { input: 50, output: 50, total: 100, outputImage: 50, images: 1 }],
+    [
+      'bytes',
+      { created: 1, data: [{ b64_json: 'A' }], usage },
+      { input: 50, output: 50, total: 100, outputImage: 50, images: 1 },
+    ],
     ['addresses', { created: 1, data: [{ url: 'https://i', revised_prompt: 'x' }] }, { total: 0, images: 1 }],
     ['unknown fields', { created: 1, data: [{ url: 'https://i' }], new_field: { a: 1 } }, { total: 0, images: 1 }],
   ])('with %s passes through unchanged, and its tokens and pictures are counted', (_, reply, counted) => {
@@ -91,7 +95,14 @@ describe('a stream of images', () => {
         const { out, signals } = read(text, { sizes });
         expect(out).toBe(text);
         expect(signals).toMatchObject({ ended: true, content: true, failure: undefined });
-        expect(signals.usage).toEqual({ input: 50, output: 50, total: 100, inputImage: 40, outputImage: 50, images: 1 });
+        expect(signals.usage).toEqual({
+          input: 50,
+          output: 50,
+          total: 100,
+          inputImage: 40,
+          outputImage: 50,
+          images: 1,
+        });
       }),
       { numRuns: 40 },
     );
@@ -105,7 +116,10 @@ describe('a stream of images', () => {
 
   it('of several images counts the tokens of each', () => {
     const { signals } = read(event(complete) + event({ ...draft }) + event(complete));
-    expect(signals).toMatchObject({ ended: true, usage: { input: 100, output: 100, total: 200, inputImage: 80, images: 2 } });
+    expect(signals).toMatchObject({
+      ended: true,
+      usage: { input: 100, output: 100, total: 200, inputImage: 80, images: 2 },
+    });
   });
 
   it('counts an edit’s images too', () => {

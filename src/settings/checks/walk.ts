@@ -1,4 +1,4 @@
-import type { GatewayFile, PriceRule, TeamsFile } from '../../../schemas/types.generated.ts';
+import type { CatalogFile, GatewayFile, KeysFile, PriceRule, TeamsFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { aliasedModels, type AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
@@ -10,21 +10,27 @@ export function walkSettings(
   checks: readonly Visits[],
   reporter: (file: string) => Report,
 ): void {
-  const inServer = reporter('server.yaml');
-  const inCatalog = reporter('catalog.yaml');
-  const inKeys = reporter('keys.yaml');
-  for (const check of checks) {
-    if (server) check.server?.(server, inServer);
-    if (catalog) check.catalog?.(catalog, inCatalog);
-    if (keys) check.keys?.(keys, inKeys);
-    for (const [index, entry] of (catalog?.providers ?? []).entries())
-      check.entry?.(entry, within(inCatalog, 'providers', index));
-    for (const [index, key] of (keys?.keys ?? []).entries()) check.key?.(key, within(inKeys, 'keys', index));
-  }
+  if (server) for (const check of checks) check.server?.(server, reporter('server.yaml'));
+  if (catalog) walkCatalog(catalog, checks, reporter('catalog.yaml'));
+  if (keys) walkKeys(keys, checks, reporter('keys.yaml'));
   walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
   if (teams) walkTeams(teams, checks, reporter('teams.yaml'));
   const aliases = catalog && aliasedModels(catalog);
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`), aliases);
+}
+
+function walkCatalog(catalog: CatalogFile, checks: readonly Visits[], report: Report): void {
+  for (const check of checks) {
+    check.catalog?.(catalog, report);
+    for (const [index, entry] of catalog.providers.entries()) check.entry?.(entry, within(report, 'providers', index));
+  }
+}
+
+function walkKeys(keys: KeysFile, checks: readonly Visits[], report: Report): void {
+  for (const check of checks) {
+    check.keys?.(keys, report);
+    for (const [index, key] of keys.keys.entries()) check.key?.(key, within(report, 'keys', index));
+  }
 }
 
 function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {

@@ -14,7 +14,7 @@ import { checkMeaning } from '../checks/index.ts';
 import { checkPrompts } from '../checks/prompts.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
-import { findSettingsFiles, type FoundFile } from '../source/find-files.ts';
+import { findSettingsFiles, type FoundFile, type FoundFiles } from '../source/find-files.ts';
 import type { Environment } from './references.ts';
 import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from './pointer.ts';
@@ -147,25 +147,22 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
   );
   const { partials, diagnostics } = await readPartials(found.partials, files);
-  const { priceTable: tablePath } = found;
-  const newer = tablePath === undefined ? undefined : await readPriceTable(tablePath, files);
+  const newer = await readNewerPrices(found, files);
   const { pieces, notes } = gather(read, env);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
     diagnostics.length === 0 &&
-    (!newer || newer.source !== undefined);
+    newer.complete;
   const stored = pieces.server?.state && (await readStoredObjects(folder, files, packageSchemas()));
-  const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path)];
-  if (tablePath !== undefined) paths.push(tablePath);
-  const priceTable = newer?.table ?? SHIPPED_PRICES;
+  const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path), ...newer.paths];
+  const { priceTable } = newer;
   const keys = pieces.keys && withStoredKeys(pieces.keys, stored);
-  const hash = hashOf(read, partials, newer?.text, stored);
+  const hash = hashOf(read, partials, newer.text, stored);
   const settings = complete && keys ? { ...pieces, keys, priceTable, partials, hash, files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
-  result.add(diagnostics);
-  if (newer) result.add(newer.diagnostics);
+  result.add([...diagnostics, ...newer.diagnostics]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   const checked = {
     ...pieces,
@@ -186,6 +183,23 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     },
   });
   return result;
+}
+
+interface NewerPrices {
+  /** The shipped prices, and before them those of price-table.json. */
+  readonly priceTable: PriceTable;
+  readonly text?: string;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly paths: readonly string[];
+  readonly complete: boolean;
+}
+
+const ONLY_SHIPPED: NewerPrices = { priceTable: SHIPPED_PRICES, diagnostics: [], paths: [], complete: true };
+
+async function readNewerPrices({ priceTable: path }: FoundFiles, files: SettingsFiles): Promise<NewerPrices> {
+  if (path === undefined) return ONLY_SHIPPED;
+  const { table, text, source, diagnostics } = await readPriceTable(path, files);
+  return { priceTable: table, text, diagnostics, paths: [path], complete: source !== undefined };
 }
 
 const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';

@@ -43,7 +43,7 @@ export async function findTestFiles(folder: string, files: SettingsFiles): Promi
 /** Test files, which only `gatehouse test` reads. */
 export const isTests = (name: string): boolean => name.endsWith(TESTS) && isYaml(name);
 
-interface FoundFiles {
+export interface FoundFiles {
   readonly folderExists: boolean;
   readonly files: readonly FoundFile[];
   readonly partials: readonly FoundPartial[];

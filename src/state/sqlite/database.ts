@@ -37,6 +37,7 @@ export class Database {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the columns of its query
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.guard(() => this.prepare(sql).get(...values) as Row | undefined);
   }
