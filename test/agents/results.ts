@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The last run of a cell. The file is committed: the pages of docs/agents are written from it. */
@@ -26,5 +26,8 @@ const keyOf = ({ agent, upstream, case: row }: Result): string => `${agent} ${up
 export function writeResults(more: readonly Result[]): void {
   const all = new Map([...readResults(), ...more].map((result) => [keyOf(result), result]));
   const lines = [...all.values()].map((result) => `  ${JSON.stringify(result)}`).toSorted();
-  writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
+  // Renamed: another run never reads half a file.
+  const whole = `${FILE}.${process.pid}`;
+  writeFileSync(whole, `[\n${lines.join(',\n')}\n]\n`);
+  renameSync(whole, FILE);
 }

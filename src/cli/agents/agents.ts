@@ -88,6 +88,7 @@ const claude: AgentConfig = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }),
   notes: [
+    'For a name that it does not know it assumes a context of 1 million tokens: set `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to that of the model.',
     'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
