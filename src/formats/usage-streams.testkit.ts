@@ -5,9 +5,11 @@ import { isObject } from './json/object.ts';
 import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
 import { fold } from './streams/fold.ts';
 
-/** Undefined for a reply that failed. */
-export const usageOf = (events: readonly GenerationEvent[]): Usage | undefined =>
-  events.some(({ type }) => type === 'error') ? undefined : fold(events).usage;
+export const usageOf = (events: readonly GenerationEvent[]): Usage | undefined => fold(events).usage;
+
+/** The stream is complete and readable. */
+export const isWhole = (name: FormatName, text: string): boolean =>
+  decodeAll(formats[name].decodeStream(replyContext()), [Buffer.from(text)]).every(({ type }) => type !== 'error');
 
 const event = (data: object, type?: string): string =>
   `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(type === undefined ? data : { type, ...data })}\n\n`;
