@@ -8,6 +8,7 @@ import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
+import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -65,7 +66,12 @@ export const startPrimary = (
 async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
   const disk = options.files ?? diskFiles;
-  const first = await loadSettled(configs, { env, clock, files: disk, pauseMs: START_PAUSE_MS });
+  const first = await loadSettled(configs, {
+    env,
+    clock,
+    files: beforeStore(disk, configs, role),
+    pauseMs: START_PAUSE_MS,
+  });
   if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
   const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
@@ -127,9 +133,13 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   );
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const own = { source, role, port, watchFolder: watcher };
-  return serve({ ...parts, processState, snapshot, inForce, state, ...own });
+  const ofRole = { source, role, port, watchFolder: watcher };
+  return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
+
+/** Which store to open is in the settings, so they are read before it is open. */
+const beforeStore = (disk: SettingsFiles, configs: string, role: ProcessRole): SettingsFiles =>
+  role.kind === 'worker' ? disk : withStoredObjects(disk, configs, () => JSON.stringify(NO_OBJECTS));
 
 type Loaded = Awaited<ReturnType<typeof loadSettled>>;
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../plugin/index.ts';
 import type { StateSettings } from '../../settings/compile/server-settings.ts';
-import { storedObjectsPath, type StoredObjects } from '../../settings/read/stored-objects.ts';
+import { withStoredObjects, type StoredObjects } from '../../settings/read/stored-objects.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
@@ -101,11 +101,7 @@ export class KeptStore {
 
   /** Shows the store's objects beside the files. */
   files(files: SettingsFiles): SettingsFiles {
-    const path = storedObjectsPath(this.#setup.configs);
-    return {
-      read: async (name) => (name === path ? { text: this.#text } : files.read(name)),
-      list: (folder) => files.list(folder),
-    };
+    return withStoredObjects(files, this.#setup.configs, () => this.#text);
   }
 
   async close(): Promise<void> {

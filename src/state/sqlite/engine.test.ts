@@ -85,6 +85,8 @@ describe('a store in a folder', () => {
     open();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'ledger')).mode & 0o777).toBe(0o700);
+    const names = readdirSync(folder).filter((name) => name.includes('.db'));
+    expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
   });
 
   it('has a file for each day of the ledger, and removes it with its day', () => {

@@ -73,11 +73,12 @@ export class StoreThread {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#worker.ref();
     const closing = this.#send('close', []);
     this.#closed = new StateFailure('unavailable', 'the store is closed');
     // A thread that hangs loses nothing that it has confirmed.
     await closing.catch(() => this.#worker.terminate());
+    // The answer has let the thread go; a process with nothing else to do would end here, in the middle of its caller.
+    this.#worker.ref();
     await this.#ended.promise;
   }
 
