@@ -5,7 +5,7 @@ import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
-import { loadSettled } from '../settings/source/load-settled.ts';
+import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
@@ -19,7 +19,7 @@ import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
-import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
+import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
@@ -27,6 +27,7 @@ import { serve } from './serving.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
 import { SettingsRefused } from '../settings/problems/diagnostic.ts';
 
 export interface GatewayOptions {
@@ -80,19 +81,10 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log);
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const { state, source, loaded, files, settings } = await withState(first, server, {
-    role,
-    env,
-    disk,
-    configs,
-    clock,
-    log,
-  });
-  const upstream = createUpstream({
-    clock,
-    ...(lookup && { lookup }),
-    onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
-  });
+  const tools = { role, env, disk, configs, clock, log };
+  const { state, source, loaded, files, settings } = await withState(first, server, tools);
+  const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
+  const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
@@ -114,19 +106,11 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const processState = createProcessState(parts);
   processState.apply({ server, ...recordedWith(settings) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
-  const snapshot = await compileWith(processState, loaded, configs, files);
-  if (!snapshot) {
-    await Promise.all([upstream.close(), tracing?.shutdown(), state?.close()]);
-    throw new SettingsRefused(loaded.diagnostics);
-  }
-  if (role.kind !== 'primary') compileBodySchemas();
-  try {
-    await snapshot.open();
-  } catch (error) {
-    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown(), state?.close()]);
-    // Missing values of catalog entries are diagnostics with a place.
-    throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
-  }
+  const release = (): Promise<unknown> => Promise.all([upstream.close(), tracing?.shutdown(), state?.close()]);
+  const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
   metrics.settingsLoaded(
     snapshot.hash,
     settings.catalog.providers.map(({ slug }) => slug),
@@ -137,11 +121,29 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
 
+interface FirstSettings extends SettledLoad {
+  readonly configs: string;
+  readonly role: ProcessRole;
+}
+
+/** Compiles and opens the first snapshot. Rejects with SettingsRefused. */
+async function openFirst(state: ProcessState, { loaded, files, configs, role }: FirstSettings): Promise<Snapshot> {
+  const snapshot = await compileWith(state, loaded, configs, files);
+  if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
+  if (role.kind !== 'primary') compileBodySchemas();
+  try {
+    await snapshot.open();
+  } catch (error) {
+    await snapshot.close();
+    // Missing values of catalog entries are diagnostics with a place.
+    throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
+  }
+  return snapshot;
+}
+
 /** Which store to open is in the settings, so they are read before it is open. */
 const beforeStore = (disk: SettingsFiles, configs: string, role: ProcessRole): SettingsFiles =>
   role.kind === 'worker' ? disk : withStoredObjects(disk, configs, () => JSON.stringify(NO_OBJECTS));
-
-type Loaded = Awaited<ReturnType<typeof loadSettled>>;
 
 interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
   readonly role: ProcessRole;
@@ -154,11 +156,11 @@ interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
  * have them already. Rejects with SettingsRefused.
  */
 async function withState(
-  first: Loaded,
+  first: SettledLoad,
   server: ServerSettings,
   { role, env, disk, ...tools }: StateTools,
 ): Promise<
-  Loaded & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
+  SettledLoad & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
 > {
   const { settings: own } = first.loaded;
   if (!server.state || !own || !first.loaded.ok || role.kind === 'worker')

@@ -9,7 +9,7 @@ type CopyOptions = StateOptions & { readonly copy: string };
 
 /** `gatehouse state backup DIR`: copies the store, which may be in use, to a new folder. */
 export const backupCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ folder }) => {
+  onStore(options, async ({ folder }): Promise<0 | 1> => {
     const copy = resolve(options.copy);
     await copyStore(folder, copy);
     const { version, changed } = withReader(copy, (store) => store.load());
@@ -19,7 +19,7 @@ export const backupCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
 
 /** `gatehouse state restore DIR`: puts a backup where the settings have no store, and checks that it opens with their keys. */
 export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ folder, state }) => {
+  onStore(options, async ({ folder, state }): Promise<0 | 1> => {
     restoreStore(resolve(options.copy), folder);
     const store = await openStore(state, systemClock);
     try {

@@ -10,7 +10,7 @@ import { onStore, type StateOptions } from './read.ts';
  * to the store. The files are left as they are: the output names the entries to remove.
  */
 export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ loaded, settings, state, folder }) => {
+  onStore(options, async ({ loaded, settings, state, folder }): Promise<0 | 1> => {
     const { out, dryRun } = options;
     const keys = state.owns.includes('keys') ? settings.keys.keys : [];
     const places = keys.map(({ id }, index) => {
