@@ -113,7 +113,9 @@ export class KeptStore {
   async #connect(): Promise<void> {
     await this.#store?.close();
     const { settings, clock, open = openStore } = this.#setup;
-    this.#store = await open(settings, clock);
+    const store = await open(settings, clock);
+    if (this.#closed) return store.close();
+    this.#store = store;
     this.#store.entities.watch(() => void this.#look());
     await this.#load();
   }

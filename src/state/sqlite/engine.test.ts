@@ -196,13 +196,12 @@ describe('the keys that seal secrets', () => {
     expect(codeOf(() => open(keys))).toBe('sealed');
   });
 
-  it('change: the first one seals, the others still open, and go when all secrets are sealed anew', () => {
+  it('change: the first one seals, the others open, and can go after one start with both', () => {
     const engine = open();
     engine.calls.write(NOON, [sealed], ANN);
     close(engine);
     const both = open(`${OTHER_KEY},${KEYS}`);
     expect(both.calls.unseal(NOON, ref, 'webhook')).toBe('canary-4711');
-    expect([both.calls.rewrap(), both.calls.rewrap()]).toEqual([1, 0]);
     close(both);
     expect(open(OTHER_KEY).calls.unseal(NOON, ref, 'webhook')).toBe('canary-4711');
   });
