@@ -116,6 +116,9 @@ export class KeptStore {
     const store = await open(settings, clock);
     if (this.#closed) return store.close();
     this.#store = store;
+    // It may be another one: a backup that was restored has an earlier version.
+    this.#entities.clear();
+    this.#version = 0;
     this.#store.entities.watch(() => void this.#look());
     await this.#load();
   }
@@ -160,6 +163,7 @@ export class KeptStore {
       log.error({ err }, 'the snapshot of the state store could not be written');
     }
   }
+
   #startWithout(error: StateFailure): void {
     const { clock, log, settings } = this.#setup;
     const snapshot = this.#snapshots?.read(clock.wall() - settings.whenDown.maxAgeMs);

@@ -221,6 +221,34 @@ describe('the keys that seal secrets', () => {
   });
 });
 
+describe('a transaction', () => {
+  it('that finds the disk full leaves nothing, and a later one works', () => {
+    open();
+    const db = new Database(join(folder, 'full.db'), { synchronous: 'FULL' });
+    db.exec('CREATE TABLE t (a TEXT) STRICT; PRAGMA max_page_count = 10');
+    const fill = (rows: number): void =>
+      db.transaction(() => {
+        for (let row = 0; row < rows; row += 1) db.run('INSERT INTO t VALUES (?)', 'x'.repeat(1_000));
+      });
+    expect(codeOf(() => fill(100))).toBe('unavailable');
+    expect(db.get('SELECT count(*) AS count FROM t')).toEqual({ count: 0 });
+    fill(3);
+    expect(db.get('SELECT count(*) AS count FROM t')).toEqual({ count: 3 });
+    db.close();
+  });
+
+  it('waits for no lock for ever', () => {
+    open();
+    const path = join(folder, 'locked.db');
+    const [one, other] = [new Database(path, { synchronous: 'FULL' }), new Database(path, { synchronous: 'FULL' })];
+    other.exec('PRAGMA busy_timeout = 10');
+    one.transaction(() => expect(codeOf(() => other.transaction(() => {}))).toBe('unavailable'));
+    expect(codeOf(() => other.transaction(() => {}))).toBeUndefined();
+    one.close();
+    other.close();
+  });
+});
+
 describe('the tables of a store', () => {
   const database = (): Database => new Database(join(folder, '..', 'tables.db'), { synchronous: 'FULL' });
   const steps = [
