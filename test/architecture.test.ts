@@ -234,6 +234,11 @@ describe('the rooms', () => {
       expect(known.filter((name) => packages.has(name))).toEqual(needed);
     },
   );
+
+  it('let every command but those of the state store start without SQLite, which a gateway loads when its settings have a store', () => {
+    expect(packagesOf(['src/cli/serve.ts', 'src/cli/validate.ts', 'src/cli/explain.ts'])).not.toContain('node:sqlite');
+    expect(packagesOf(['src/cli/state/read.ts'])).toContain('node:sqlite');
+  });
 });
 
 /** Groups of files of which each imports, perhaps through others, every other (Tarjan, 1972). */

@@ -5,9 +5,10 @@ import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
-import { loadSettled } from '../settings/source/load-settled.ts';
+import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
+import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -20,7 +21,7 @@ import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
-import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
+import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
@@ -28,6 +29,7 @@ import { serve } from './serving.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
 import { SettingsRefused } from '../settings/problems/diagnostic.ts';
 
 export interface GatewayOptions {
@@ -67,7 +69,12 @@ export const startPrimary = (
 async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
   const disk = options.files ?? diskFiles;
-  const first = await loadSettled(configs, { env, clock, files: disk, pauseMs: START_PAUSE_MS });
+  const first = await loadSettled(configs, {
+    env,
+    clock,
+    files: beforeStore(disk, configs, role),
+    pauseMs: START_PAUSE_MS,
+  });
   if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
   const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
@@ -78,11 +85,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const tools = { role, env, disk, configs, clock, log };
   const { state, source, loaded, files, settings } = await withState(first, server, tools);
-  const upstream = createUpstream({
-    clock,
-    ...(lookup && { lookup }),
-    onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
-  });
+  const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
+  const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
   const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
@@ -104,30 +108,43 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const processState = createProcessState(parts);
   processState.apply({ server, ...recordedWith(settings) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
-  const snapshot = await compileWith(processState, loaded, configs, files);
-  const release = () => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
-  if (!snapshot) {
+  const release = (): Promise<unknown> => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
+  const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {
     await release();
-    throw new SettingsRefused(loaded.diagnostics);
-  }
-  if (role.kind !== 'primary') compileBodySchemas();
-  try {
-    await snapshot.open();
-  } catch (error) {
-    await Promise.all([snapshot.close(), release()]);
-    // Missing values of catalog entries are diagnostics with a place.
-    throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
-  }
+    throw error;
+  });
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const own = { source, role, port, watchFolder: watcher };
-  return serve({ ...parts, processState, snapshot, inForce, state, ...own });
+  const ofRole = { source, role, port, watchFolder: watcher };
+  return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 
-type Loaded = Awaited<ReturnType<typeof loadSettled>>;
+interface FirstSettings extends SettledLoad {
+  readonly configs: string;
+  readonly role: ProcessRole;
+}
+
+/** Compiles and opens the first snapshot. Rejects with SettingsRefused. */
+async function openFirst(state: ProcessState, { loaded, files, configs, role }: FirstSettings): Promise<Snapshot> {
+  const snapshot = await compileWith(state, loaded, configs, files);
+  if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
+  if (role.kind !== 'primary') compileBodySchemas();
+  try {
+    await snapshot.open();
+  } catch (error) {
+    await snapshot.close();
+    // Missing values of catalog entries are diagnostics with a place.
+    throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
+  }
+  return snapshot;
+}
+
+/** Which store to open is in the settings, so they are read before it is open. */
+const beforeStore = (disk: SettingsFiles, configs: string, role: ProcessRole): SettingsFiles =>
+  role.kind === 'worker' ? disk : withStoredObjects(disk, configs, () => JSON.stringify(NO_OBJECTS));
 
 interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
   readonly role: ProcessRole;
@@ -140,11 +157,11 @@ interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
  * have them already. Rejects with SettingsRefused.
  */
 async function withState(
-  first: Loaded,
+  first: SettledLoad,
   server: ServerSettings,
   { role, env, disk, ...tools }: StateTools,
 ): Promise<
-  Loaded & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
+  SettledLoad & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
 > {
   const { settings: own } = first.loaded;
   if (!server.state || !own || !first.loaded.ok || role.kind === 'worker')

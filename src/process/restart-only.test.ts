@@ -34,6 +34,13 @@ describe('settings that need a restart', () => {
       { admin: { enabled: false, host: '::1', port: 1 } },
       ['admin.enabled', 'admin.host', 'admin.port'],
     ],
+    ['a store', {}, { state: { store: { type: 'memory' } } }, ['state']],
+    [
+      'another store, other kinds in it, and how long its keys last',
+      { state: { store: { type: 'sqlite', dir: '/a' } } },
+      { state: { store: { type: 'sqlite', dir: '/b' }, owns: ['keys'], when_down: { max_age: '1h' } } },
+      ['state.store.dir', 'state.owns', 'state.when_down.max_age'],
+    ],
     ['traces turned on', {}, { telemetry: { traces: { service_name: 'x' } } }, ['telemetry.traces']],
     ['traces turned on with nothing in them', {}, { telemetry: { traces: {} } }, ['telemetry.traces']],
     [

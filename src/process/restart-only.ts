@@ -27,6 +27,9 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['state', 'store', 'dir'], read: ({ state }) => state?.folder },
   { path: ['state', 'owns'], read: ({ state }) => state?.owns.join(', ') },
   { path: ['state', 'encryption_keys'], read: ({ state }) => state?.keys?.reveal(), hidden: true },
+  { path: ['state', 'when_down', 'keys'], read: ({ state }) => state?.whenDown.keys },
+  { path: ['state', 'when_down', 'max_age'], read: ({ state }) => state?.whenDown.maxAgeMs },
+  { path: ['state', 'when_down', 'budgets'], read: ({ state }) => state?.whenDown.budgets },
   // The key's presence, even if empty, enables traces.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },

@@ -55,7 +55,6 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  state?.onChange(() => void reloader.reload());
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -208,7 +207,7 @@ async function open(
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
+  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder, state }: ServeParts,
   { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
   onSwap: (snapshot: Snapshot) => void,
 ): Reloader {
@@ -234,5 +233,6 @@ function createReloader(
     onInForce: workers && ((settled) => workers.spread(settled)),
   };
   const reloader = new Reloader(setup, inForce);
+  state?.onChange(() => void reloader.reload());
   return reloader;
 }

@@ -44,7 +44,6 @@ export const OWNED_KINDS = [
 export const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;
 export const ENTITY_KINDS = [...OWNED_KINDS, ...STORE_KINDS] as const;
 
-export type OwnedKind = (typeof OWNED_KINDS)[number];
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
 export interface EntityRef {

@@ -43,6 +43,12 @@ describe('snapshots of a store on disk', () => {
     expect(files.read(0)).toMatchObject(snapshot(1));
   });
 
+  it('do not outlive a store that went back to an earlier version', () => {
+    const files = new SnapshotFiles(folder, undefined);
+    for (const version of [7, 8, 9, 5]) files.write(snapshot(version));
+    expect([names(), files.read(0)?.version]).toEqual([['snapshot-5.json'], 5]);
+  });
+
   it('count only with the key that signed them', () => {
     new SnapshotFiles(folder, Buffer.alloc(32, 1)).write(snapshot(1));
     expect(new SnapshotFiles(folder, Buffer.alloc(32, 2)).read(0)).toBeUndefined();

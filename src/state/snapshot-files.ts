@@ -45,7 +45,10 @@ export class SnapshotFiles {
     const body = JSON.stringify({ v: 1, version, at, text });
     const path = join(this.#folder, `snapshot-${version}.json`);
     writeWhole(path, `${this.#sign(body)}\n${body}\n`);
-    for (const other of this.#versions().slice(KEPT)) rmSync(this.#path(other), { force: true });
+    // A store that was restored from a backup has an earlier version: what came after it never happened.
+    const versions = this.#versions();
+    const kept = versions.filter((other) => other <= version).slice(0, KEPT);
+    for (const other of versions.filter((one) => !kept.includes(one))) rmSync(this.#path(other), { force: true });
   }
 
   /** The newest valid one. @param oldest the least `at` that counts */

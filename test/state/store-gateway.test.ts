@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describe as text, type SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
 import { ANN, KEYS } from '../../src/state/contract/opened-store.testkit.ts';
 import type { EntityChange, EntityDoc } from '../../src/state/entities.ts';
+import { packageFile } from '../../src/package-root.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
 import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
@@ -166,6 +169,20 @@ describe('a gateway with a state store', () => {
     expect(await refusalOf(start({ state: { store: { type: 'memory', dir: '/x' } } }))).toEqual([
       expect.stringContaining('a store in memory has no files'),
     ]);
+  });
+
+  it('ends a process that it refuses with its message, though nothing else keeps the process alive', async () => {
+    const first = await start();
+    await write(first, [put('test', STORED)]);
+    await stop(first);
+    const configs = writeSettings({ server: stateOf(), keys: { keys: [{ id: 'test', digest: digestOf('x') }] } });
+    const main = packageFile('src/cli/main.ts');
+    const refused = promisify(execFile)(process.execPath, [main, 'serve', '--configs', configs]);
+    await expect(refused).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('key "test" is also in the store'),
+    });
+    rmSync(configs, { recursive: true });
   });
 
   it('opens nothing without the setting', async () => {

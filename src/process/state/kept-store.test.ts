@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { memoryFiles } from '../../settings/source/files.ts';
-import { storedObjectsPath, type StoredObjects } from '../../settings/read/stored-objects.ts';
+import { packageSchemas } from '../../settings/read/schemas.ts';
+import { readStoredObjects } from '../../settings/read/stored-objects.ts';
 import { ANN, NOON } from '../../state/contract/opened-store.testkit.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { openMemoryStore } from '../../state/memory/state-store.ts';
@@ -76,9 +77,8 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
 }
 
 async function seen(kept: KeptStore): Promise<string> {
-  const read = await kept.files(memoryFiles({})).read(storedObjectsPath('c'));
-  const { complete, keys } = JSON.parse('text' in read ? read.text : '') as StoredObjects;
-  return `${complete ? 'all' : 'unknown'}: ${keys.map(({ key }) => key.id).join(' ')}`;
+  const stored = await readStoredObjects('c', kept.files(memoryFiles({})), packageSchemas());
+  return `${stored?.complete ? 'all' : 'unknown'}: ${stored?.keys.map(({ key }) => key.id).join(' ')}`;
 }
 
 describe('the store of a process', () => {

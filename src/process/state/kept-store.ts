@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../plugin/index.ts';
 import type { StateSettings } from '../../settings/compile/server-settings.ts';
-import { storedObjectsPath, type StoredObjects } from '../../settings/read/stored-objects.ts';
+import { withStoredObjects, type StoredObjects } from '../../settings/read/stored-objects.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
@@ -101,11 +101,7 @@ export class KeptStore {
 
   /** Shows the store's objects beside the files. */
   files(files: SettingsFiles): SettingsFiles {
-    const path = storedObjectsPath(this.#setup.configs);
-    return {
-      read: async (name) => (name === path ? { text: this.#text } : files.read(name)),
-      list: (folder) => files.list(folder),
-    };
+    return withStoredObjects(files, this.#setup.configs, () => this.#text);
   }
 
   async close(): Promise<void> {
@@ -117,7 +113,12 @@ export class KeptStore {
   async #connect(): Promise<void> {
     await this.#store?.close();
     const { settings, clock, open = openStore } = this.#setup;
-    this.#store = await open(settings, clock);
+    const store = await open(settings, clock);
+    if (this.#closed) return store.close();
+    this.#store = store;
+    // It may be another one: a backup that was restored has an earlier version.
+    this.#entities.clear();
+    this.#version = 0;
     this.#store.entities.watch(() => void this.#look());
     await this.#load();
   }
@@ -162,6 +163,7 @@ export class KeptStore {
       log.error({ err }, 'the snapshot of the state store could not be written');
     }
   }
+
   #startWithout(error: StateFailure): void {
     const { clock, log, settings } = this.#setup;
     const snapshot = this.#snapshots?.read(clock.wall() - settings.whenDown.maxAgeMs);

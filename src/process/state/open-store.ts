@@ -5,7 +5,7 @@ import type { StateSettings } from '../../settings/compile/server-settings.ts';
 import type { StateStore } from '../../state/store.ts';
 
 /** Random, of this run of the process. */
-export const BOOT_ID = randomBytes(16).toString('hex');
+const BOOT_ID = randomBytes(16).toString('hex');
 
 /** Opens the store of the settings. The drivers are loaded here: a gateway without a store, and most commands, load neither. */
 export async function openStore(

@@ -6,7 +6,11 @@ import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
 
 export const checkKeys: Check = (settings) => ({
-  keys: checkUnique,
+  keys(file, report) {
+    checkUnique(file, report);
+    if (file.keys.length === 0 && !settings.server?.state?.owns?.includes('keys'))
+      report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
+  },
   key(key, report) {
     checkInline(key, report);
     checkExpiry(key, settings.now, within(report, 'expires_at'));
@@ -30,8 +34,6 @@ export const checkKeys: Check = (settings) => ({
 function checkUnique({ keys }: KeysFile, report: Report): void {
   const ids = new Set<string>();
   const digests = new Map<string, string>();
-  if (keys.length === 0)
-    report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
   for (const [index, key] of keys.entries()) {
     const path = ['keys', index];
     const all = digestsOf(key);

@@ -20,11 +20,15 @@ function defaultsOf(node: unknown): unknown {
 describe('compileServerSettings', () => {
   test('fills in the defaults of the schema', () => {
     // It is valid: its values come from the schema's own defaults.
-    const { files, ...defaults } = defaultsOf(schema) as ServerFile;
+    const { files, state, ...defaults } = defaultsOf(schema) as ServerFile;
     const { gcs: _, ...ofFiles } = files!;
     // Without `files` the gateway stores none, so its defaults hold only beside a folder.
     expect(compileServerSettings({ files: { ...ofFiles, dir: '/f' } })).toEqual(
       compileServerSettings({ files: { dir: '/f' } }),
+    );
+    // Without `state` the gateway opens no store.
+    expect(compileServerSettings({ state: { ...state, store: { type: 'memory' } } })).toEqual(
+      compileServerSettings({ state: { store: { type: 'memory' } } }),
     );
     expect(Object.keys(defaults).sort()).toEqual(
       [

@@ -11,7 +11,14 @@ import type { Schemas } from './schemas.ts';
 /** The name of that file. */
 const NAME = '(state store)';
 
-export const storedObjectsPath = (folder: string): string => join(folder, NAME);
+/** The settings folder with the objects of a store in it. @param text a `StoredObjects` as JSON */
+export function withStoredObjects(files: SettingsFiles, folder: string, text: () => string): SettingsFiles {
+  const path = join(folder, NAME);
+  return {
+    read: async (name) => (name === path ? { text: text() } : files.read(name)),
+    list: (name) => files.list(name),
+  };
+}
 
 /** The objects of the state store that settings consist of. */
 export interface StoredObjects {
@@ -19,6 +26,9 @@ export interface StoredObjects {
   readonly complete: boolean;
   readonly keys: readonly StoredKey[];
 }
+
+/** For the load that finds out which store to open. */
+export const NO_OBJECTS: StoredObjects = { complete: true, keys: [] };
 
 export interface StoredKey {
   /** As an entry of keys.yaml with a `digest`. */
@@ -34,7 +44,7 @@ export async function readStoredObjects(
   files: SettingsFiles,
   schemas: Schemas,
 ): Promise<(StoredObjects & { readonly invalid: readonly string[] }) | undefined> {
-  const read = await files.read(storedObjectsPath(folder));
+  const read = await files.read(join(folder, NAME));
   if (!('text' in read)) return undefined;
   // Written by this process, or sent by the primary.
   const { complete, keys } = JSON.parse(read.text) as StoredObjects;

@@ -4,7 +4,7 @@ import { loadSettings, type LoadResult, type Settings } from '../read/load.ts';
 import { privateDigest, RecordedFiles } from './recorded-files.ts';
 import type { Environment } from '../read/references.ts';
 
-interface SettledLoad {
+export interface SettledLoad {
   readonly loaded: LoadResult;
   /** The files that it read, also after a failed load. */
   readonly files: RecordedFiles;

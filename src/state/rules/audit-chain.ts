@@ -5,7 +5,7 @@ import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
 /** Of the row before the first. */
-export const NO_HASH = '0'.repeat(64);
+const NO_HASH = '0'.repeat(64);
 
 /** The next row of the chain. */
 export function nextRow(

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { StateFailure, type StateFailureCode } from '../failures.ts';
 
@@ -18,6 +19,8 @@ export class Database {
 
   constructor(path: string, { synchronous, readOnly = false }: DatabaseOptions) {
     this.#path = path;
+    // SQLite gives its other files the mode of the first one; without this, that is readable for all.
+    if (!readOnly) createPrivate(path);
     this.#db = this.guard(() => new DatabaseSync(path, { timeout: BUSY_MS, readOnly }));
     try {
       if (readOnly) return;
@@ -80,6 +83,16 @@ export class Database {
     } catch (error) {
       throw failureOf(error, this.#path);
     }
+  }
+}
+
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    throw new StateFailure('unavailable', `${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -49,7 +49,7 @@ export class Engine {
       opened.push(() => this.#ledger.close());
       const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);
       this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
-      this.calls.checkKeys();
+      this.calls.useKeys();
     } catch (error) {
       for (const close of opened.toReversed()) close();
       throw error;
@@ -96,8 +96,7 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
   const entities = new SqliteEntities(db, audit, keys);
   const counters = new SqliteCounters(db, audit);
   return {
-    checkKeys: () => entities.checkKeys(),
-    rewrap: () => entities.rewrap(),
+    useKeys: () => entities.useKeys(),
     load: (_now: number, since: Version) => entities.load(since),
     write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),

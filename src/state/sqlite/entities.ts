@@ -113,34 +113,32 @@ export class SqliteEntities {
   }
 
   /**
-   * Detects at the start that a key of the ring is another one than it was, and that secrets need a key that the ring does not have.
+   * At the start: refuses a key of the ring that is another one than it was, and a ring without a key that secrets need. Then seals the
+   * data keys of all secrets with the first key, so that the others can be removed.
    */
-  checkKeys(): void {
+  useKeys(): void {
     this.#db.transaction(() => {
-      for (const { envelope } of this.#db.iterate<{ envelope: string }>('SELECT envelope FROM key_check'))
+      for (const { envelope } of this.#db.all<{ envelope: string }>('SELECT envelope FROM key_check'))
         this.#keys.open(envelope, CHECK);
       const [first] = this.#keys.names;
-      if (first !== undefined)
-        this.#db.run(
-          'INSERT INTO key_check VALUES (?, ?) ON CONFLICT DO NOTHING',
-          first,
-          this.#keys.seal(CHECK.id, CHECK),
-        );
-    });
-  }
-
-  /** Seals the data keys of all secrets with the first key of the ring, so that the others can be removed. Returns the number of secrets. */
-  rewrap(): number {
-    return this.#db.transaction(() => {
-      let count = 0;
+      if (first === undefined) return;
+      this.#db.run('DELETE FROM key_check WHERE kid <> ?', first);
+      this.#db.run(
+        'INSERT INTO key_check VALUES (?, ?) ON CONFLICT DO NOTHING',
+        first,
+        this.#keys.seal(CHECK.id, CHECK),
+      );
       for (const { kind, id, ...sealed } of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
         const envelope = this.#keys.rewrap(sealed.envelope, placeOf({ kind, id }, sealed.field, sealed.version));
-        if (envelope === undefined) continue;
-        this.#tables(0).saveSealed({ kind, id }, sealed.field, { ...sealed, envelope });
-        count += 1;
+        if (envelope !== undefined)
+          this.#db.run(
+            'UPDATE sealed SET envelope = ? WHERE kind = ? AND id = ? AND field = ?',
+            envelope,
+            kind,
+            id,
+            sealed.field,
+          );
       }
-      this.#db.run('DELETE FROM key_check WHERE kid <> ?', this.#keys.names[0] ?? '');
-      return count;
     });
   }
 

@@ -10,13 +10,7 @@ const THREAD = moduleFile('src/state/sqlite/thread');
 const LIMIT_MS = 10_000;
 /** Of calls that read or copy the whole store. */
 const LONG_LIMIT_MS = 15 * 60_000;
-const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>([
-  'backup',
-  'verifyAudit',
-  'rewrap',
-  'rollups',
-  'dropBefore',
-]);
+const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>(['backup', 'verifyAudit', 'rollups', 'dropBefore']);
 /** A thread that does not answer must not fill the memory with questions. */
 const MAX_WAITING = 1_000;
 
@@ -73,11 +67,12 @@ export class StoreThread {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#worker.ref();
     const closing = this.#send('close', []);
     this.#closed = new StateFailure('unavailable', 'the store is closed');
     // A thread that hangs loses nothing that it has confirmed.
     await closing.catch(() => this.#worker.terminate());
+    // The answer has let the thread go; a process with nothing else to do would end here, in the middle of its caller.
+    this.#worker.ref();
     await this.#ended.promise;
   }
 
