@@ -158,6 +158,7 @@ describe('the metrics that explain tells', () => {
     expect(ofTheFirst.map((series) => series.replace(/\{.*/, ''))).toEqual([
       'gatehouse_fallbacks_total',
       'gatehouse_upstream_attempts_total',
+      'gatehouse_upstream_failures_total',
     ]);
   });
 
