@@ -36,7 +36,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
       ...inner.entities,
       load: (since) => failing(() => inner.entities.load(since)),
       watch: (hint) => inner.entities.watch(hint),
-    } as StateStore['entities'],
+    },
   };
   const settings = {
     folder,

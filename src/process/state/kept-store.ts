@@ -12,7 +12,7 @@ import type { StateStore } from '../../state/store.ts';
 import { openStore } from './open-store.ts';
 import { storedObjectsOf } from './stored-keys.ts';
 
-/** How often the store is asked whether it answers, and opened again if it does not. */
+/** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;

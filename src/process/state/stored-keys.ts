@@ -18,7 +18,7 @@ export function keyOf({ id, doc, digests, updatedBy, updatedAt }: Entity): Store
     }),
     ...(own.validTo !== undefined && { expires_at: new Date(own.validTo).toISOString() }),
   };
-  return { key: key as GatewayKey, by: updatedBy, at: updatedAt };
+  return { key, by: updatedBy, at: updatedAt };
 }
 
 export const storedObjectsOf = (entities: readonly Entity[]): StoredObjects => ({

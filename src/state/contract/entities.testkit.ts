@@ -197,7 +197,7 @@ export function describeEntities(backend: Backend): void {
       ['a document with NaN', [team('a', { n: NaN })]],
       ['a document with undefined', [team('a', { n: undefined })]],
       ['a document that is too large', [team('a', { text: 'x'.repeat(MAX_DOC_BYTES) })]],
-      ['a team with digests', [{ ...key('a', DIGEST), kind: 'teams' } as EntityChange]],
+      ['a team with digests', [{ ...key('a', DIGEST), kind: 'teams' }]],
       ['a digest that is none', [key('a', 'sha256:zz')]],
       ['two digests in one slot', [{ ...key('a'), digests: [digest(DIGEST), digest(OTHER)] } as EntityChange]],
     ];

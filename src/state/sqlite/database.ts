@@ -48,8 +48,8 @@ export class Database {
     return this.guard(() => this.prepare(sql).all(...values) as Row[]);
   }
 
-  *iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
-    yield* this.guard(() => this.prepare(sql).iterate(...values)) as Iterable<Row>;
+  *iterate(sql: string, ...values: SQLInputValue[]): Iterable<unknown> {
+    yield* this.guard(() => this.prepare(sql).iterate(...values));
   }
 
   prepare(sql: string): StatementSync {
