@@ -40,6 +40,7 @@ export class Database {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers know the row of their statement, as with `all`
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.guard(() => this.prepare(sql).get(...values) as Row | undefined);
   }
