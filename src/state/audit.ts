@@ -7,7 +7,7 @@ import type { Actor } from './entities.ts';
  * `StateFailure`.
  */
 export interface Audit {
-  /** For what is no write: refused writes, logins, exports, reads of content, reloads. */
+  /** For events without a write: refused writes, logins, exports, reads of content, reloads. */
   add(event: AuditEvent, by: Actor): Promise<void>;
   /** Rows from the newest to the oldest, at most 200. */
   rows(query: AuditQuery): Promise<readonly AuditRow[]>;

@@ -34,7 +34,7 @@ export interface Counters {
   reap(now: number, boot?: Boot['id']): Promise<readonly LostLease[]>;
   /** Changes `spent` or `unreconciled` of a counter by a signed amount, with an audit row. The same `id` again changes nothing. */
   adjust(adjustment: Adjustment, by: Actor): Promise<CounterState>;
-  /** In the order of `counters`; zeros for a counter that nobody has used. */
+  /** In the order of `counters`; zeros for an unused counter. */
   read(counters: readonly CounterRef[]): Promise<readonly CounterState[]>;
   /** Sets a bit of `notified`. True for the one caller that set it. @param bit 0 to 30 */
   notify(counter: CounterRef, bit: number): Promise<boolean>;

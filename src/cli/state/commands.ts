@@ -6,7 +6,7 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
     'state migrate',
     {
       usage: 'state migrate [--configs DIR] [--dry-run]',
-      help: 'Bring the tables of the state store to this release, and move the keys of keys.yaml to it if `state.owns` has keys. The gateway must not run',
+      help: 'Bring the tables of the state store to this release, and move the keys of keys.yaml to it if `state.owns` has\nkeys. The gateway must not run',
       async run(args, world) {
         const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
         const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
@@ -19,7 +19,7 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
     'state export',
     {
       usage: 'state export [--configs DIR] [--kind KIND]',
-      help: 'Print the objects and counters of the state store as JSON lines, without secrets. --kind: only one, such as keys or counters',
+      help: 'Print the objects and counters of the state store as JSON lines, without secrets. --kind: only one, such as\nkeys or counters',
       async run(args, world) {
         const { configs: dir, kind } = parse(args, { ...configs, kind: { type: 'string' } }).values;
         const { exportCommand, EXPORT_KINDS } = await import('./export.ts');

@@ -12,7 +12,7 @@ import type { StateStore } from '../../state/store.ts';
 import { openStore } from './open-store.ts';
 import { storedObjectsOf } from './stored-keys.ts';
 
-/** How often the store is asked whether it answers, and opened again if it does not. */
+/** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;
@@ -47,7 +47,10 @@ export class KeptStore {
   /** The text of the last snapshot. */
   #written = '';
   #down: string | undefined;
+  /** What loads see. */
   #text = JSON.stringify(NOTHING);
+  /** The objects of the store as text, while they do not change. */
+  #own: string | undefined;
   #changed = (): void => {};
   #stop = (): void => {};
   #closed = false;
@@ -119,6 +122,7 @@ export class KeptStore {
     // It may be another one: a backup that was restored has an earlier version.
     this.#entities.clear();
     this.#version = 0;
+    this.#own = undefined;
     this.#store.entities.watch(() => void this.#look());
     await this.#load();
   }
@@ -141,7 +145,10 @@ export class KeptStore {
     for (const { kind, id } of gone) this.#entities.delete(`${kind}/${id}`);
     this.#version = version;
     this.#answeredAt = this.#setup.clock.wall();
-    this.#show(JSON.stringify(storedObjectsOf([...this.#entities.values()])));
+    // Most looks find nothing new, and thousands of keys take milliseconds to write.
+    if (changed.length > 0 || gone.length > 0) this.#own = undefined;
+    this.#own ??= JSON.stringify(storedObjectsOf([...this.#entities.values()]));
+    this.#show(this.#own);
     this.#writeSnapshot();
   }
 

@@ -158,7 +158,7 @@ function checkState({ state }: ServerFile, report: Report): void {
   else if (parseDuration(age) < MIN_STATE_AGE_MS)
     report({
       path: ['state', 'when_down', 'max_age'],
-      message: '`max_age` is less than a minute, in which the store is asked several times',
+      message: '`max_age` is less than a minute: a store that is slow for a moment would refuse its keys',
     });
 }
 

@@ -38,7 +38,7 @@ export interface StoredKey {
   readonly at: number;
 }
 
-/** Undefined where nobody has opened the store: in commands that only read files. */
+/** Undefined in commands that only read files and open no store. */
 export async function readStoredObjects(
   folder: string,
   files: SettingsFiles,

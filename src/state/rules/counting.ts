@@ -178,7 +178,7 @@ function replaceLease(tables: CountingTables, before: LeaseRow | undefined, afte
   return stateOf(after, changed);
 }
 
-/** Leases that may be forgotten: nobody can report or give back anything that counts. */
+/** Leases that may be forgotten: no report or return of them is due any more. */
 export const isOver =
   (before: number) =>
   (lease: LeaseRow): boolean =>

@@ -65,7 +65,10 @@ export function writeEntities(tables: EntityTables, write: EntityWrite): Version
   checkActor(write.by);
   const texts = checkChanges(write.changes);
   const version = tables.version() + 1;
-  write.changes.forEach((change, index) => applyChange(tables, write, { change, text: texts[index], version }));
+  // Counted once for each kind of a write: counting is linear in the objects of the store.
+  const counts = new Map<EntityKind, number>();
+  for (const [index, change] of write.changes.entries())
+    applyChange(tables, write, { change, text: texts[index], version, counts });
   tables.saveVersion(version);
   return version;
 }
@@ -74,9 +77,15 @@ interface OneChange {
   readonly change: EntityChange;
   readonly text: string | undefined;
   readonly version: Version;
+  /** Objects of the kinds that the write has looked at. */
+  readonly counts: Map<EntityKind, number>;
 }
 
-function applyChange(tables: EntityTables, { by, now, keys }: EntityWrite, { change, text, version }: OneChange): void {
+function applyChange(
+  tables: EntityTables,
+  { by, now, keys }: EntityWrite,
+  { change, text, version, counts }: OneChange,
+): void {
   const name = `${change.kind}/${change.id}`;
   const found = tables.entity(change);
   if (found?.gone) throw new StateFailure('id_gone', `${name} was deleted, and ids are not given again`);
@@ -86,8 +95,7 @@ function applyChange(tables: EntityTables, { by, now, keys }: EntityWrite, { cha
       'conflict',
       found ? `${name} has version ${found.version}, not ${change.ifVersion}` : `there is no ${name}`,
     );
-  if (!found && tables.count(change.kind) >= MAX_ENTITIES)
-    throw new StateFailure('full', `the store has ${MAX_ENTITIES} objects of kind ${change.kind}`);
+  if (!found) countNew(tables, change.kind, counts);
   const before = found && shown(tables, change, found.doc);
   const secrets = change.op === 'put' ? seal(tables, keys, { change, version }) : undefined;
   if (change.op === 'delete') {
@@ -109,6 +117,12 @@ function applyChange(tables: EntityTables, { by, now, keys }: EntityWrite, { cha
   });
   const after = text === undefined ? undefined : shown(tables, change, text, secrets);
   tables.addAudit({ action: change.op, kind, id, before, after, reason: change.reason }, by);
+}
+
+function countNew(tables: EntityTables, kind: EntityKind, counts: Map<EntityKind, number>): void {
+  const count = counts.get(kind) ?? tables.count(kind);
+  if (count >= MAX_ENTITIES) throw new StateFailure('full', `the store has ${MAX_ENTITIES} objects of kind ${kind}`);
+  counts.set(kind, count + 1);
 }
 
 /** Returns the fingerprints of the new values. */

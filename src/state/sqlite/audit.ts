@@ -64,7 +64,7 @@ export class SqliteAudit {
   }
 
   *#read(): Iterable<AuditRow> {
-    for (const row of this.#db.iterate<StoredAudit>('SELECT * FROM audit ORDER BY seq')) yield rowOf(row);
+    for (const row of this.#db.iterate('SELECT * FROM audit ORDER BY seq')) yield rowOf(row as StoredAudit);
   }
 }
 

@@ -40,7 +40,7 @@ export class Database {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the columns of its query
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers know the row of their statement, as with `all`
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.guard(() => this.prepare(sql).get(...values) as Row | undefined);
   }
@@ -49,8 +49,8 @@ export class Database {
     return this.guard(() => this.prepare(sql).all(...values) as Row[]);
   }
 
-  *iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
-    yield* this.guard(() => this.prepare(sql).iterate(...values)) as Iterable<Row>;
+  *iterate(sql: string, ...values: SQLInputValue[]): Iterable<unknown> {
+    yield* this.guard(() => this.prepare(sql).iterate(...values));
   }
 
   prepare(sql: string): StatementSync {
