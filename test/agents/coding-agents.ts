@@ -113,7 +113,7 @@ export const opencode = codingAgent({
       upstreams: ['gemini', 'claude', 'claude-vertex'],
       fault: 'the signature of the thought is lost',
       reason:
-        'A chat completion has signatures of thoughts in extensions alone, and opencode reads none of these: the model answers a tool result without the thoughts of its turn.',
+        'The gateway gives the signatures of thoughts to chat clients in extensions alone, and opencode reads none of these: the model answers a tool result without the thoughts of its turn.',
     },
   ],
   tools: (work) => ({
