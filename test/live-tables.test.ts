@@ -25,7 +25,6 @@ const RARE: Readonly<Record<string, string>> = {
   'src/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
   'src/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>': 'the key or the catalog entry has field rules',
   'src/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
-  'src/gateway/admission/large-body-turns.ts: WeakSet<Exchange>': 'the body is large and waits for turns',
   'src/plugin/blame.ts: WeakMap<object, string>': 'an external plugin threw',
   'src/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
 };

@@ -27,8 +27,8 @@ describe('docs/agents', () => {
   });
 
   it('shows a fault as a limit of the agent only if it is the fault of that limit', () => {
-    const cell = { agent: 'langchain-openai', upstream: 'claude', case: 'cut', version: '1', date: '2026-01-01' };
-    const page = (fault: string): string | undefined => pages([{ ...cell, fault }]).get('langchain-openai.md');
+    const cell = { agent: 'langchain-google', upstream: 'claude', case: 'cut', version: '1', date: '2026-01-01' };
+    const page = (fault: string): string | undefined => pages([{ ...cell, fault }]).get('langchain-google.md');
     expect(page('ended with 0 and without a readable message')).toMatch(/\| a cut stream \|.*\| limit \|/);
     expect(page('did not end in time')).toMatch(/\| a cut stream \|.*\| fails \|/);
   });

@@ -169,15 +169,17 @@ describe('secrets', () => {
         expect(await ask(path, count, { 'x-gateway-provider': '@own', authorization })).toBe(status);
       }
       // Kept responses, and their streams that break.
-      const first = { model: places[0], input: 'hi' };
-      expect(await ask('/v1/responses', first, { 'x-request-id': 'kept-1' })).toBe(200);
+      const lastId = (): string => /"id":"(resp_\w+)"/.exec(outputs.at(-2)!)![1]!;
+      expect(await ask('/v1/responses', { model: places[0], input: 'hi' })).toBe(200);
+      const kept = [lastId()];
       for (const model of places) {
         const late = { model, input: 'late', stream: true };
-        expect(await ask('/v1/responses', late, { 'x-request-id': 'kept-2' })).toBe(200);
-        expect(await ask('/v1/responses', { model, previous_response_id: 'resp_kept2', input: 'echo' })).toBe(400);
+        expect(await ask('/v1/responses', late)).toBe(200);
+        kept.push(lastId());
+        expect(await ask('/v1/responses', { model, previous_response_id: kept.at(-1), input: 'echo' })).toBe(400);
         expect(await ask('/v1/responses/compact', { model, input: 'echo' })).toBe(400);
       }
-      for (const path of ['resp_kept1', 'resp_kept2', 'resp_kept1/input_items'])
+      for (const path of [...kept, `${kept[0]}/input_items`])
         expect(await ask(`/v1/responses/${path}`, undefined)).toBe(200);
       // Where Google's SDKs put their key.
       const question = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };

@@ -58,7 +58,10 @@ beforeAll(async () => {
   });
   const at = { base_url: `${upstream.url}/v1`, allow_insecure: true };
   const catalog = {
-    providers: [...entriesFor(upstream.url), { slug: 'native', provider: 'openai', api: 'responses', ...at }],
+    providers: [
+      ...entriesFor(upstream.url),
+      { slug: 'native', provider: 'openai', api: 'responses', unknown_ids: 'pass', ...at },
+    ],
   };
   const gateway = { cached: { cache: { mode: 'exact', max_age: 60 } } };
   const server = { default_config: 'cached' };

@@ -42,7 +42,7 @@ export const priceCommands: readonly (readonly [string, Command])[] = [
     'prices update',
     {
       usage: 'prices update FILE [--configs DIR] [--dry-run]',
-      help: 'Put the newer prices of FILE, a table in the form of data/models.json, before the shipped ones, and show what changes. --dry-run: only show it',
+      help: 'Put the newer prices of FILE (as data/models.json) before the shipped ones. --dry-run: only show them',
       async run(args, world) {
         const { values, positionals } = parse(args, { ...configs, 'dry-run': { type: 'boolean' } }, 1);
         const [file] = positionals;
