@@ -13,7 +13,7 @@ export interface Ledger {
   append(rows: readonly LedgerRow[]): Promise<number>;
   /** Sums by hour or day. Charts read these and never rows. */
   rollups(query: RollupQuery): Promise<readonly RollupRow[]>;
-  /** Rows in the order of their requests, which is that of time, in pieces. A consumer that stops early ends the query. */
+  /** Rows by day (UTC), and by request within a day, in pieces. A consumer that stops early ends the query. */
   rows(query: LedgerQuery): AsyncIterable<readonly LedgerRow[]>;
   /** Removes the rows of whole days (UTC) before `day` and keeps their sums by day. Returns the number of days. @param day `2026-11-22` */
   dropBefore(day: string): Promise<number>;
@@ -61,21 +61,15 @@ export const LEDGER_SUMS = [
 ] as const;
 export type LedgerSum = (typeof LEDGER_SUMS)[number];
 
-/** Texts by which sums are grouped. Empty: none. */
-export const LEDGER_DIMENSIONS = [
-  'key',
-  'user',
-  'team',
-  'organization',
-  'config',
-  'model',
-  'status',
-  'tier',
-  'geo',
-] as const;
+/** Texts of a row that callers and operators choose. Empty: none. */
+export const LEDGER_NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status'] as const;
+export type LedgerName = (typeof LEDGER_NAMES)[number];
+
+/** What sums are grouped by. */
+export const LEDGER_DIMENSIONS = [...LEDGER_NAMES, 'src', 'kind'] as const;
 export type LedgerDimension = (typeof LEDGER_DIMENSIONS)[number];
 
-export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly<Record<LedgerDimension, string>> {
+export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly<Record<LedgerName, string>> {
   /** UUID version 7 of the request, lower case. */
   readonly req: string;
   /** Number of the try in its request, from 0. The row of try 0 counts the request. At most 65,535. */
@@ -83,9 +77,12 @@ export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly
   readonly kind: LedgerKind;
   /** Milliseconds since 1970. Its day (UTC) is where the row is kept: the same row again must have the same time. */
   readonly at: number;
-  /** The model as the caller wrote it. */
+  /** The model as the caller wrote it. `model` is the one that was priced. */
   readonly asked: string;
   readonly src: LedgerSource;
+  /** Service tier and region that the price depends on; empty: the standard one. */
+  readonly tier: string;
+  readonly geo: string;
   /** The price list that the cost comes from. */
   readonly priceVersion: string;
   /** What was reserved. */
