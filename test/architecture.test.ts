@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   files: ['upstream', 'state', 'plugin', 'formats'],
   upstream: ['plugin', 'formats'],
   governance: ['state', 'prices', 'plugin'],
-  state: ['plugin'],
+  state: ['prices', 'plugin'],
   record: ['prices', 'plugin', 'formats'],
   prices: ['plugin', 'formats'],
   plugin: ['formats'],

@@ -1,3 +1,4 @@
+import type { Nano } from '../prices/money.ts';
 import type { Actor } from './entities.ts';
 
 /**
@@ -43,8 +44,6 @@ export interface Counters {
   forget(periodStart: number): Promise<number>;
 }
 
-/** Integer nano-USD. */
-export type Nano = number;
 /** Largest amount: a safe integer holds 9.007 million USD. */
 export const MAX_NANO: Nano = 9_000_000_000_000_000;
 

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
+
+/** The contract of `Audit`. */
+export function describeAudit(backend: Backend): void {
+  const on = (test: Parameters<typeof onStore>[1]) => onStore(backend, test);
+
+  describe(`the audit in ${backend.name}`, () => {
+    it(
+      'is one chain of all that was done',
+      on(async ({ audit, entities }) => {
+        await entities.write([{ op: 'put', kind: 'teams', id: 'search', doc: { cap: 1 } }], ANN);
+        await audit.add({ action: 'login', kind: 'admins', id: 'ann' }, { id: 'ann', role: 'viewer' });
+        await entities.write([{ op: 'delete', kind: 'teams', id: 'search', reason: 'closed' }], ANN);
+        const rows = await audit.rows({});
+        expect(rows).toMatchObject([
+          {
+            seq: 3,
+            at: NOON,
+            actor: 'ann',
+            action: 'delete',
+            before: '{"doc":{"cap":1}}',
+            reason: 'closed',
+            prev: rows[1]!.hash,
+          },
+          { seq: 2, action: 'login', kind: 'admins', id: 'ann', role: 'viewer', prev: rows[2]!.hash },
+          {
+            seq: 1,
+            action: 'put',
+            kind: 'teams',
+            id: 'search',
+            role: 'admin',
+            address: '10.0.0.1',
+            after: '{"doc":{"cap":1}}',
+          },
+        ]);
+        expect(await audit.verify()).toEqual({ intact: true, rows: 3, head: rows[0]!.hash });
+        expect((await audit.rows({ kind: 'teams', id: 'search', before: 3 })).map(({ seq }) => seq)).toEqual([1]);
+        expect((await audit.rows({ limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
+      }),
+    );
+
+    it(
+      'refuses an actor without a name, and a write of one',
+      on(async ({ audit, entities }) => {
+        const nobody = { id: '', role: '' };
+        await expect(audit.add({ action: 'login', kind: 'admins', id: 'x' }, nobody)).rejects.toMatchObject({
+          code: 'invalid',
+        });
+        await expect(entities.write([{ op: 'put', kind: 'teams', id: 'a', doc: {} }], nobody)).rejects.toMatchObject({
+          code: 'invalid',
+        });
+        expect(await audit.verify()).toMatchObject({ intact: true, rows: 0 });
+      }),
+    );
+  });
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger, LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
+import { NOON, onStore, rowOf, type Backend } from './opened-store.testkit.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const ALL = { from: NOON - 400 * DAY, to: NOON + 2 * DAY };
+
+async function rowsOf(ledger: Ledger, query: Partial<LedgerQuery> = {}): Promise<LedgerRow[]> {
+  const rows: LedgerRow[] = [];
+  for await (const piece of ledger.rows({ ...ALL, ...query })) rows.push(...piece);
+  return rows;
+}
+
+const sumsOf = async (ledger: Ledger, query: Partial<RollupQuery> = {}) =>
+  ledger.rollups({ ...ALL, by: [], step: 'all', ...query });
+
+/** The contract of `Ledger`. */
+export function describeLedger(backend: Backend): void {
+  const on = (test: Parameters<typeof onStore>[1]) => onStore(backend, test);
+
+  describe(`the ledger in ${backend.name}`, () => {
+    it(
+      'keeps every field of a row',
+      on(async ({ ledger }) => {
+        const full = rowOf(1, {
+          att: 3,
+          kind: 'adjustment',
+          key: 'ci',
+          user: 'ann',
+          team: 'search',
+          organization: 'acme',
+          config: 'production',
+          asked: '@vertex/gemini',
+          model: 'gemini-2.5-pro',
+          src: 'estimated',
+          tier: 'batch',
+          geo: 'eu',
+          input: 200_001,
+          cacheRead: 2,
+          cacheWrite5m: 3,
+          cacheWrite1h: 4,
+          output: 5,
+          reasoning: 6,
+          inputAudio: 7,
+          outputAudio: 8,
+          inputImage: 9,
+          outputImage: 10,
+          units: 11,
+          searches: 12,
+          nano: -9_000_000_000_000_000,
+          held: 14,
+          ms: 86_400_000,
+          firstMs: undefined,
+        });
+        const hit = rowOf(2, { kind: 'hit', key: 'Schlüssel 🔑', firstMs: 0 });
+        expect(await ledger.append([hit, full])).toBe(2);
+        expect(await rowsOf(ledger)).toEqual([full, hit]);
+      }),
+    );
+
+    it(
+      'counts a row once, however often and in whatever order it arrives',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 20 }, (_, number) =>
+          rowOf(number, { nano: 7, input: number, att: number % 2 }),
+        );
+        expect(await ledger.append(rows.slice(5, 15).toReversed())).toBe(10);
+        expect(await ledger.append([...rows, ...rows])).toBe(10);
+        expect(await ledger.append(rows)).toBe(0);
+        expect(await rowsOf(ledger)).toEqual(rows);
+        expect(await sumsOf(ledger)).toMatchObject([{ nano: 140, input: 190, attempts: 20, requests: 10 }]);
+      }),
+    );
+
+    it(
+      'sums by hour, day and name',
+      on(async ({ ledger }) => {
+        await ledger.append([
+          rowOf(1, { key: 'a', model: 'm1', nano: 1 }),
+          rowOf(2, { key: 'a', model: 'm2', nano: 2, at: NOON + HOUR, ms: 700 }),
+          rowOf(3, { key: 'b', model: 'm1', nano: 4, at: NOON + HOUR + 1 }),
+          rowOf(4, { key: 'b', model: 'm1', nano: 8, at: NOON + DAY, kind: 'hit' }),
+          rowOf(4, { key: 'b', model: 'm1', nano: -3, at: NOON + DAY, kind: 'adjustment' }),
+        ]);
+        const nanos = async (query: Partial<RollupQuery>) =>
+          (await sumsOf(ledger, query)).map(({ start, names, nano }) => [
+            (start - NOON) / HOUR,
+            Object.values(names).join(),
+            nano,
+          ]);
+        expect(await nanos({ step: 'hour' })).toEqual([
+          [0, '', 1],
+          [1, '', 6],
+          [24, '', 5],
+        ]);
+        expect(await nanos({ step: 'day', by: ['key'] })).toEqual([
+          [-12, 'a', 3],
+          [-12, 'b', 4],
+          [12, 'b', 5],
+        ]);
+        expect(await nanos({ step: 'hour', by: ['model', 'kind'], where: { key: ['b'] } })).toEqual([
+          [1, 'm1,try', 4],
+          [24, 'm1,adjustment', -3],
+          [24, 'm1,hit', 8],
+        ]);
+        expect(await nanos({ step: 'hour', from: NOON + HOUR + 2, to: NOON + HOUR + 3 })).toEqual([[1, '', 6]]);
+        expect(await nanos({ where: { key: ['nobody'] } })).toEqual([]);
+        const [{ requests, attempts, hits, ms, firstMs } = {}] = await sumsOf(ledger, {
+          where: { model: ['m1', 'm2'] },
+        });
+        expect([requests, attempts, hits]).toEqual([4, 3, 1]);
+        expect([ms, firstMs]).toEqual([
+          [0, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+          [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ]);
+      }),
+    );
+
+    it(
+      'reads rows in pieces, by time and name, and stops with its reader',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 30 }, (_, number) =>
+          rowOf(number, { key: number % 3 === 0 ? 'a' : 'b', at: NOON + number * HOUR }),
+        );
+        await ledger.append(rows);
+        expect(await rowsOf(ledger, { pieces: 4, where: { key: ['a'] } })).toEqual(
+          rows.filter(({ key }) => key === 'a'),
+        );
+        expect(await rowsOf(ledger, { from: NOON + 5 * HOUR, to: NOON + 7 * HOUR, pieces: 1 })).toEqual([
+          rows[5],
+          rows[6],
+        ]);
+        for await (const piece of ledger.rows({ ...ALL, pieces: 2 })) {
+          expect(piece).toEqual(rows.slice(0, 2));
+          break;
+        }
+      }),
+    );
+
+    it(
+      'drops whole days and keeps their sums',
+      on(async ({ ledger }) => {
+        const rows = [-2, -1, 0].map((day, number) =>
+          rowOf(number, { at: NOON + day * DAY, nano: 10 ** number, key: 'a' }),
+        );
+        await ledger.append(rows);
+        expect(await ledger.days()).toEqual(['2026-11-20', '2026-11-21', '2026-11-22']);
+        expect(await ledger.dropBefore('2026-11-22')).toBe(2);
+        expect(await ledger.dropBefore('2026-11-22')).toBe(0);
+        expect([await ledger.days(), await rowsOf(ledger)]).toEqual([['2026-11-22'], [rows[2]]]);
+        expect(await sumsOf(ledger, { step: 'day', by: ['key'] })).toMatchObject([
+          { nano: 1 },
+          { nano: 10 },
+          { nano: 100 },
+        ]);
+      }),
+    );
+
+    it(
+      'takes none of the rows if one is wrong',
+      on(async ({ ledger }) => {
+        const wrong: Partial<LedgerRow>[] = [
+          { req: 'r1' },
+          { nano: 0.5 },
+          { input: -1 },
+          { at: NOON * 1000 },
+          { att: 70_000 },
+          { key: 'k'.repeat(257) },
+        ];
+        for (const part of wrong)
+          await expect(ledger.append([rowOf(1), rowOf(2, part)])).rejects.toMatchObject({ code: 'invalid' });
+        expect(await rowsOf(ledger)).toEqual([]);
+      }),
+    );
+
+    it(
+      'refuses a sum that is not exact any more',
+      on(async ({ ledger }) => {
+        const most = rowOf(1, { nano: Number.MAX_SAFE_INTEGER });
+        await ledger.append([most]);
+        expect(await sumsOf(ledger)).toMatchObject([{ nano: Number.MAX_SAFE_INTEGER }]);
+        await ledger.append([rowOf(2, { nano: 2 })]);
+        await expect(sumsOf(ledger)).rejects.toMatchObject({ code: 'invalid' });
+      }),
+    );
+  });
+}

@@ -1,0 +1,13 @@
+import { describeAudit } from './audit.testkit.ts';
+import { describeCounters } from './counters.testkit.ts';
+import { describeEntities } from './entities.testkit.ts';
+import { describeLedger } from './ledger.testkit.ts';
+import type { Backend } from './opened-store.testkit.ts';
+
+/** What every backend of the state store must do. */
+export function describeStateStore(backend: Backend): void {
+  describeEntities(backend);
+  describeCounters(backend);
+  describeLedger(backend);
+  describeAudit(backend);
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../../plugin/index.ts';
+import type { Audit, AuditEvent, AuditQuery, AuditRow, AuditVerdict } from '../audit.ts';
+import type { Actor } from '../entities.ts';
+import { nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { StateFailure } from '../failures.ts';
+
+const MAX_ROWS = 100_000;
+const MAX_ANSWER = 200;
+
+export class MemoryAudit implements Audit {
+  readonly #clock: Clock;
+  readonly #rows: AuditRow[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns a function that takes the row back, for a transaction that fails. */
+  append(event: AuditEvent, by: Actor): () => void {
+    if (this.#rows.length >= MAX_ROWS) throw new StateFailure('full', `the memory holds ${MAX_ROWS} audit rows`);
+    this.#rows.push(nextRow(event, by, this.#rows.at(-1), this.#clock.wall()));
+    return () => void this.#rows.pop();
+  }
+
+  async add(event: AuditEvent, by: Actor): Promise<void> {
+    this.append(event, by);
+  }
+
+  async rows({ before = Infinity, kind, id, limit = MAX_ANSWER }: AuditQuery): Promise<readonly AuditRow[]> {
+    const found = this.#rows.filter(
+      (row) => row.seq < before && (kind === undefined || row.kind === kind) && (id === undefined || row.id === id),
+    );
+    return found.toReversed().slice(0, Math.min(limit, MAX_ANSWER));
+  }
+
+  async verify(): Promise<AuditVerdict> {
+    return verifyChain(this.#rows);
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../entities.ts';
+import type { AuditEvent, AuditRow, AuditVerdict } from '../audit.ts';
+import { checkActor, checkText, invalid } from './checks.ts';
+
+const MAX_VALUES = 64 * 1024;
+/** Of the row before the first. */
+export const NO_HASH = '0'.repeat(64);
+
+/** The next row of the chain. */
+export function nextRow(
+  event: AuditEvent,
+  by: Actor,
+  after: Pick<AuditRow, 'seq' | 'hash'> | undefined,
+  at: number,
+): AuditRow {
+  checkActor(by);
+  checkText('the action of an audit row', event.action, 64);
+  if (event.kind.length > 64 || event.id.length > 256)
+    throw invalid('an audit row has a kind of 64 and an id of 256 characters at most');
+  if ((event.reason?.length ?? 0) > 1_000) throw invalid('a reason has at most 1000 characters');
+  const row = {
+    seq: (after?.seq ?? 0) + 1,
+    at,
+    actor: by.id,
+    role: by.role,
+    address: by.address,
+    action: event.action,
+    kind: event.kind,
+    id: event.id,
+    ...shortened(event),
+    reason: event.reason,
+    prev: after?.hash ?? NO_HASH,
+  };
+  return { ...row, hash: hashOf(row) };
+}
+
+function shortened({ before, after }: AuditEvent): Pick<AuditEvent, 'before' | 'after'> {
+  if ((before?.length ?? 0) + (after?.length ?? 0) <= MAX_VALUES) return { before, after };
+  return { before: before && digestOf(before), after: after && digestOf(after) };
+}
+
+const digestOf = (text: string): string => `{"sha256":"${createHash('sha256').update(text).digest('hex')}"}`;
+
+/** SHA-256 over the hash before and a list in a fixed order, which is canonical JSON without a canonicaliser. */
+function hashOf(row: Omit<AuditRow, 'hash'>): string {
+  const { seq, at, actor, role, address, action, kind, id, before, after, reason, prev } = row;
+  const text = [seq, at, actor, role, address ?? null, action, kind, id, before ?? null, after ?? null, reason ?? null];
+  return createHash('sha256').update(Buffer.from(prev, 'hex')).update(JSON.stringify(text)).digest('hex');
+}
+
+/** @param rows all rows, from the first */
+export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
+  let head = NO_HASH;
+  let count = 0;
+  for (const row of rows) {
+    count += 1;
+    const reason =
+      row.seq !== count
+        ? `row ${count} is missing`
+        : row.prev !== head
+          ? 'it does not follow the row before it'
+          : row.hash === hashOf(row)
+            ? undefined
+            : 'its values are not those of its hash';
+    if (reason !== undefined) return { intact: false, at: count, reason };
+    head = row.hash;
+  }
+  return { intact: true, rows: count, head };
+}

@@ -1,0 +1,111 @@
+import { StateFailure } from '../failures.ts';
+import {
+  ENTITY_KINDS,
+  MAX_CHANGES,
+  MAX_DOC_BYTES,
+  type Actor,
+  type Change,
+  type EntityRef,
+  type KeyDigest,
+  type KeyUse,
+} from '../entities.ts';
+
+// The bounds of the ports. Each backend checks them before it writes anything.
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$/;
+const FIELD = /^[a-z][a-z0-9_.]{0,63}$/;
+const DIGEST = /^(?:sha256|hmac:[A-Za-z0-9_-]{1,32}):[0-9a-f]{64}$/;
+const MAX_DEPTH = 32;
+const MAX_SECRET = 64 * 1024;
+const MAX_SECRETS = 16;
+const MAX_TEXT = 1_000;
+
+export const invalid = (message: string): StateFailure => new StateFailure('invalid', message);
+
+export function checkRef({ kind, id }: EntityRef): void {
+  if (!ENTITY_KINDS.includes(kind)) throw invalid(`"${kind}" is no kind of object`);
+  if (!ID.test(id)) throw invalid(`an id of kind ${kind} does not match ${ID.source}`);
+}
+
+export function checkActor({ id, role, address = '' }: Actor): void {
+  for (const text of [id, role, address])
+    if (typeof text !== 'string' || text.length > 256) throw invalid('an actor has texts of at most 256 characters');
+  if (id === '') throw invalid('an actor has an id');
+}
+
+/** Returns the JSON text of each document. */
+export function checkChanges(changes: readonly Change[]): (string | undefined)[] {
+  if (changes.length === 0 || changes.length > MAX_CHANGES)
+    throw invalid(`a write has 1 to ${MAX_CHANGES} changes, this one has ${changes.length}`);
+  const seen = new Set<string>();
+  return changes.map((change) => {
+    checkRef(change);
+    const name = `${change.kind}/${change.id}`;
+    if (seen.has(name)) throw invalid(`${name} appears twice in one write`);
+    seen.add(name);
+    if ((change.reason?.length ?? 0) > MAX_TEXT) throw invalid(`a reason has at most ${MAX_TEXT} characters`);
+    if (change.op === 'delete') return undefined;
+    checkSecrets(name, change.secrets ?? {});
+    if (change.digests) checkDigests(name, change.digests, change.kind === 'keys');
+    return docText(name, change.doc);
+  });
+}
+
+function checkSecrets(name: string, secrets: Readonly<Record<string, string | undefined>>): void {
+  const fields = Object.entries(secrets);
+  if (fields.length > MAX_SECRETS) throw invalid(`${name} has more than ${MAX_SECRETS} secrets`);
+  for (const [field, value] of fields) {
+    if (!FIELD.test(field)) throw invalid(`a sealed field of ${name} does not match ${FIELD.source}`);
+    if ((value?.length ?? 0) > MAX_SECRET) throw invalid(`${name}.${field} has more than ${MAX_SECRET} characters`);
+  }
+}
+
+function checkDigests(name: string, digests: readonly KeyDigest[], isKey: boolean): void {
+  if (!isKey && digests.length > 0) throw invalid(`${name} is no key, so it has no digests`);
+  const slots = new Set(digests.map(({ slot }) => slot));
+  if (slots.size !== digests.length || [...slots].some((slot) => slot !== 0 && slot !== 1))
+    throw invalid(`${name}: a key has at most one digest in each of the slots 0 and 1`);
+  for (const { digest, last4, validFrom, validTo } of digests) {
+    if (!DIGEST.test(digest)) throw invalid(`${name}: a digest does not match ${DIGEST.source}`);
+    if (last4.length > 8) throw invalid(`${name}: last4 has at most 8 characters`);
+    checkInteger(`${name}: valid_from`, validFrom, 0);
+    if (validTo !== undefined) checkInteger(`${name}: valid_to`, validTo, 0);
+  }
+}
+
+function docText(name: string, doc: unknown): string {
+  checkJson(name, doc, 0);
+  if (typeof doc !== 'object' || doc === null || Array.isArray(doc))
+    throw invalid(`the document of ${name} is no object`);
+  const text = JSON.stringify(doc);
+  if (Buffer.byteLength(text) > MAX_DOC_BYTES)
+    throw invalid(`the document of ${name} has more than ${MAX_DOC_BYTES} bytes of JSON`);
+  return text;
+}
+
+/** JSON.stringify drops undefined, turns NaN into null and calls toJSON: a document that would change is refused. */
+function checkJson(name: string, value: unknown, depth: number): void {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  if (typeof value !== 'object' || depth > MAX_DEPTH || 'toJSON' in value)
+    throw invalid(`the document of ${name} is no JSON of at most ${MAX_DEPTH} levels`);
+  for (const inner of Object.values(value)) checkJson(name, inner, depth + 1);
+}
+
+export function checkInteger(what: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): void {
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw invalid(`${what} is an integer from ${least} to ${most}`);
+}
+
+export function checkText(what: string, text: string, most: number): void {
+  if (typeof text !== 'string' || text === '' || text.length > most)
+    throw invalid(`${what} has 1 to ${most} characters`);
+}
+
+export function checkKeyUses(uses: readonly KeyUse[]): void {
+  if (uses.length > 10_000) throw invalid('a call reports at most 10000 uses of keys');
+  for (const { at, address } of uses) {
+    checkInteger('the time of a use', at, 0);
+    if (address.length > 64) throw invalid('the address of a use has at most 64 characters');
+  }
+}

@@ -1,0 +1,282 @@
+import type { Nano } from '../../prices/money.ts';
+import type { AuditEvent } from '../audit.ts';
+import {
+  LEASE_MS,
+  MAX_BATCH,
+  MAX_NANO,
+  MAX_PATH,
+  type Adjustment,
+  type Ask,
+  type Boot,
+  type CounterRef,
+  type CounterState,
+  type Grant,
+  type LeaseId,
+  type LeaseState,
+  type LostLease,
+  type Taken,
+  type Used,
+} from '../counters.ts';
+import type { Actor } from '../entities.ts';
+import { StateFailure } from '../failures.ts';
+import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
+
+/** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
+export const KEEP_ENDED_MS = 86_400_000;
+
+export interface LeaseRow extends CounterRef {
+  readonly id: LeaseId;
+  readonly boot: Boot['id'];
+  readonly granted: Nano;
+  readonly used: Nano;
+  readonly expiresAt: number;
+  readonly state: 'live' | 'lost' | 'ended';
+}
+
+export interface BootRow extends Boot {
+  readonly seenAt: number;
+  /** The last batch of `take` and its answer. 0: none. */
+  readonly batch: number;
+  readonly answer: readonly Grant[];
+}
+
+/** What a backend has within one transaction: it keeps all of the calls below, or, when one throws, none. */
+export interface CountingTables {
+  counter(ref: CounterRef): CounterState | undefined;
+  saveCounter(row: CounterState): void;
+  lease(id: LeaseId): LeaseRow | undefined;
+  liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
+  /** Living leases that ended before `now`, or of one process. */
+  reapable(now: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
+  /** In the order of their ids. */
+  lostLeases(ref: CounterRef): readonly LeaseRow[];
+  newLeaseId(): LeaseId;
+  saveLease(row: LeaseRow): void;
+  /** Renews the living leases of a process. */
+  renew(boot: Boot['id'], expiresAt: number): void;
+  boot(id: Boot['id']): BootRow | undefined;
+  saveBoot(row: BootRow): void;
+  /** Processes seen since. */
+  countBoots(since: number): number;
+  /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
+  prune(before: number): void;
+  isAdjusted(id: string): boolean;
+  saveAdjusted(id: string): void;
+  addAudit(event: AuditEvent, by: Actor): void;
+}
+
+export const noCounter = ({ node, period }: CounterRef): CounterState => ({
+  node,
+  period,
+  spent: 0,
+  leased: 0,
+  unreconciled: 0,
+  notified: 0,
+});
+
+export function checkCounter({ node, period }: CounterRef): void {
+  checkText('the node of a counter', node, 256);
+  checkInteger('the period of a counter', period, 0);
+}
+
+/** `Counters.take`. @param now of the store's wall clock */
+export function take(
+  tables: CountingTables,
+  { asks, by, batch }: { readonly asks: readonly Ask[]; readonly by: Boot; readonly batch: number },
+  now: number,
+): Taken {
+  checkBoot(by);
+  checkInteger('a batch', batch, 1);
+  checkSize(asks.length);
+  for (const ask of asks) checkAsk(ask);
+  const found = tables.boot(by.id);
+  if (found && batch < found.batch)
+    throw new StateFailure('conflict', `batch ${batch} comes after batch ${found.batch}`);
+  const repeated = found?.batch === batch;
+  const grants = repeated ? found.answer : asks.map((ask) => grant(tables, ask, { by, now }));
+  tables.saveBoot({ ...by, seenAt: now, batch, answer: grants });
+  return { grants, live: tables.countBoots(now - LEASE_MS) };
+}
+
+function checkBoot({ id, host, version, configHash }: Boot): void {
+  if (!/^[0-9a-f]{32}$/.test(id)) throw invalid('the id of a process is 32 hex digits');
+  if (host.length + version.length + configHash.length > 1_000)
+    throw invalid('the texts of a process have at most 1000 characters');
+}
+
+function checkSize(size: number): void {
+  if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
+}
+
+function checkAsk({ path, caps, need, want }: Ask): void {
+  if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
+  if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
+  for (const ref of path) checkCounter(ref);
+  if (new Set(path.map(({ node, period }) => `${period} ${node}`)).size !== path.length)
+    throw invalid('a path names each counter once');
+  for (const cap of caps) if (cap !== undefined) checkInteger('a cap', cap, 0, MAX_NANO);
+  checkInteger('need', need, 0, MAX_NANO);
+  checkInteger('want', want, need, MAX_NANO);
+}
+
+/** What the counter can still grant. One without a cap may count up to the largest amount. */
+const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undefined): Nano =>
+  (cap ?? MAX_NANO) - spent - leased - unreconciled;
+
+function grant(
+  tables: CountingTables,
+  { path, caps, need, want }: Ask,
+  { by, now }: { readonly by: Boot; readonly now: number },
+): Grant {
+  const counters = path.map((ref) => tables.counter(ref) ?? noCounter(ref));
+  const free = Math.min(want, ...counters.map((counter, index) => freeOf(counter, caps[index])));
+  const granted = free < need ? 0 : Math.max(free, 0);
+  const leases = counters.map((counter): LeaseState => {
+    const lease = tables.liveLease(by.id, counter);
+    if (granted === 0)
+      return lease ? stateOf(lease, counter) : { lease: 0, state: 'unknown', granted: 0, used: 0, counter };
+    const grown: LeaseRow = lease
+      ? { ...lease, granted: lease.granted + granted, expiresAt: now + LEASE_MS }
+      : {
+          id: tables.newLeaseId(),
+          boot: by.id,
+          ...refOf(counter),
+          granted,
+          used: 0,
+          expiresAt: now + LEASE_MS,
+          state: 'live',
+        };
+    return replaceLease(tables, lease, grown);
+  });
+  return { granted, leases };
+}
+
+const refOf = ({ node, period }: CounterRef): CounterRef => ({ node, period });
+const restOf = ({ granted, used }: LeaseRow): Nano => Math.max(0, granted - used);
+
+const stateOf = ({ id, state, granted, used }: LeaseRow, counter: CounterState): LeaseState => ({
+  lease: id,
+  state,
+  granted,
+  used,
+  counter,
+});
+
+/** Replaces a lease, and its part in the counter: its rest while it lives is `leased`, while it is lost `unreconciled`. */
+function replaceLease(tables: CountingTables, before: LeaseRow | undefined, after: LeaseRow): LeaseState {
+  const counter = tables.counter(after) ?? noCounter(after);
+  const part = (lease: LeaseRow | undefined, state: LeaseRow['state']): Nano =>
+    lease?.state === state ? restOf(lease) : 0;
+  const changed: CounterState = {
+    ...counter,
+    spent: counter.spent + after.used - (before?.used ?? 0),
+    leased: counter.leased + part(after, 'live') - part(before, 'live'),
+    unreconciled: counter.unreconciled + part(after, 'lost') - part(before, 'lost'),
+  };
+  if (!Number.isSafeInteger(changed.spent))
+    throw new StateFailure('full', `the counter ${after.node} cannot count more`);
+  tables.saveLease(after);
+  tables.saveCounter(changed);
+  return stateOf(after, changed);
+}
+
+/** Leases that may be forgotten: nobody can report or give back anything that counts. */
+export const isOver =
+  (before: number) =>
+  (lease: LeaseRow): boolean =>
+    lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
+
+/** `Counters.report`. */
+export function report(tables: CountingTables, used: readonly Used[], by: Boot, now: number): LeaseState[] {
+  checkBoot(by);
+  checkSize(used.length);
+  for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
+  const found = tables.boot(by.id);
+  tables.saveBoot({ ...by, seenAt: now, batch: found?.batch ?? 0, answer: found?.answer ?? [] });
+  tables.renew(by.id, now + LEASE_MS);
+  return used.map(({ lease: id, usedTotal }): LeaseState => {
+    const lease = tables.lease(id);
+    if (lease?.boot !== by.id) return { lease: id, state: 'unknown', granted: 0, used: 0, counter: undefined };
+    return replaceLease(tables, lease, { ...lease, used: Math.max(lease.used, usedTotal) });
+  });
+}
+
+/** `Counters.giveBack`. */
+export function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
+  checkSize(leases.length);
+  for (const id of leases) {
+    const lease = tables.lease(id);
+    if (lease?.boot === by.id && lease.state !== 'ended')
+      replaceLease(tables, lease, { ...lease, state: 'ended', expiresAt: now });
+  }
+}
+
+/** `Counters.reap`. */
+export function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
+  const lost = tables.reapable(now, boot).map((lease) => {
+    replaceLease(tables, lease, { ...lease, state: 'lost' });
+    return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
+  });
+  tables.prune(now - KEEP_ENDED_MS);
+  return lost;
+}
+
+/** `Counters.adjust`. */
+export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
+  checkActor(by);
+  checkCounter(adjustment);
+  checkText('the id of an adjustment', adjustment.id, 128);
+  checkInteger('an adjustment', adjustment.by, -MAX_NANO, MAX_NANO);
+  const before = tables.counter(adjustment) ?? noCounter(adjustment);
+  if (tables.isAdjusted(adjustment.id)) return before;
+  const changed =
+    adjustment.of === 'spent'
+      ? { ...before, spent: before.spent + adjustment.by }
+      : writeOff(tables, before, adjustment.by);
+  if (Math.abs(changed.spent) > MAX_NANO || changed.unreconciled > MAX_NANO)
+    throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
+  tables.saveAdjusted(adjustment.id);
+  tables.saveCounter(changed);
+  const { node, period, of, why: reason } = adjustment;
+  const id = period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
+  tables.addAudit(
+    {
+      action: 'adjust',
+      kind: 'counter',
+      id,
+      before: `{"${of}":${before[of]}}`,
+      after: `{"${of}":${changed[of]}}`,
+      reason,
+    },
+    by,
+  );
+  return changed;
+}
+
+/**
+ * Changes what is unreconciled. An amount that is taken away comes from what no lease explains, then from the oldest lost leases, so that
+ * a late report of one of them does not take it away again.
+ */
+function writeOff(tables: CountingTables, counter: CounterState, by: Nano): CounterState {
+  const unreconciled = Math.max(0, counter.unreconciled + by);
+  const lost = tables.lostLeases(counter);
+  let left = lost.reduce((sum, lease) => sum + restOf(lease), 0) - unreconciled;
+  for (const lease of lost) {
+    if (left <= 0) break;
+    const part = Math.min(left, restOf(lease));
+    tables.saveLease({ ...lease, granted: lease.granted - part });
+    left -= part;
+  }
+  return { ...counter, unreconciled };
+}
+
+/** `Counters.notify`. */
+export function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
+  checkCounter(ref);
+  checkInteger('a bit', bit, 0, 30);
+  const counter = tables.counter(ref) ?? noCounter(ref);
+  const mask = 1 << bit;
+  if ((counter.notified & mask) !== 0) return false;
+  tables.saveCounter({ ...counter, notified: counter.notified | mask });
+  return true;
+}

@@ -1,0 +1,169 @@
+import {
+  DURATION_BUCKETS,
+  LEDGER_DIMENSIONS,
+  LEDGER_KINDS,
+  LEDGER_NAMES,
+  LEDGER_SOURCES,
+  LEDGER_SUMS,
+  MAX_ROWS,
+  type LedgerCondition,
+  type LedgerDimension,
+  type LedgerQuery,
+  type LedgerRow,
+  type LedgerSum,
+  type RollupQuery,
+  type RollupRow,
+} from '../ledger.ts';
+import { checkInteger, invalid } from './checks.ts';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+export const BUCKETS = DURATION_BUCKETS.length + 1;
+const REQ = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MAX_NAME = 256;
+
+/** `2026-11-22` of a time. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function startOfDay(day: string): number {
+  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : NaN;
+  if (Number.isNaN(start) || dayOf(start) !== day) throw invalid(`"${day}" is no day such as 2026-11-22`);
+  return start;
+}
+
+export function checkRows(rows: readonly LedgerRow[]): void {
+  if (rows.length > MAX_ROWS) throw invalid(`an append has at most ${MAX_ROWS} rows`);
+  for (const row of rows) checkRow(row);
+}
+
+/** Year 2100: a time in other units than milliseconds does not make a file of its own. */
+const LATEST = 4_102_444_800_000;
+
+function checkRow(row: LedgerRow): void {
+  if (!REQ.test(row.req)) throw invalid('the request of a row is a UUID in lower case');
+  if (!LEDGER_KINDS.includes(row.kind) || !LEDGER_SOURCES.includes(row.src))
+    throw invalid('a row has a kind and a source of the ledger');
+  checkInteger('att', row.att, 0, 65_535);
+  checkInteger('at', row.at, 0, LATEST);
+  for (const sum of LEDGER_SUMS) checkInteger(sum, row[sum], sum === 'nano' ? -Number.MAX_SAFE_INTEGER : 0);
+  for (const amount of [row.held, row.ms, row.firstMs ?? 0]) checkInteger('held, ms and firstMs', amount, 0);
+  for (const name of LEDGER_NAMES) checkName(row[name]);
+  for (const name of [row.asked, row.tier, row.geo, row.priceVersion]) checkName(name);
+}
+
+function checkName(name: string): void {
+  if (typeof name !== 'string' || name.length > MAX_NAME)
+    throw invalid(`a name of a row has at most ${MAX_NAME} characters`);
+}
+
+export function checkQuery({ from, to, where = {} }: Pick<LedgerQuery, 'from' | 'to' | 'where'>): void {
+  checkInteger('from', from, 0, LATEST);
+  checkInteger('to', to, from, LATEST);
+  for (const [name, values] of Object.entries(where))
+    if (!LEDGER_DIMENSIONS.includes(name as LedgerDimension) || values.length > 200)
+      throw invalid('a condition has at most 200 values of a dimension');
+}
+
+export function checkRollupQuery(query: RollupQuery): void {
+  checkQuery(query);
+  if (query.by.some((name) => !LEDGER_DIMENSIONS.includes(name)) || new Set(query.by).size !== query.by.length)
+    throw invalid('sums are grouped by dimensions of the ledger, each once');
+}
+
+/** The sums of one hour, or one day, and one combination of names. */
+export interface RollupCell extends Record<LedgerSum, number> {
+  readonly start: number;
+  /** In the order of LEDGER_DIMENSIONS. */
+  readonly names: readonly string[];
+  requests: number;
+  attempts: number;
+  hits: number;
+  readonly ms: number[];
+  readonly firstMs: number[];
+}
+
+export const cellKey = (start: number, names: readonly string[]): string => `${start}\n${names.join('\n')}`;
+
+export function emptyCell(start: number, names: readonly string[]): RollupCell {
+  const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Record<LedgerSum, number>;
+  const counts = (): number[] => Array.from({ length: BUCKETS }, () => 0);
+  return { start, names, ...sums, requests: 0, attempts: 0, hits: 0, ms: counts(), firstMs: counts() };
+}
+
+export function cellIn(cells: Map<string, RollupCell>, start: number, names: readonly string[]): RollupCell {
+  const key = cellKey(start, names);
+  let cell = cells.get(key);
+  if (!cell) cells.set(key, (cell = emptyCell(start, names)));
+  return cell;
+}
+
+/** Adds rows to the cells of their hours. @param nameOf the name under which the store keeps a text */
+export function addRows(
+  cells: Map<string, RollupCell>,
+  rows: readonly LedgerRow[],
+  nameOf: (dimension: LedgerDimension, name: string) => string,
+): void {
+  for (const row of rows) {
+    const names = LEDGER_DIMENSIONS.map((dimension) => nameOf(dimension, row[dimension]));
+    const cell = cellIn(cells, row.at - (row.at % HOUR_MS), names);
+    for (const sum of LEDGER_SUMS) cell[sum] += row[sum];
+    if (row.att === 0 && (row.kind === 'try' || row.kind === 'hit')) cell.requests += 1;
+    if (row.kind === 'hit') cell.hits += 1;
+    if (row.kind !== 'try') continue;
+    cell.attempts += 1;
+    cell.ms[bucketOf(row.ms)]! += 1;
+    if (row.firstMs !== undefined) cell.firstMs[bucketOf(row.firstMs)]! += 1;
+  }
+}
+
+function bucketOf(ms: number): number {
+  const found = DURATION_BUCKETS.findIndex((bound) => ms <= bound);
+  return found < 0 ? DURATION_BUCKETS.length : found;
+}
+
+export function addCell(into: RollupCell, cell: RollupCell): void {
+  for (const sum of [...LEDGER_SUMS, 'requests', 'attempts', 'hits'] as const) into[sum] += cell[sum];
+  cell.ms.forEach((count, index) => (into.ms[index]! += count));
+  cell.firstMs.forEach((count, index) => (into.firstMs[index]! += count));
+}
+
+export const isMatch = (where: LedgerCondition, nameOf: (dimension: LedgerDimension) => string): boolean =>
+  LEDGER_DIMENSIONS.every((dimension) => where[dimension]?.includes(nameOf(dimension)) ?? true);
+
+/** The whole hours of a query. */
+export const hoursOf = ({
+  from,
+  to,
+}: Pick<RollupQuery, 'from' | 'to'>): { readonly from: number; readonly to: number } => ({
+  from: from - (from % HOUR_MS),
+  to: Math.ceil(to / HOUR_MS) * HOUR_MS,
+});
+
+/** The answer to a query from the cells that it concerns. Exact: a sum that is no safe integer any more is refused. */
+export function sumCells(query: RollupQuery, cells: Iterable<RollupCell>): RollupRow[] {
+  const sums = new Map<string, RollupCell>();
+  const { from, to } = hoursOf(query);
+  const places = query.by.map((dimension) => LEDGER_DIMENSIONS.indexOf(dimension));
+  for (const cell of cells) {
+    if (cell.start < from || cell.start >= to) continue;
+    if (!isMatch(query.where ?? {}, (dimension) => cell.names[LEDGER_DIMENSIONS.indexOf(dimension)]!)) continue;
+    const start =
+      query.step === 'all' ? query.from : query.step === 'day' ? cell.start - (cell.start % DAY_MS) : cell.start;
+    addCell(
+      cellIn(
+        sums,
+        start,
+        places.map((place) => cell.names[place]!),
+      ),
+      cell,
+    );
+  }
+  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cell]) => toRow(cell, query.by));
+}
+
+function toRow({ names, ...cell }: RollupCell, by: readonly LedgerDimension[]): RollupRow {
+  for (const sum of LEDGER_SUMS)
+    if (!Number.isSafeInteger(cell[sum]))
+      throw invalid(`the sum of ${sum} is above ${Number.MAX_SAFE_INTEGER}: ask for less time`);
+  return { ...cell, names: Object.fromEntries(by.map((dimension, index) => [dimension, names[index]])) };
+}
