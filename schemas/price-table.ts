@@ -21,7 +21,10 @@ const KINDS: Readonly<Record<string, readonly [kind: string, per: number]>> = {
   audio_out: ['audioOut', 1e6],
   image_out: ['imageOut', 1e6],
   search_k: ['search', 1e3],
+  file_search_k: ['fileSearch', 1e3],
   per_image: ['image', 1],
+  per_second_in: ['second', 1],
+  audio_in_hour: ['second', 3600],
 };
 
 type SourcePrices = Readonly<Record<string, unknown>>;
@@ -46,31 +49,52 @@ interface SourceRule {
   readonly geo?: Factors;
 }
 
+/** Prices of tools that the provider runs. */
+interface SourceTool {
+  readonly on: readonly string[];
+  readonly tool: string;
+  readonly patterns?: readonly string[];
+  readonly per_k?: number;
+  readonly count?: 'once' | 'each';
+}
+
+/** The kinds of prices that tools have. */
+const TOOL_KINDS: Readonly<Record<string, string>> = {
+  google_search: 'search_k',
+  web_search: 'search_k',
+  vertex_ai_search: 'file_search_k',
+  file_search: 'file_search_k',
+};
+
 export function generatePriceTable(): string {
   const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as {
     readonly as_of: string;
     readonly rules: readonly SourceRule[];
+    readonly tools: readonly SourceTool[];
     readonly models: readonly SourceRow[];
   };
   const rows = source.models
     .filter(({ p }) => p.length > 0)
     .map((row) => {
       const { tiers, geo } = withRules(row, source.rules);
+      const tools = source.tools.filter((tool) => isToolOf(tool, row));
+      const searches = tools.find(({ count }) => count)?.count;
       const steps = row.p.map(({ from = '', long, ...prices }) => {
         const longer = long && `, long: { over: ${long.over}, prices: ${priced(row.id, long)} }`;
-        return `{ from: '${from}', prices: ${priced(row.id, prices)}${longer ?? ''} }`;
+        return `{ from: '${from}', prices: ${priced(row.id, withTools(prices, tools))}${longer ?? ''} }`;
       });
       const factors = [
         tiers && `tiers: ${written(row.id, tiers)}`,
         geo && `geo: ${written(row.id, geo)}`,
         row.fast && `fast: ${row.fast}`,
+        searches && `searches: '${searches}'`,
       ];
       const more = factors.filter(Boolean).map((text) => `, ${text}`);
       const names = quoted([row.id, ...(row.aka ?? [])]);
       return `  [${quoted(row.on)}, ${names}, { steps: [${steps.join(', ')}]${more.join('')} }],`;
     });
   return `// Generated from data/models.json by \`node schemas/generate.ts\`. Do not edit: change data/models.json and run it again.
-// Prices are pico-USD per token, search or picture, and are not warranted. Sources and licences: data/models.json, NOTICE.
+// Prices are pico-USD per token, search, picture or second, and are not warranted. Sources and licences: data/models.json, NOTICE.
 
 import type { PriceRow } from './rates.ts';
 
@@ -95,6 +119,21 @@ function withRules(row: SourceRow, rules: readonly SourceRule[]): Pick<SourceRow
   const tiers = row.tiers ?? own.find((rule) => rule.tiers)?.tiers;
   const geo = row.geo ?? own.find((rule) => rule.geo)?.geo;
   return { ...(tiers && { tiers }), ...(geo && { geo }) };
+}
+
+const isToolOf = ({ on, patterns = [] }: SourceTool, { id, on: providers, kind }: SourceRow): boolean =>
+  (kind === 'chat' || kind === 'image') &&
+  providers.some((provider) => on.includes(provider)) &&
+  patterns.some((pattern) => matches(pattern, id));
+
+/** The prices of a row, and those of tools of which it has none. */
+function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePrices {
+  const more = tools.flatMap(({ tool, per_k: price }): [string, number][] => {
+    const kind = TOOL_KINDS[tool];
+    return kind === undefined || price === undefined ? [] : [[kind, price]];
+  });
+  // Of two prices of a tool the first holds.
+  return { ...Object.fromEntries(more.toReversed()), ...prices };
 }
 
 function priced(model: string, prices: SourcePrices): string {

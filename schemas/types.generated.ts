@@ -1884,7 +1884,7 @@ export interface PriceRule {
   source?: string;
 }
 /**
- * Prices in USD per million tokens, except `search` and `image`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
+ * Prices in USD per million tokens, except `search`, `file_search`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
  */
 export interface UsdPrices {
   /**
@@ -1936,9 +1936,17 @@ export interface UsdPrices {
    */
   search?: number;
   /**
+   * A thousand searches of the provider in files.
+   */
+  file_search?: number;
+  /**
    * One picture, of a model that charges them by number.
    */
   image?: number;
+  /**
+   * One second of sound, of a model that charges transcriptions by time.
+   */
+  second?: number;
 }
 /**
  * Prices of requests whose prompt, cached input included, has more than `over` tokens.

@@ -36,8 +36,9 @@ export interface Usage {
   readonly cacheReadImage?: number;
   /** Tokens that tools of the provider put into the prompt; a part of `input`. */
   readonly toolUse?: number;
-  /** Searches that the provider made. */
+  /** Searches that the provider made, in the web and in stored files. */
   readonly searches?: number;
+  readonly fileSearches?: number;
   /** Pictures made. */
   readonly images?: number;
   /** The service tier that the provider reports; absent: its standard one. */

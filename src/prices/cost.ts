@@ -9,7 +9,7 @@ export const promptTokens = ({ input }: Usage): number => input;
  * The cost of what was used. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
  * subtracted from it. Undefined if a kind that was used has no price.
  */
-export function costOf(usage: Usage, { rates, tokens, units }: Rating): Nano | undefined {
+export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating): Nano | undefined {
   const cached = usage.cacheRead ?? 0;
   const write1h = usage.cacheWrite1h ?? 0;
   const write5m = Math.max(0, (usage.cacheWrite ?? 0) - write1h);
@@ -35,18 +35,29 @@ export function costOf(usage: Usage, { rates, tokens, units }: Rating): Nano | u
     part(usage.output - audioOut - imageOut, output, tokens) +
     part(audioOut, rates.audioOut, tokens) +
     part(imageOut, rates.imageOut, tokens) +
-    part(usage.searches ?? 0, rates.search, units) +
+    part(searches === undefined ? (usage.searches ?? 0) : paidSearches(usage, searches), rates.search, units) +
+    part(usage.fileSearches ?? 0, rates.fileSearch, units) +
+    part(usage.seconds ?? 0, rates.second, units) +
     picturesOf(usage, rates, units);
-  return Number.isNaN(nano) ? undefined : nano;
+  return Number.isNaN(nano) ? undefined : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
+
+/** Counts are numbers of an upstream: JSON has negative and infinite ones (1e999). No reply has as much. */
+const MAX_UNITS = 1e12;
 
 /** NaN if units were used whose price is unknown. */
 function part(used: number, price: Pico | undefined, factor: Fraction): Nano {
-  if (used === 0) return 0;
-  return price === undefined ? NaN : nanoOf(used, price, factor);
+  if (!(used > 0)) return 0;
+  return price === undefined ? NaN : nanoOf(Math.min(used, MAX_UNITS), price, factor);
 }
 
-/** A model without a price per picture charges its pictures as tokens. */
-function picturesOf({ images = 0 }: Usage, { image }: Rates, units: Fraction): Nano {
-  return image === undefined ? 0 : part(images, image, units);
+const paidSearches = ({ searches = 0 }: Usage, paid: 'once' | 'each'): number =>
+  paid === 'each' ? 1 : Math.min(1, searches);
+
+/**
+ * A model without a price per picture charges its pictures as tokens, and so does one that has both prices and reports tokens of
+ * pictures: Gemini's price per picture is that of its tokens (1,290 tokens at 30 USD per million are 0.039 USD).
+ */
+function picturesOf({ images = 0, outputImage }: Usage, { image }: Rates, units: Fraction): Nano {
+  return image === undefined || outputImage ? 0 : part(images, image, units);
 }

@@ -16,6 +16,9 @@ export interface Fraction {
 
 export const ONE: Fraction = { num: 1, den: 1 };
 
+/** Decimals of a number of units that count. */
+const UNIT_DECIMALS = 1000;
+
 /** Decimals of a factor that count. */
 const FACTOR_UNIT = 1_000_000;
 
@@ -24,6 +27,9 @@ export function fractionOf(factor: number): Fraction {
   const common = divisor(num, FACTOR_UNIT);
   return { num: num / common, den: FACTOR_UNIT / common };
 }
+
+export const times = (one: Fraction, other: Fraction): Fraction =>
+  one === ONE ? other : other === ONE ? one : { num: one.num * other.num, den: one.den * other.den };
 
 function divisor(one: number, other: number): number {
   return other === 0 ? one : divisor(other, one % other);
@@ -43,8 +49,10 @@ export function picoOf(usd: number, per: number): Pico | undefined {
 /** The price of `per` units. */
 export const usdOf = (price: Pico, per: number): number => Number(((price * per) / 1e12).toPrecision(15));
 
-/** `units × price × factor`, rounded half up. */
+/** `units × price × factor`, rounded half up. Units may have decimals: seconds of sound. */
 export function nanoOf(units: number, price: Pico, { num, den }: Fraction): Nano {
+  if (!Number.isInteger(units))
+    return nanoOf(Math.round(units * UNIT_DECIMALS), price, { num, den: den * UNIT_DECIMALS });
   const amount = units * price * num;
   const divided = PICO_PER_NANO * den;
   if (!Number.isSafeInteger(amount)) return bigNanoOf(units, price, num, divided);

@@ -6,7 +6,8 @@ import type { Usage } from '../formats/events.ts';
 import { costOf } from './cost.ts';
 import { matches } from './model-pattern.ts';
 import { fractionOf, nanoOf, ONE, picoOf, usdText } from './money.ts';
-import { PriceList, type PricedPlace, type PriceOverride } from './price-list.ts';
+import { PriceList } from './price-list.ts';
+import type { PricedPlace, PriceOverride } from './priced-place.ts';
 import { ratesOf } from './rates.ts';
 
 const used = (usage: Partial<Usage>): Usage => ({ input: 0, output: 0, total: 0, ...usage });
@@ -63,6 +64,35 @@ describe('the cost of a request', () => {
       { model: 'gpt-image-2' },
       38,
     ],
+    [
+      'a search of Gemini 2, which a request pays once',
+      { searches: 4 },
+      { ...FLASH, model: 'gemini-2.5-flash' },
+      0.035,
+    ],
+    ['a model that always searches', { input: M }, { model: 'gpt-4o-mini-search-preview' }, 0.1775],
+    ['searches in files', { fileSearches: 2 }, { model: 'gpt-5' }, 0.005],
+    [
+      'a tier with prices of its own and a long prompt, at the higher ones',
+      { input: 300_000, output: 1000, tier: 'flex' },
+      { model: 'gpt-5.4' },
+      1.5225,
+    ],
+    [
+      'pictures of a model with both prices, by tokens',
+      { input: 100, output: 1290, outputImage: 1290, images: 1 },
+      { ...FLASH, model: 'gemini-2.5-flash-image' },
+      0.03873,
+    ],
+    [
+      'pictures of a model with both prices that counts no tokens of them, by number',
+      { images: 2 },
+      { ...FLASH, model: 'gemini-2.5-flash-image' },
+      0.078,
+    ],
+    ['seconds of sound', { seconds: 12.345 }, { model: 'whisper-1' }, 0.0012345],
+    ['a price before its promise', { input: M, output: M }, { ...SOL, day: '2026-08-20' }, 35],
+    ['counts that are no counts', { input: -5, output: 10, cacheRead: Infinity }, { model: 'gpt-5' }, 125_000.0001],
     ['pictures by number', { images: 3 }, { provider: 'vertex-ai', model: 'imagen-4.0-generate-001' }, 0.12],
     ['a version that the table does not list', { input: M }, { model: 'gpt-5-2031-01-01' }, 1.25],
   ])('is exact for %s', (_, usage, place, usd) => {
@@ -77,12 +107,18 @@ describe('the cost of a request', () => {
       { provider: 'vertex-ai', model: 'meta/llama3-8b-instruct-maas' },
       'model',
     ],
-    ['a day before the first price', { input: 1 }, { ...SOL, day: '2026-08-20' }, 'date'],
+    ['a day before the first price', { input: 1 }, { ...SOL, day: '2026-06-25' }, 'date'],
     ['a dearer tier without a price', { input: 1, tier: 'priority' }, { model: 'gpt-4' }, 'model'],
     ['a dearer tier without a factor', { input: 1, tier: 'priority' }, HAIKU, 'tier'],
     ['fast answers without a factor', { input: 1, fast: true }, HAIKU, 'tier'],
     ['a kind without a price', { searches: 1 }, { provider: 'vertex-ai', model: 'claude-haiku-5-5' }, 'kind'],
-    ['prices by units that no usage counts', { input: 1 }, { model: 'whisper-1' }, 'kind'],
+    ['tokens of a model that is priced by time', { input: 1 }, { model: 'whisper-1' }, 'kind'],
+    [
+      'prices by units that no usage counts',
+      { input: 1 },
+      { provider: 'vertex-ai', model: 'mistral-ocr-2505' },
+      'kind',
+    ],
   ])('is unknown, never 0, for %s', (_, usage, place, reason) => {
     expect(cost(usage, place)).toBe(reason);
   });

@@ -1,6 +1,6 @@
 import type { Fraction, Pico } from './money.ts';
 
-/** What has a price: tokens by kind, then calls of tools and pictures. */
+/** What has a price: tokens by kind, then what is counted by the piece. */
 export const TOKEN_KINDS = [
   'input',
   'cached',
@@ -15,7 +15,9 @@ export const TOKEN_KINDS = [
   'imageOut',
 ] as const;
 type TokenKind = (typeof TOKEN_KINDS)[number];
-export type PriceKind = TokenKind | 'search' | 'image';
+/** Searches in the web, searches in files, pictures made, seconds of sound. */
+type UnitKind = 'search' | 'fileSearch' | 'image' | 'second';
+export type PriceKind = TokenKind | UnitKind;
 
 export type Prices = Readonly<Partial<Record<PriceKind, Pico>>>;
 
@@ -40,6 +42,8 @@ export interface PriceRow {
   readonly geo?: Readonly<Record<string, number>>;
   /** Factor on token prices of Anthropic's `speed: fast`. */
   readonly fast?: number;
+  /** once: a request pays one search, however many it made. each: every request pays one. Default: each search is paid. */
+  readonly searches?: 'once' | 'each';
 }
 
 /** Each kind with the price that it has or takes over. Undefined: the kind has no known price. */
@@ -65,7 +69,9 @@ export function ratesOf(prices: Prices): Rates {
     audioOut: prices.audioOut ?? output,
     imageOut: prices.imageOut ?? output,
     search: prices.search,
+    fileSearch: prices.fileSearch,
     image: prices.image,
+    second: prices.second,
   };
 }
 
@@ -73,6 +79,7 @@ export function ratesOf(prices: Prices): Rates {
 export interface Rating {
   readonly rates: Rates;
   readonly tokens: Fraction;
-  /** On tools and pictures, which tiers and regions leave as they are. */
+  /** On tools, pictures and seconds, which tiers and regions leave as they are. */
   readonly units: Fraction;
+  readonly searches?: PriceRow['searches'];
 }

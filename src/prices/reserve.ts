@@ -1,33 +1,30 @@
-import type { Nano } from './money.ts';
-import type { PricedPlace, PriceList, UnknownPrice } from './price-list.ts';
-import type { PriceTier } from './rates.ts';
-
-/** A picture, sound, film or document of a prompt. */
-export interface PromptMedium {
-  readonly kind: 'image' | 'audio' | 'video' | 'document';
-  /** Of the medium itself, not of its base64; undefined: the provider reads it at an address. */
-  readonly bytes?: number | undefined;
-}
+import { nanoOf, type Fraction, type Nano, type Pico } from './money.ts';
+import type { PriceList } from './price-list.ts';
+import type { PricedPlace, UnknownPrice } from './priced-place.ts';
+import { boundPrompt, TOKENS_PER_BYTE, type PromptMedium, type PromptTokens } from './prompt-bound.ts';
+import type { PriceTier, Rates, Rating } from './rates.ts';
 
 /** What a request asks for, before it is sent. */
 export interface Asked {
   /** Bytes of the prompt that are text, tools and schemas among it, without media. */
   readonly textBytes: number;
   readonly media?: readonly PromptMedium[] | undefined;
-  /** The most tokens of an answer, reasoning included: the request's own limit, else that of the gateway config. */
+  /** The most tokens of an answer, reasoning included: the request's own limit, else that of the gateway config; 0 for vectors. */
   readonly maxOutput?: number | undefined;
   /** `max_out` and the context window of the table of models; undefined: not known. */
   readonly tableOutput?: number | undefined;
   readonly window?: number | undefined;
   /** `n`, `candidateCount`. Default: 1. */
   readonly answers?: number | undefined;
+  /** What an answer may have besides text. Default: all that the model has prices of. */
+  readonly outputs?: readonly ('audio' | 'image')[] | undefined;
   /** The prompt is marked for a cache of the provider, for 5 minutes (or the provider's own time), or for an hour. */
   readonly cacheWrite?: '5m' | '1h' | undefined;
   /** The service tier asked for; undefined: the standard one. */
   readonly tier?: PriceTier | undefined;
   /** Anthropic's `speed: fast`. */
   readonly fast?: boolean | undefined;
-  /** Pictures to be made, seconds of sound to be read, searches at most. */
+  /** Pictures to be made, seconds of sound of a transcription, searches at most. */
   readonly images?: number | undefined;
   readonly seconds?: number | undefined;
   readonly searches?: number | undefined;
@@ -45,13 +42,94 @@ export interface Learned {
 /** `bound`: the most that the request can cost, but for tools of the provider. `typical`: what 99 of 100 cost at most. */
 export type ReserveMode = 'bound' | 'typical';
 
+/** The largest answer of a model in data/models.json. */
+const LARGEST_OUTPUT = 262_144;
+
+/** The most tokens of one picture made: 6,240 of OpenAI's at high quality and 1024×1536, times the factor of its larger ones. */
+const MADE_PICTURE = 16_000;
+
+/** Providers that write prompts to their cache unasked, where a model has a price for it. */
+const WRITES_UNASKED: ReadonlySet<string> = new Set(['openai', 'azure-openai']);
+
 /** The dearest admissible price of a request, or why it is unknown. Pure. */
 export function reserve(
-  _prices: PriceList,
-  _asked: Asked,
-  _place: PricedPlace,
-  _learned: Learned = {},
-  _mode: ReserveMode = 'bound',
+  prices: PriceList,
+  asked: Asked,
+  place: PricedPlace,
+  learned: Learned = {},
+  mode: ReserveMode = 'bound',
 ): Nano | UnknownPrice {
-  return 'model';
+  const { provider, model } = place;
+  const { textBytes, media = [], window, tier, fast } = asked;
+  const tokens = boundPrompt({ textBytes, media, ratio: ratioOf(learned, mode), window, provider, model });
+  const prompt = Math.min(tokens.text + tokens.audio + tokens.image, window ?? Infinity);
+  const output = outputOf(asked, learned, mode);
+  const most = { prompt: tokens, output, asked, unasked: WRITES_UNASKED.has(provider) };
+  const terms = { tier, fast, assumed: true };
+  const long = prices.rating({ ...terms, prompt }, place);
+  if (typeof long === 'string') return long;
+  // A prompt that may be long can be a short one, whose prices may be the higher ones.
+  const short = prices.rating({ ...terms, prompt: 0 }, place);
+  const costs = [long, short].map((rating) => (typeof rating === 'string' ? 0 : mostOf(most, rating)));
+  const nano = Math.max(...costs);
+  return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
+}
+
+function ratioOf({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
+  return (mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999) ?? TOKENS_PER_BYTE;
+}
+
+/** The request's limit, else that of the table, for each of its answers. */
+function outputOf(
+  { maxOutput, tableOutput, window, answers = 1, images }: Asked,
+  learned: Learned,
+  mode: ReserveMode,
+): number {
+  // Requests for pictures have no limit of tokens.
+  const drawn = images === undefined ? undefined : images * MADE_PICTURE;
+  if (drawn !== undefined && maxOutput === undefined) return drawn;
+  const most = maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window ?? Infinity);
+  return answers * (mode === 'typical' && learned.outputP99 !== undefined ? Math.min(most, learned.outputP99) : most);
+}
+
+interface Most {
+  readonly prompt: PromptTokens;
+  readonly output: number;
+  readonly asked: Asked;
+  /** The provider writes prompts to its cache unasked. */
+  readonly unasked: boolean;
+}
+
+/** NaN if a kind that the request may use has no price. */
+function mostOf({ prompt, output, asked, unasked }: Most, { rates, tokens, units, searches: paid }: Rating): Nano {
+  const { cacheWrite, images = 0, seconds = 0 } = asked;
+  const searches = paid === 'each' ? 1 : Math.min(asked.searches ?? 0, paid === 'once' ? 1 : Infinity);
+  const bySecond = rates.input === undefined && seconds > 0;
+  const write5m = cacheWrite !== undefined || unasked ? rates.write5m : undefined;
+  const write1h = cacheWrite === '1h' ? rates.write1h : undefined;
+  const written = part(output, outputRates(rates, asked), tokens);
+  // Pictures that a provider does not count as tokens pay their price besides that of the text.
+  const drawn =
+    rates.image === undefined ? 0 : part(output, [rates.output], tokens) + part(images, [rates.image], units);
+  const read =
+    part(prompt.text, [rates.input, rates.cached, write5m, write1h], tokens) +
+    part(prompt.audio, [rates.audioIn, rates.audioCached, write5m, write1h], tokens) +
+    part(prompt.image, [rates.imageIn, rates.imageCached, write5m, write1h], tokens);
+  return (
+    (bySecond ? 0 : read + Math.max(written, drawn)) +
+    part(seconds, [rates.second ?? 0], units) +
+    part(searches, [rates.search], units)
+  );
+}
+
+function outputRates({ output, audioOut, imageOut }: Rates, { outputs }: Asked): readonly (Pico | undefined)[] {
+  const may = (kind: 'audio' | 'image'): boolean => outputs?.includes(kind) ?? true;
+  return [output, may('audio') ? audioOut : undefined, may('image') ? imageOut : undefined];
+}
+
+/** At the dearest of the prices that apply. */
+function part(units: number, rates: readonly (Pico | undefined)[], factor: Fraction): Nano {
+  if (units === 0) return 0;
+  const known = rates.filter((rate) => rate !== undefined);
+  return known.length === 0 ? NaN : nanoOf(units, Math.max(...known), factor);
 }

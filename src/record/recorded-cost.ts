@@ -1,7 +1,8 @@
 import type { Usage } from '../formats/events.ts';
 import type { Attempt, ErrorCode, Exchange, ModelTask, ResolvedTarget } from '../plugin/index.ts';
 import type { Nano } from '../prices/money.ts';
-import type { PriceList, UnknownPrice } from '../prices/price-list.ts';
+import type { PriceList } from '../prices/price-list.ts';
+import type { UnknownPrice } from '../prices/priced-place.ts';
 
 /**
  * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut, or, where it

@@ -1,4 +1,5 @@
-import { PriceList, type UnknownPrice } from '../../prices/price-list.ts';
+import { PriceList } from '../../prices/price-list.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { compilePrices } from '../../settings/compile/prices.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 

@@ -1,9 +1,8 @@
 import type { PriceRule } from '../../../schemas/types.generated.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import { usdOf } from '../../prices/money.ts';
-import { shippedRows } from '../../prices/price-list.ts';
+import { SHIPPED_PRICES } from '../../prices/price-table.ts';
 import type { PriceRow } from '../../prices/rates.ts';
-import { PRICES_AS_OF } from '../../prices/table.generated.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 interface ListPricesOptions extends PricesOptions {
@@ -18,15 +17,15 @@ export async function listPricesCommand(options: ListPricesOptions): Promise<0 |
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
   const rules = settings.prices.prices.filter(({ model }) => matches(pattern, model) || matches(model, pattern));
-  const rows = shippedRows().flatMap(({ provider, model, row }) =>
+  const rows = SHIPPED_PRICES.list().flatMap(({ provider, model, row }) =>
     matches(pattern, model) ? [shownRow(provider, model, row, day)] : [],
   );
   if (format === 'json') {
-    out(`${JSON.stringify({ as_of: PRICES_AS_OF, rules, shipped: rows }, null, 2)}\n`);
+    out(`${JSON.stringify({ as_of: SHIPPED_PRICES.asOf, rules, shipped: rows }, null, 2)}\n`);
     return 0;
   }
   if (rules.length > 0) out(`prices.yaml, the first rule that fits is in force:\n${rules.map(ruleText).join('')}\n`);
-  out(`shipped, as of ${PRICES_AS_OF}, USD per million tokens on ${day}, not warranted:\n`);
+  out(`shipped, as of ${SHIPPED_PRICES.asOf}, USD per million tokens on ${day}, not warranted:\n`);
   out(table([['PROVIDER', 'MODEL', 'INPUT', 'CACHED', 'OUTPUT', 'LONG', 'NEXT'], ...rows.map(cellsOf)]));
   return 0;
 }

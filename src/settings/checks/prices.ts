@@ -1,5 +1,5 @@
 import type { PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
-import { shippedPrices } from '../../prices/price-list.ts';
+import { SHIPPED_PRICES } from '../../prices/price-table.ts';
 import type { Report } from '../../plugin/index.ts';
 import { picoOfPrice, pricesGiven } from '../compile/prices.ts';
 import { within, type Check } from './check.ts';
@@ -41,7 +41,7 @@ const hasSixDecimals = (factor: number): boolean => Math.abs(factor * 1e6 - Math
 /** A factor needs prices to apply to. A pattern may name models that the table does not have yet. */
 function checkDiscount({ model, provider, entry, usd }: PriceRule, report: Report): void {
   if (usd || model.includes('*') || provider === undefined || entry !== undefined) return;
-  if (shippedPrices(provider, model)) return;
+  if (SHIPPED_PRICES.find(provider, model)) return;
   report({
     path: ['model'],
     severity: 'warning',

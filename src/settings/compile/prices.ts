@@ -1,6 +1,6 @@
 import type { PricesFile, PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
 import { picoOf } from '../../prices/money.ts';
-import type { PriceOverride } from '../../prices/price-list.ts';
+import type { PriceOverride } from '../../prices/priced-place.ts';
 import type { PriceKind, Prices } from '../../prices/rates.ts';
 
 /** The kinds by their names in prices.yaml, and the units that a price is for. */
@@ -17,7 +17,9 @@ const KINDS: Readonly<Record<keyof UsdPrices, readonly [kind: PriceKind, per: nu
   audio_out: ['audioOut', 1e6],
   image_out: ['imageOut', 1e6],
   search: ['search', 1e3],
+  file_search: ['fileSearch', 1e3],
   image: ['image', 1],
+  second: ['second', 1],
 };
 const NAMES = Object.keys(KINDS) as readonly (keyof UsdPrices)[];
 

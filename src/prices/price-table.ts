@@ -1,0 +1,40 @@
+import { withoutVersion } from '../plugin/model-ids.ts';
+import type { PriceRow } from './rates.ts';
+import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
+
+/** Providers and names, separated by spaces, and their prices. */
+export type TableRow = readonly [providers: string, names: string, row: PriceRow];
+
+/** Prices of models at providers, as a table of a day has them. */
+export class PriceTable {
+  /** The day on which its sources were read. */
+  readonly asOf: string;
+  readonly #rows: readonly TableRow[];
+  /** By `provider/model`. */
+  readonly #byName: ReadonlyMap<string, PriceRow>;
+
+  constructor(asOf: string, rows: readonly TableRow[]) {
+    this.asOf = asOf;
+    this.#rows = rows;
+    this.#byName = new Map(
+      rows.flatMap(([providers, names, row]) =>
+        providers
+          .split(' ')
+          .flatMap((provider) => names.split(' ').map((name): [string, PriceRow] => [`${provider}/${name}`, row])),
+      ),
+    );
+  }
+
+  find(provider: string, model: string): PriceRow | undefined {
+    return this.#byName.get(`${provider}/${model}`) ?? this.#byName.get(`${provider}/${withoutVersion(model)}`);
+  }
+
+  /** One row for each provider of a model, under the first of its names. */
+  list(): readonly { readonly provider: string; readonly model: string; readonly row: PriceRow }[] {
+    return this.#rows.flatMap(([providers, names, row]) =>
+      providers.split(' ').map((provider) => ({ provider, model: names.split(' ')[0]!, row })),
+    );
+  }
+}
+
+export const SHIPPED_PRICES = new PriceTable(PRICES_AS_OF, PRICE_ROWS);
