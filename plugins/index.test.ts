@@ -23,6 +23,7 @@ const needs = {
   limits: {},
   files: {},
   responses: {},
+  budgets: {},
 };
 
 describe('the built-in plugins', () => {

@@ -46,6 +46,8 @@ export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
   readonly lists: PluginLists;
+  /** Keys or teams have budgets. */
+  readonly hasBudgets: boolean;
   /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
@@ -55,7 +57,7 @@ export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   chainBuilder: ChainBuilder,
-  { granted, lists, onConfig }: ConfigTools,
+  { granted, lists, hasBudgets, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = chainBuilder.providedTo('request', outerEntry(server));
   const request = serverChain(server, 'request');
@@ -70,6 +72,7 @@ export async function compileConfigs(
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
+    hasBudgets,
     secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
     chains: (file, report) => lists.requested(file, report),
     onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),

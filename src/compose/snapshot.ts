@@ -10,7 +10,9 @@ import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import {
   NO_TURNS,
+  type BudgetDesk,
   type Clock,
+  type KeyRing,
   type Recorder,
   type Reply,
   type RequestLimits,
@@ -24,6 +26,9 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
+import { compileTree } from '../settings/compile/teams.ts';
+import { NodeTree } from '../governance/tree.ts';
+import type { BudgetState } from './budgets/state.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
@@ -48,6 +53,7 @@ import { composeFiles, type ComposedFiles } from './files.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
 import { composeResponses } from './responses.ts';
+import { composeBudgets, withBudget } from './budgets/index.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
@@ -91,6 +97,8 @@ export interface Shared {
   readonly health: HealthStore;
   /** Responses that are kept for later requests. */
   readonly responses: ResponseStore;
+  /** What budgets have counted. Undefined where nothing is sent: each snapshot then counts for itself, from zero. */
+  readonly budgets?: BudgetState | undefined;
   readonly inFlight: InFlight;
   readonly sockets: OpenSockets;
   /** Undefined in a dry run: fakes take the place of stored files. */
@@ -110,6 +118,8 @@ export interface Shared {
   readonly onClose?: (() => void) | undefined;
 }
 
+const NO_TREE = new NodeTree([]);
+
 /** Limit for opening all entries together: some retry a metadata server that is still starting. */
 const OPEN_LIMIT_MS = 45_000;
 
@@ -120,7 +130,9 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  const server = compileServerSettings(settings.server);
+  const tree = loaded.ok ? compileTree(settings.teams, settings.keys) : NO_TREE;
+  const server = withBudget(compileServerSettings(settings.server), settings.server, tree);
+  const prices = new PriceList(compilePrices(settings.prices));
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -147,6 +159,9 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const compilation = {
     server,
+    tree,
+    prices,
+    budgets: composeBudgets({ tree, prices, clock, state: shared.budgets }),
     catalog,
     files,
     chainBuilder,
@@ -168,6 +183,9 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 interface Compilation {
   readonly server: ServerSettings;
+  readonly tree: NodeTree;
+  readonly prices: PriceList;
+  readonly budgets: BudgetDesk;
   readonly catalog: Catalog;
   readonly files: ComposedFiles;
   readonly chainBuilder: ChainBuilder;
@@ -180,14 +198,14 @@ interface Compilation {
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
+  { server, tree, prices, catalog, files, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
     hash: settings.hash,
     server,
     metadataLabels: metadataLabels(settings.server, settings.keys, settings.teams),
-    prices: new PriceList(compilePrices(settings.prices)),
+    prices,
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
@@ -202,6 +220,7 @@ function createSnapshot(
       shared.replies.use(replies);
       shared.files?.use(files.store);
       shared.responses.apply(server.responses);
+      shared.budgets?.use(tree);
       health.use();
     },
     close() {
@@ -224,7 +243,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health }: Compilation,
+  { server, tree, budgets, catalog, files, chainBuilder, shared, replies, health }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -251,7 +270,7 @@ async function compileChains(
     operation: embeddings,
     clock,
   });
-  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock), semantic };
+  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock), semantic, budgets };
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
     grantedToAttempts,
@@ -265,25 +284,26 @@ async function compileChains(
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
+    hasBudgets: tree.hasBudgets,
     onConfig: shared.onConfig?.(server),
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
-  // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
-  // diagnostics.
-  const keys = createKeyRing(
-    chainBuilder.isValid ? { ...settings.keys, teams: settings.teams } : { keys: [] },
-    clock,
-    (keyId, expiresAt) =>
-      shared.log.warn(
-        { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-        'a request used the previous key, which a rotation replaced',
-      ),
-  );
+  const keys = compileKeys(settings, chainBuilder, shared);
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
   const responses = composeResponses(server, shared.responses);
   const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
+}
+
+/** The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their diagnostics. */
+function compileKeys({ keys, teams }: Settings, { isValid }: ChainBuilder, { clock, log }: Shared): KeyRing {
+  return createKeyRing(isValid ? { ...keys, teams } : { keys: [] }, clock, (keyId, expiresAt) =>
+    log.warn(
+      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+      'a request used the previous key, which a rotation replaced',
+    ),
+  );
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

@@ -16,6 +16,7 @@ import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
+import type { SharedCounters } from '../governance/keeper.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   readonly port?: number | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore;
+  /** Where several processes count budgets together. Default: this process counts alone. */
+  readonly budgets?: SharedCounters;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -94,6 +97,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     upstream,
     tracing,
     responses: options.responses,
+    budgets: options.budgets,
     random,
     watch: options.watch,
   };
@@ -142,7 +146,7 @@ const directOutput = (destination: DestinationStream): LogOutput => ({
 const START_PAUSE_MS = 100;
 
 /** What records of requests take from the settings. */
-const recordedWith = ({ server, keys, prices }: Settings) => ({
-  metadataLabels: metadataLabels(server, keys),
+const recordedWith = ({ server, keys, prices, teams }: Settings) => ({
+  metadataLabels: metadataLabels(server, keys, teams),
   prices: new PriceList(compilePrices(prices)),
 });

@@ -35,6 +35,7 @@ export const REJECTION_REASONS = [
   'routing',
   'not_found',
   'overload',
+  'budget',
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
@@ -120,6 +121,9 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   content_filter: failure('content_filter'),
   upstream_permission: failure('permission'),
   insufficient_quota: failure('quota'),
+  budget_exceeded: { errorType: 'rate_limited', rejection: 'budget' },
+  budget_unavailable: { errorType: 'rate_limited', rejection: 'budget' },
+  model_unpriced: { errorType: 'permission', rejection: 'forbidden' },
   rate_limit_exceeded: failure('rate_limited'),
   upstream_conflict: failure('other'),
   upstream_error: failure('server_error'),

@@ -15,7 +15,7 @@ import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { recordCost } from './recorded-cost.ts';
+import { recordCost, type RecordedCost } from './recorded-cost.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type {
   RequestOutcome,
@@ -386,4 +386,28 @@ function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
 function triedMs(tries: readonly TryRecord[], endedAt: number): number {
   const [first] = tries;
   return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
+}
+
+/** What an attempt has cost, and the tokens that its upstream has counted. */
+export interface AttemptCost {
+  readonly cost: RecordedCost;
+  /** Undefined: the upstream has counted none. */
+  readonly tokens: number | undefined;
+}
+
+/** What each attempt has cost, as the record of the request says. An attempt that cost nothing, because nothing was sent or the upstream refused, is not in it. */
+export function costsOf(
+  exchange: Exchange,
+  end: RecordEnd,
+  { receivedAt, prices }: { readonly receivedAt: number; readonly prices: PriceList },
+): ReadonlyMap<Attempt, AttemptCost> {
+  const costs = new Map<Attempt, AttemptCost>();
+  for (const attempt of exchange.attempts) {
+    const isLast = attempt === exchange.attempts.at(-1);
+    const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
+    const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
+    const cost = recordCost(exchange, attempt, prices, { errorCode, unsent: isUnsent(errorCode), receivedAt });
+    if (cost) costs.set(attempt, { cost, tokens: attempt.signals?.usage?.total });
+  }
+  return costs;
 }

@@ -12,6 +12,8 @@ export interface TestSettings {
   readonly server?: object | string;
   readonly catalog?: object | string;
   readonly keys?: object | string;
+  readonly teams?: object | string;
+  readonly prices?: object | string;
   readonly gateway?: Readonly<Record<string, object | string>>;
   /** Prompts by id. */
   readonly prompts?: Readonly<Record<string, object | string>>;
@@ -50,6 +52,8 @@ export function writeSettings(settings: TestSettings): string {
     join(dir, 'keys.yaml'),
     text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }),
   );
+  if (settings.teams) writeFileSync(join(dir, 'teams.yaml'), text(settings.teams));
+  if (settings.prices) writeFileSync(join(dir, 'prices.yaml'), text(settings.prices));
   for (const [id, config] of Object.entries(settings.gateway ?? {}))
     writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
   const { prompts, partials = {} } = settings;

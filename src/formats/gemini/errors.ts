@@ -100,6 +100,8 @@ export function encodeError({ status: given, message, code, param }: ClientError
   if (param !== null) {
     details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   }
+  if (code === 'budget_exceeded')
+    details.push({ '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: 'budget', description: message }] });
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }

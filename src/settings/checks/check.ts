@@ -40,6 +40,8 @@ export interface CheckedSettings {
     readonly credentials: ReadonlyMap<string, string>;
     /** The key has `inline_plugins`. */
     readonly plugins: boolean;
+    /** Keys or teams have budgets. */
+    readonly hasBudgets: boolean;
   };
 }
 

@@ -42,6 +42,8 @@ interface InlineConfigsSetup {
   readonly limit: number;
   /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
   readonly server: ServerFile;
+  /** Keys or teams have budgets, so that each attempt chain needs the plugin. Default: false. */
+  readonly hasBudgets?: boolean | undefined;
   /** Lower-case names of headers that hold a credential of a catalog entry: no request may forward one. */
   readonly secretHeaders: readonly string[];
   /** Checks the `plugins` lists of a config and returns their chains. Default: the server's chains. */
@@ -127,14 +129,14 @@ const NO_REFERENCES: ReferenceLookup = {
   find: () => ({ problem: 'references are allowed in files only; write `$${` for a plain `${`' }),
 };
 
-interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains'> {
+interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains' | 'hasBudgets'> {
   readonly credentials: ReadonlyMap<string, string>;
   readonly may: InlinePermissions;
 }
 
 function readConfig(
   file: YamlFile,
-  { server, credentials, may, chains }: ReadOptions,
+  { server, credentials, may, chains, hasBudgets = false }: ReadOptions,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -150,7 +152,7 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  checkInlineConfig(config, server, { credentials, plugins: may.plugins }, report);
+  checkInlineConfig(config, server, { credentials, plugins: may.plugins, hasBudgets }, report);
   const named = may.plugins ? chains?.(config, report) : undefined;
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config, named) };
 }
