@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
+import type { Counters } from '../state/counters.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
@@ -79,6 +80,8 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore;
+  /** Of the budgets, for all workers. */
+  readonly counters: Counters;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

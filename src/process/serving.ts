@@ -14,6 +14,8 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { MemoryAudit } from '../state/memory/audit.ts';
+import { MemoryCounters } from '../state/memory/counters.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -31,7 +33,8 @@ interface ServeParts extends ProcessParts {
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, log, metrics, processState, upstream, role } = parts;
   const { inFlight, responses } = processState.shared;
-  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock, responses }) : undefined;
+  const counters = new MemoryCounters(clock, new MemoryAudit(clock));
+  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock, responses, counters }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -98,6 +101,7 @@ async function releaseAll(
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
+  await processState.shared.budgets.close();
   ended.flush();
   await Promise.all([upstream.close(), tracing?.shutdown()]);
 }

@@ -2,6 +2,7 @@ import type { LabelUse } from '../../catalog/model-labels.ts';
 import type { Clock, Found, KeptResponse } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
+import type { Ask as RoomAsk, Boot, LeaseId, LeaseState, Taken, Used } from '../../state/counters.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import type { RecordQuery } from '../../record/store.ts';
 import type { DrainTimes, DrainStep } from '../drain.ts';
@@ -69,18 +70,35 @@ export type ResponseQuestion = { readonly owner: string } & (
 );
 export type ResponseAnswer = Found<KeptResponse> | ReadonlyMap<string, Found<string>> | boolean | void;
 
+/** The questions of a worker about the counters of budgets, which the primary keeps. */
+export type CounterQuestion = { readonly by: Boot } & (
+  | { readonly act: 'take'; readonly asks: readonly RoomAsk[]; readonly batch: number }
+  | { readonly act: 'report'; readonly used: readonly Used[] }
+  | { readonly act: 'giveBack'; readonly leases: readonly LeaseId[] }
+);
+export interface CounterAnswers {
+  readonly take: Taken;
+  readonly report: readonly LeaseState[];
+  readonly giveBack: void;
+}
+export type CounterAnswer = CounterAnswers[keyof CounterAnswers];
+
 export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 
 export type ToWorker =
   | Ask
   | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
-  | { readonly type: 'responses'; readonly id: number; readonly failed: string; readonly answer?: undefined };
+  | { readonly type: 'responses'; readonly id: number; readonly failed: string; readonly answer?: undefined }
+  | { readonly type: 'counters'; readonly id: number; readonly answer: CounterAnswer; readonly failed?: undefined }
+  | { readonly type: 'counters'; readonly id: number; readonly failed: string; readonly answer?: undefined };
 
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   /** Answered with a message of the same type and id. */
   | { readonly type: 'responses'; readonly id: number; readonly question: ResponseQuestion }
+  /** Answered with a message of the same type and id. */
+  | { readonly type: 'counters'; readonly id: number; readonly question: CounterQuestion }
   /** Unsolicited: a model name that could become a label, or the use of one that is. */
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */

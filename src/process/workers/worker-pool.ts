@@ -8,6 +8,7 @@ import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
+import { CountersOfWorkers } from './shared-counters.ts';
 import { answerAboutResponses } from './shared-responses.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import {
@@ -50,6 +51,7 @@ interface PoolOptions {
 export class WorkerProcessPool implements WorkerPool {
   readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
+  readonly #counters: CountersOfWorkers;
   readonly #metrics: PoolMetrics;
   readonly #labels: PoolLabels;
   readonly #members = new Set<Member>();
@@ -64,6 +66,7 @@ export class WorkerProcessPool implements WorkerPool {
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
+    this.#counters = new CountersOfWorkers(tools.counters, tools.clock, (leases) => this.#lostRoom(leases));
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     setUpFork();
@@ -189,6 +192,9 @@ export class WorkerProcessPool implements WorkerPool {
       this.#members.delete(member);
       channel.end();
       this.#metrics.ended(worker.id);
+      this.#counters
+        .ended(worker.id)
+        .catch((err: unknown) => this.#tools.log.error({ err }, 'leases of a worker were not ended'));
       this.#count();
       const held = this.#countLost(member);
       // During the first start, a worker that fails ends the start instead.
@@ -212,6 +218,7 @@ export class WorkerProcessPool implements WorkerPool {
     member.connections.isSuspended = false;
     if (message.type === 'answer' || message.type === 'failed') return member.channel.receive(message);
     if (message.type === 'responses') return void this.#answer(member, message);
+    if (message.type === 'counters') return void this.#answerCounters(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
@@ -219,6 +226,11 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'metrics') this.#metrics.receive(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
+  }
+
+  async #answerCounters({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'counters' }>): Promise<void> {
+    const answered = await this.#counters.answer(worker.id, message);
+    if (worker.isConnected()) worker.send(answered, () => {});
   }
 
   async #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
@@ -252,6 +264,15 @@ export class WorkerProcessPool implements WorkerPool {
     if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });
     member.killed = true;
     member.worker.process.kill('SIGKILL');
+  }
+
+  /** What workers had leased of budgets when they ended. */
+  #lostRoom(leases: number): void {
+    this.#tools.metrics.families.budgetLeasesLost.add({}, leases);
+    this.#tools.log.warn(
+      { leases },
+      'a worker ended with room of budgets that it had not reported; it counts as spent',
+    );
   }
 
   #replace(member: Member, exit: WorkerExit): void {

@@ -3,6 +3,7 @@ import { WorkerLabels } from '../../catalog/model-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
 import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
+import { newBoot } from '../boot.ts';
 import { startWorker } from '../gateway.ts';
 import type { WorkerGateway } from '../running-gateway.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
@@ -10,6 +11,7 @@ import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
+import { SharedCounters } from './shared-counters.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
@@ -36,12 +38,14 @@ const models = new WorkerLabels(
 );
 
 const responses = new SharedResponses(send, systemClock);
+const counters = new SharedCounters(send, systemClock);
+const budgets = { counters, boot: newBoot('worker', systemClock) };
 
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses };
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses, budgets };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
@@ -138,5 +142,6 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToWorker) => {
   if (message.type === 'responses') responses.receive(message);
+  else if (message.type === 'counters') counters.receive(message);
   else void answer(message, answers, send);
 });
