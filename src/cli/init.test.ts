@@ -28,7 +28,9 @@ const SETTINGS = [
 ];
 const SCHEMAS = [
   '.schemas/',
-  ...['catalog', 'gateway', 'keys', 'prices', 'prompt', 'server', 'teams', 'test'].map((name) => `.schemas/${name}.json`),
+  ...['catalog', 'gateway', 'keys', 'prices', 'prompt', 'server', 'teams', 'test'].map(
+    (name) => `.schemas/${name}.json`,
+  ),
 ];
 
 test('src/cli/samples.generated.ts matches the output of `npm run generate`', () => {
