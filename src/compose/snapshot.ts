@@ -137,11 +137,8 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  // With errors in the settings, chains are compiled for their diagnostics only.
-  const tree = loaded.ok ? compileTree(settings.teams, settings.keys) : NO_TREE;
-  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
-  const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
-  const server = withGovernance(settings.server, tree, rateLimits);
+  const governance = composeGovernance(loaded, settings, shared);
+  const { server, rateLimits } = governance;
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -174,16 +171,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     reserve: (exchange, bytes) => shared.inFlight.reserve(exchange, bytes, { kept: true }),
   });
   const compilation = {
-    server,
-    tree,
-    prices,
-    budgets: composeBudgets({ tree, prices, clock, state: shared.budgets }),
+    ...governance,
     catalog,
     files,
     chainBuilder,
     shared,
     replies,
-    rateLimits,
     pluginTimes,
     health: shared.health.directory(),
   };
@@ -316,9 +309,16 @@ async function compileChains(
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
-/** The default chains with the plugins of limits and budgets, if there are any. */
-function withGovernance(file: Settings['server'], tree: NodeTree, { needs }: ComposedRateLimits): ServerSettings {
-  return withBudget(withLimitPlugins(compileServerSettings(file), file, needs), file, tree);
+/** Limits and budgets, and the default chains with their plugins, if there are any. */
+function composeGovernance(loaded: LoadResult, settings: Settings, shared: Shared) {
+  const { server: file, teams, keys } = settings;
+  // With errors in the settings, chains are compiled for their diagnostics only.
+  const tree = loaded.ok ? compileTree(teams, keys) : NO_TREE;
+  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
+  const budgets = composeBudgets({ tree, prices, clock: shared.clock, state: shared.budgets });
+  const server = withBudget(withLimitPlugins(compileServerSettings(file), file, rateLimits.needs), file, tree);
+  return { tree, prices, rateLimits, budgets, server };
 }
 
 function composeSender(

@@ -49,10 +49,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     processState.apply(snapshot);
     applyLimits(servers.data, snapshot.server);
   });
-  const release = async (): Promise<void> => {
-    counted.stop();
-    await releaseAll(parts, reloader, live);
-  };
+  const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -118,10 +115,10 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  reloader: Reloader,
-  live: LiveSnapshot,
+  { counted, reloader, live }: { readonly counted: Counted; readonly reloader: Reloader; readonly live: LiveSnapshot },
 ): Promise<void> {
   reloader.stop();
+  counted.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
