@@ -344,27 +344,24 @@ describe('a process has one lease of a counter', () => {
   const spentOf = async (store: Counters): Promise<number> =>
     (await rowsOf(store)).reduce((sum, { spent, leased }) => sum + spent + leased, 0);
 
-  test.each([0, 30, 60, 90, 120, 150, 500])(
-    'and loses no cent when it spends %i ms after an idle slice goes back',
-    async (ms) => {
-      const clock = createFakeClock();
-      const store = storeOf(clock);
-      const budget = budgetOf(100_000);
-      const process = new Process(store, clock, 1, () => 25);
-      await process.ask(budget, 100, 100);
-      process.settleAll();
-      await clock.advance(11_900 + ms - clock.now());
-      for (let at = 0; at < 20; at++) {
-        process.send(budget, 100, 100);
-        await clock.advance(10);
-      }
-      process.settleAll();
-      const closed = process.leases.close();
-      await clock.advance(10_000);
-      await closed;
-      expect(await spentOf(store)).toBe(process.settled);
-    },
-  );
+  test.each([0, 60, 120, 500])('and loses no cent when it spends %i ms after an idle slice goes back', async (ms) => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const budget = budgetOf(100_000);
+    const process = new Process(store, clock, 1, () => 25);
+    await process.ask(budget, 100, 100);
+    process.settleAll();
+    await clock.advance(11_900 + ms - clock.now());
+    for (let at = 0; at < 20; at++) {
+      process.send(budget, 100, 100);
+      await clock.advance(10);
+    }
+    process.settleAll();
+    const closed = process.leases.close();
+    await clock.advance(10_000);
+    await closed;
+    expect(await spentOf(store)).toBe(process.settled);
+  });
 
   test('and none when its cap changes while requests are in flight', async () => {
     const clock = createFakeClock();
