@@ -16,7 +16,7 @@ import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
-import type { SharedCounters } from '../governance/keeper.ts';
+import type { CounterSource } from '../governance/keeper.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
@@ -47,7 +47,7 @@ export interface GatewayOptions {
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore;
   /** Where several processes count budgets together. Default: this process counts alone. */
-  readonly budgets?: SharedCounters;
+  readonly budgets?: CounterSource;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }

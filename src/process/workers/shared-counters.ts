@@ -14,7 +14,7 @@ const LIMIT_MS = 5_000;
 /** One question and its repetition are under way at a time. */
 const MAX_WAITING = 16;
 
-interface OpenQuestion {
+interface OpenCounterQuestion {
   resolve(answer: CounterAnswer): void;
   reject(error: Error): void;
 }
@@ -26,7 +26,7 @@ type CountersAnswered = Extract<ToWorker, { readonly type: 'counters' }>;
 export class SharedCounters implements Pick<Counters, 'take' | 'report' | 'giveBack'> {
   readonly #send: (message: CountersAsked) => void;
   readonly #clock: Clock;
-  readonly #waiting = new Map<number, OpenQuestion>();
+  readonly #waiting = new Map<number, OpenCounterQuestion>();
   #last = 0;
 
   constructor(send: (message: CountersAsked) => void, clock: Clock) {
