@@ -121,13 +121,12 @@ export class AccountBook {
     // The counter of a period is named by its start: a period that starts elsewhere has a counter of its own.
     if (hasOtherPeriods) this.#entries.delete(budget.id);
     if (hasOtherPeriods) this.#retire(account);
-    else if (amount !== budget.amount) this.#recap(entry);
+    else if (amount !== budget.amount) this.#recap(entry, amount);
   }
 
-  #recap(entry: Entry): void {
-    const { account } = entry;
-    // What is leased goes back, and the store grants by the new cap.
-    if (this.#rules.leased) this.#replace(entry, account.span);
+  #recap({ account }: Entry, before: number): void {
+    // What is leased stays leased until it is used or idle: the store grants by the new cap.
+    if (this.#rules.leased) account.free = Math.max(0, account.free + account.budget.amount - before);
     else account.limit = this.#rules.limitOf(account.budget);
   }
 

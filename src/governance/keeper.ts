@@ -6,7 +6,7 @@ import { Purse } from './purse.ts';
 import type { Budget, NodeTree } from './tree.ts';
 
 /** The store that several processes share, or that outlives one. */
-export interface SharedCounters {
+export interface CounterSource {
   readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
   readonly boot: Boot;
 }
@@ -40,7 +40,7 @@ export class BudgetKeeper {
   #lastHold = 0;
 
   /** @param shared undefined: this process counts alone, in memory */
-  constructor(clock: Clock, events: KeeperEvents = {}, shared?: SharedCounters) {
+  constructor(clock: Clock, events: KeeperEvents = {}, shared?: CounterSource) {
     this.#clock = clock;
     this.#events = events;
     this.#leases =

@@ -256,6 +256,7 @@ describe('several processes', () => {
     expect(processes.reduce((sum, { settled }) => sum + settled, 0)).toBe(9996);
     await clock.advance(15_000);
     expect(await processes[2]!.ask(budget, 4, 4)).toBe('sent');
+
     expect(await processes[0]!.ask(budget, 1, 1)).toBe('exceeded');
   });
 
@@ -337,4 +338,43 @@ test('a lower cap refuses what it does not cover, and a higher one admits it', a
   process.book.use([budgetOf(700)]);
   await clock.advance(2000);
   expect(await process.ask(budgetOf(700), 200, 200)).toBe('sent');
+});
+
+describe('a process has one lease of a counter', () => {
+  const spentOf = async (store: Counters): Promise<number> =>
+    (await rowsOf(store)).reduce((sum, { spent, leased }) => sum + spent + leased, 0);
+
+  test.each([0, 60, 120, 500])('and loses no cent when it spends %i ms after an idle slice goes back', async (ms) => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const budget = budgetOf(100_000);
+    const process = new Process(store, clock, 1, () => 25);
+    await process.ask(budget, 100, 100);
+    process.settleAll();
+    await clock.advance(11_900 + ms - clock.now());
+    for (let at = 0; at < 20; at++) {
+      process.send(budget, 100, 100);
+      await clock.advance(10);
+    }
+    process.settleAll();
+    const closed = process.leases.close();
+    await clock.advance(10_000);
+    await closed;
+    expect(await spentOf(store)).toBe(process.settled);
+  });
+
+  test('and none when its cap changes while requests are in flight', async () => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const process = new Process(store, clock, 1);
+    expect(await process.ask(budgetOf(1000), 100, 100)).toBe('sent');
+    process.book.use([budgetOf(900)]);
+    while ((await process.ask(budgetOf(900), 100, 100)) === 'sent');
+    process.settleAll();
+    expect(process.settled).toBe(900);
+    const closed = process.leases.close();
+    await clock.advance(1000);
+    await closed;
+    expect(await spentOf(store)).toBe(900);
+  });
 });

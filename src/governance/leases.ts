@@ -59,6 +59,8 @@ export interface LeasesOptions {
 export class Leases implements AccountRules, RoomSource {
   readonly #options: LeasesOptions;
   readonly #slices = new Map<Account, Slice>();
+  /** The account that counts on each lease. */
+  readonly #owners = new Map<LeaseId, Account>();
   /** Accounts that need room, with the smallest useful grant and the sum of all needs. */
   readonly #wanted = new Map<Account, { least: number; sum: number }>();
   /** Retired accounts without open holds. */
@@ -185,8 +187,9 @@ export class Leases implements AccountRules, RoomSource {
 
   async #work(): Promise<void> {
     if (this.#isReportDue || this.#done.size > 0) await this.#report();
-    await this.#take();
+    // First what goes back: a process has one lease of a counter, and a new account must not get that of the one before it.
     await this.#giveBack();
+    await this.#take();
   }
 
   #recovered(): void {
@@ -245,14 +248,23 @@ export class Leases implements AccountRules, RoomSource {
   #granted(account: Account, { granted }: Grant, state: LeaseState, now: number): void {
     const slice = this.#slices.get(account);
     if (!slice) return;
+    const owner = this.#owners.get(state.lease);
+    if (owner && owner !== account) {
+      // The lease of an account that this one has replaced, which counts on it until its requests have ended.
+      slice.askAgainAt = now + AGAIN_MS;
+      return;
+    }
     if (slice.lease !== 0 && state.lease !== 0 && state.lease !== slice.lease) {
       // The lease was lost or ended between two reports: what is held on it stays on it.
       this.#lose(account);
       return;
     }
-    if (state.lease !== 0) slice.lease = state.lease;
+    if (state.lease !== 0) {
+      slice.lease = state.lease;
+      this.#owners.set(state.lease, account);
+    }
     account.limit = state.granted;
-    if (granted > 0) slice.grant = granted;
+    if (granted > 0) Object.assign(slice, { grant: granted, idle: 0 });
     else slice.askAgainAt = now + AGAIN_MS;
     this.#learn(account, slice, state.counter);
   }
@@ -312,12 +324,14 @@ export class Leases implements AccountRules, RoomSource {
   async #giveBack(): Promise<void> {
     const { counters, boot } = this.#options;
     // What was settled since the last report is reported first: the store frees whatever is not.
-    const done = [...this.#done].filter((account) => this.#isReported(account)).slice(0, MAX_BATCH);
+    const done = [...this.#done].filter((account) => this.#isReported(account));
     const leases = done.flatMap((account) => {
       const lease = this.#slices.get(account)?.lease ?? 0;
       return lease === 0 ? [] : [lease];
     });
-    if (leases.length > 0) await counters.giveBack(leases, boot);
+    for (let from = 0; from < leases.length; from += MAX_BATCH)
+      await counters.giveBack(leases.slice(from, from + MAX_BATCH), boot);
+    for (const lease of leases) this.#owners.delete(lease);
     for (const account of done) {
       this.#done.delete(account);
       this.#slices.delete(account);

@@ -19,7 +19,7 @@ import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-outp
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
-import type { SharedCounters } from '../governance/keeper.ts';
+import type { CounterSource } from '../governance/keeper.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
@@ -54,7 +54,7 @@ export interface GatewayOptions {
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore;
   /** Where several processes count budgets together. Default: this process counts alone. */
-  readonly budgets?: SharedCounters;
+  readonly budgets?: CounterSource;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -127,7 +127,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
 }
 
 /** With a state store, what is spent outlives this process. */
-const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): SharedCounters | undefined =>
+const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
   state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);

@@ -27,7 +27,7 @@ import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
-import type { SharedCounters } from '../governance/keeper.ts';
+import type { CounterSource } from '../governance/keeper.ts';
 import { budgetReports } from './budget-metrics.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
@@ -57,7 +57,7 @@ export interface ProcessParts {
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
   /** Where several processes count together. Default: this process counts alone, in memory. */
-  readonly budgets?: SharedCounters | undefined;
+  readonly budgets?: CounterSource | undefined;
   readonly watch?: Watch | undefined;
 }
 

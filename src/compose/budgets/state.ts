@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import { BudgetKeeper, type SharedCounters } from '../../governance/keeper.ts';
+import { BudgetKeeper, type CounterSource } from '../../governance/keeper.ts';
 import type { Account } from '../../governance/accounts.ts';
 import type { PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
@@ -24,7 +24,7 @@ export interface BudgetStateSetup {
   readonly log?: Pick<Logger, 'warn' | 'error' | 'info'>;
   readonly reports?: BudgetReports;
   /** Undefined: this process counts alone, in memory. */
-  readonly shared?: SharedCounters | undefined;
+  readonly shared?: CounterSource | undefined;
   /** What is spent ends with this process: said once, when there are budgets. */
   readonly inMemory?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { SharedCounters } from '../../governance/keeper.ts';
+import type { CounterSource } from '../../governance/keeper.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot, Counters } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
@@ -75,7 +75,7 @@ export class Counted {
 }
 
 /** For a process that has the state store itself. */
-export function countersOf(state: AnsweringStore): SharedCounters['counters'] {
+export function countersOf(state: AnsweringStore): CounterSource['counters'] {
   const counters = (): Counters => {
     if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
     return state.store.counters;
