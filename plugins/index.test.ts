@@ -24,6 +24,7 @@ const needs = {
   gates: {},
   files: {},
   responses: {},
+  budgets: {},
 };
 
 describe('the built-in plugins', () => {

@@ -1,6 +1,7 @@
 import type { Plugin } from '../src/plugin/index.ts';
 import auth from './auth/index.ts';
 import body from './body/index.ts';
+import budget from './budget/index.ts';
 import cache from './cache/index.ts';
 import config from './config/index.ts';
 import errors from './errors/index.ts';
@@ -36,6 +37,7 @@ export const builtinPlugins: readonly Plugin[] = [
   override,
   cache,
   transform,
+  budget,
   retry,
   send,
 ];

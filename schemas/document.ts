@@ -54,7 +54,7 @@ function tablesOf(file: SchemaName): readonly Table[] {
   const current = places.get(file)!.filter((place) => !isDeprecated(place));
   const all = [...Map.groupBy(current, ({ owner }) => owner.address)].map(([address, same]): Table => {
     const paths = [...new Set(same.map(({ owner }) => owner.path))].toSorted((a, b) => depthOf(a) - depthOf(b));
-    const home = SCHEMA_NAMES.find((name) => address.includes(`/${name}.json`));
+    const home = homeOf(address);
     const keys = same.filter(({ owner }) => owner.path === paths[0]);
     const about = keys[0]?.owner.schema['description'];
     const isNew = keys[0]?.parent !== undefined && about !== keys[0].parent.schema['description'];
@@ -62,6 +62,13 @@ function tablesOf(file: SchemaName): readonly Table[] {
   });
   const here = all.filter((table) => table.file === file);
   return [...Map.groupBy(here, ({ paths }) => paths[0]).values()].flatMap(withShared);
+}
+
+/** The file that describes an object: the one that defines it, or, if it has the object only in a map, the first one that has it elsewhere. */
+function homeOf(address: string): SchemaName | undefined {
+  const defines = SCHEMA_NAMES.find((name) => address.includes(`/${name}.json`));
+  const has = (name: SchemaName): boolean => places.get(name)!.some(({ owner }) => owner.address === address);
+  return [...(defines ? [defines] : []), ...SCHEMA_NAMES].find(has);
 }
 
 const depthOf = (path: string): number => path.split('.').length;

@@ -70,7 +70,7 @@ export type UnknownIds = 'refuse' | 'pass';
  * Budgets. A request must fit into each of them, and into those of the team and the organization above. Default: none.
  *
  * @minItems 1
- * @maxItems 16
+ * @maxItems 5
  */
 export type Budgets = Budget[];
 /**

@@ -83,8 +83,8 @@ export interface CompileSetup extends ListChecks {
   readonly guard?: Guard | undefined;
 }
 
-/** `send` and `semantic` send bytes with credentials, so external plugins never get them. */
-const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic']);
+/** `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets']);
 
 /** A list whose mistakes have been reported; its plugins have not been created. */
 export interface CheckedChain {

@@ -47,6 +47,8 @@ export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
   readonly lists: PluginLists;
+  /** Keys or teams have budgets. */
+  readonly hasBudgets: boolean;
   /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
@@ -56,7 +58,7 @@ export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   chainBuilder: ChainBuilder,
-  { granted, lists, onConfig }: ConfigTools,
+  { granted, lists, hasBudgets, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = chainBuilder.providedTo('request', outerEntry(server));
   const request = serverChain(server, 'request');
@@ -74,6 +76,7 @@ export async function compileConfigs(
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
+    hasBudgets,
     secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
     chains: (file, report) => lists.requested(file, report),
     aliases,

@@ -2,10 +2,10 @@ import type { ServerFile } from '../../schemas/types.generated.ts';
 import { parseRate } from '../governance/amounts.ts';
 import type { Gates, Limited } from '../governance/gates.ts';
 import { entryRef, refuseAddress, RequestGates } from '../governance/request-gates.ts';
-import { NodeTree, type NodeLimits } from '../governance/tree.ts';
+import type { NodeLimits, NodeTree } from '../governance/tree.ts';
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { compileNodeLimits, compileTree } from '../settings/compile/teams.ts';
+import { compileNodeLimits } from '../settings/compile/teams.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 
 export interface RateLimitsSetup {
@@ -37,11 +37,9 @@ interface LimitNeeds {
 
 export function composeRateLimits(
   { ok }: Pick<LoadResult, 'ok'>,
-  settings: Settings,
+  { settings, tree }: { readonly settings: Settings; readonly tree: NodeTree },
   { gates, clock, rateLimited }: RateLimitsSetup,
 ): ComposedRateLimits {
-  // With errors in the settings, chains are compiled for their diagnostics only.
-  const tree = ok ? compileTree(settings.teams, settings.keys) : new NodeTree([]);
   const entries = ok ? limitedEntries(settings) : [];
   const { limits = {} } = settings.server;
   const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);

@@ -10,7 +10,9 @@ import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import {
   NO_TURNS,
+  type BudgetDesk,
   type Clock,
+  type KeyRing,
   type Recorder,
   type Reply,
   type RequestLimits,
@@ -26,6 +28,9 @@ import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
+import { compileTree } from '../settings/compile/teams.ts';
+import { NodeTree } from '../governance/tree.ts';
+import type { BudgetState } from './budgets/state.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
@@ -50,6 +55,7 @@ import { composeFiles, type ComposedFiles } from './files.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
 import { composeResponses } from './responses.ts';
+import { composeBudgets, withBudget } from './budgets/index.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
@@ -96,6 +102,8 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly health: HealthStore;
   /** Responses that are kept for later requests. */
   readonly responses: ResponseStore;
+  /** What budgets have counted. Undefined where nothing is sent: each snapshot then counts for itself, from zero. */
+  readonly budgets?: BudgetState | undefined;
   readonly inFlight: InFlight;
   readonly sockets: OpenSockets;
   /** Undefined in a dry run: fakes take the place of stored files. */
@@ -117,6 +125,8 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly onClose?: (() => void) | undefined;
 }
 
+const NO_TREE = new NodeTree([]);
+
 /** Limit for opening all entries together: some retry a metadata server that is still starting. */
 const OPEN_LIMIT_MS = 45_000;
 
@@ -127,8 +137,8 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  const rateLimits = composeRateLimits(loaded, settings, shared);
-  const server = withLimitPlugins(compileServerSettings(settings.server), settings.server, rateLimits.needs);
+  const governance = composeGovernance(loaded, settings, shared);
+  const { server, rateLimits } = governance;
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -161,13 +171,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     reserve: (exchange, bytes) => shared.inFlight.reserve(exchange, bytes, { kept: true }),
   });
   const compilation = {
-    server,
+    ...governance,
     catalog,
     files,
     chainBuilder,
     shared,
     replies,
-    rateLimits,
     pluginTimes,
     health: shared.health.directory(),
   };
@@ -184,6 +193,9 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 interface Compilation {
   readonly server: ServerSettings;
+  readonly tree: NodeTree;
+  readonly prices: PriceList;
+  readonly budgets: BudgetDesk;
   readonly catalog: Catalog;
   readonly files: ComposedFiles;
   readonly chainBuilder: ChainBuilder;
@@ -197,10 +209,9 @@ interface Compilation {
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits, pluginTimes }: Compilation,
+  { server, tree, prices, catalog, files, chainBuilder, shared, replies, health, rateLimits, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
-  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   return {
     hash: settings.hash,
     server,
@@ -221,6 +232,7 @@ function createSnapshot(
       shared.replies.use(replies);
       shared.files?.use(files.store);
       shared.responses.apply(server.responses);
+      shared.budgets?.use(tree);
       health.use();
       rateLimits.use();
     },
@@ -244,7 +256,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, files, chainBuilder, shared, replies, health, rateLimits }: Compilation,
+  { server, tree, budgets, catalog, files, chainBuilder, shared, replies, health, rateLimits }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -271,7 +283,7 @@ async function compileChains(
     operation: embeddings,
     clock,
   });
-  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock), semantic };
+  const grantedToAttempts = { ...base, send, media, cache: createReplyCache(replies, clock), semantic, budgets };
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
     grantedToAttempts,
@@ -285,25 +297,28 @@ async function compileChains(
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
+    hasBudgets: tree.hasBudgets,
     onConfig: shared.onConfig?.(server),
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
-  // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
-  // diagnostics.
-  const keys = createKeyRing(
-    chainBuilder.isValid ? { ...settings.keys, teams: settings.teams } : { keys: [] },
-    clock,
-    (keyId, expiresAt) =>
-      shared.log.warn(
-        { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-        'a request used the previous key, which a rotation replaced',
-      ),
-  );
+  const keys = compileKeys(settings, chainBuilder, shared);
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
   const responses = composeResponses(server, shared.responses);
   const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
+}
+
+/** Limits and budgets, and the default chains with their plugins, if there are any. */
+function composeGovernance(loaded: LoadResult, settings: Settings, shared: Shared) {
+  const { server: file, teams, keys } = settings;
+  // With errors in the settings, chains are compiled for their diagnostics only.
+  const tree = loaded.ok ? compileTree(teams, keys) : NO_TREE;
+  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
+  const budgets = composeBudgets({ tree, prices, clock: shared.clock, state: shared.budgets });
+  const server = withBudget(withLimitPlugins(compileServerSettings(file), file, rateLimits.needs), file, tree);
+  return { tree, prices, rateLimits, budgets, server };
 }
 
 function composeSender(
@@ -313,6 +328,16 @@ function composeSender(
 ): Sender {
   const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
   return needs.targets ? gatedSender(sender, gates) : sender;
+}
+
+/** The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their diagnostics. */
+function compileKeys({ keys, teams }: Settings, { isValid }: ChainBuilder, { clock, log }: Shared): KeyRing {
+  return createKeyRing(isValid ? { ...keys, teams } : { keys: [] }, clock, (keyId, expiresAt) =>
+    log.warn(
+      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+      'a request used the previous key, which a rotation replaced',
+    ),
+  );
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

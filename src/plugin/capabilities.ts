@@ -320,6 +320,26 @@ export interface SemanticCache {
   isText(reply: CachedReply, exchange: Exchange): boolean;
 }
 
+/** How a reserve is worked out. */
+export interface BudgetRules {
+  /** bound: the most that the request can cost. typical: where the gateway chose the length of the answer, what 99 of 100 answers of the model have. */
+  readonly reserve: 'bound' | 'typical';
+  /** What becomes of a request whose price is not known. `assume`: USD per million tokens. */
+  readonly unknownPrice: 'refuse' | 'admit_and_alarm' | { readonly input: number; readonly output: number };
+}
+
+/** The budgets of callers. */
+export interface BudgetDesk {
+  /**
+   * Reserves what the attempt can cost on every budget of its caller, and notes it in `attempt.budget`. Undefined: done, or the caller
+   * has no budget. A promise: a store is asked for room, which takes a bounded time. Throws, or rejects with, GatewayError
+   * `budget_exceeded`, `budget_unavailable`, `model_unpriced`. The end of the exchange settles what was reserved.
+   */
+  reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined;
+  /** Notes in `attempt.budget` what `reserve` would reserve, and counts nothing. Throws where no budget could admit it, spent or not. */
+  preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void;
+}
+
 /** Records requests for logs, metrics and traces; see src/record. */
 export interface Recorder {
   /** Starts recording a request that has arrived. The returned object ends the recording. */
@@ -329,7 +349,7 @@ export interface RequestRecording {
   close(end: ReplyEnd): void;
 }
 
-/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send` and `semantic`. */
+/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send`, `semantic` and `budgets`. */
 export interface Capabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;
@@ -352,6 +372,7 @@ export interface Capabilities {
   readonly turns: Turns;
   readonly files: FileService;
   readonly responses: ResponseService;
+  readonly budgets: BudgetDesk;
 }
 export type CapabilityName = keyof Capabilities;
 

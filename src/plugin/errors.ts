@@ -199,6 +199,29 @@ export const ERRORS = {
     retryable: false,
     help: 'The upstream account has no credit left.',
   },
+  // Budgets of the gateway itself: no retry, no fallback, nothing for a breaker to count.
+  budget_exceeded: {
+    status: 429,
+    type: 'insufficient_quota',
+    retryable: false,
+    ofGateway: true,
+    final: true,
+    help: 'A budget of the key, its team or its organization cannot cover the request; the message names the budget. Nothing was sent. The reply carries `x-should-retry: false`. OpenAI clients get the code `insufficient_quota`, Anthropic clients the type `billing_error`.',
+  },
+  budget_unavailable: {
+    status: 429,
+    type: 'rate_limit_error',
+    retryable: false,
+    ofGateway: true,
+    help: 'The process has to ask the store for more room in a budget, near its cap; or the store does not answer. Nothing was sent; `retry-after` says how long to wait.',
+  },
+  model_unpriced: {
+    ...denied(
+      403,
+      'A budget of the key counts USD, and the price of the model is not known. See `prices.yaml`, and `unknown_price` of the plugin `budget`.',
+    ),
+    ofGateway: true,
+  },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',

@@ -219,6 +219,8 @@ export interface Attempt {
   losses: Loss[];
   /** Fields that the caller omitted and the target demands, with the values that the gateway chose. */
   defaulted?: readonly DefaultedParam[] | undefined;
+  /** What the attempt has reserved of the caller's budgets; undefined when there are none. The plugin `budget` sets it. */
+  budget?: AttemptBudget | undefined;
   /** Physical tries, in order. */
   readonly tries: TryRecord[];
   /** The cache's part in this attempt; undefined when the target has no cache. */
@@ -234,6 +236,20 @@ export interface Attempt {
   signals: Signals | undefined;
   reply: Reply | undefined;
   error: GatewayError | undefined;
+}
+
+/** What an attempt has reserved, or would have reserved, of the caller's budgets. */
+export interface AttemptBudget {
+  /** Budgets on which it counts, the outer nodes first: `team search, month`. */
+  readonly counted: readonly string[];
+  /** Nano-USD; undefined when no budget counts USD. */
+  readonly usd: number | undefined;
+  /** Undefined when no budget counts tokens. */
+  readonly tokens: number | undefined;
+  /** The longest answer in tokens on which the reserve rests; undefined: none is known. */
+  readonly output: number | undefined;
+  /** Budgets that only warn, and that it exceeds. */
+  readonly warned: readonly string[];
 }
 
 /** A target resolved for one request: catalog entry, model and address. */

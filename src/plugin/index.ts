@@ -2,6 +2,8 @@
 export { Cancellation } from './cancellation.ts';
 export type {
   AttemptRunner,
+  BudgetDesk,
+  BudgetRules,
   CachedReply,
   Capabilities,
   CapabilityName,
@@ -58,6 +60,7 @@ export {
 } from './errors.ts';
 export type {
   Attempt,
+  AttemptBudget,
   AttemptContext,
   Batch,
   CacheStatus,

@@ -19,13 +19,16 @@ import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-outp
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
+import type { CounterSource } from '../governance/keeper.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
+import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
+import { countersOf } from './state/counted.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
@@ -50,6 +53,8 @@ export interface GatewayOptions {
   readonly port?: number | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore;
+  /** Where several processes count budgets together. Default: this process counts alone. */
+  readonly budgets?: CounterSource;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -102,6 +107,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     otel,
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
+    budgets: options.budgets ?? ownCounters(state, role, clock),
     random,
     watch: options.watch,
   };
@@ -119,6 +125,10 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const ofRole = { source, role, port, watchFolder: watcher };
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
+
+/** With a state store, what is spent outlives this process. */
+const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
+  state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 
@@ -217,7 +227,7 @@ const directOutput = (destination: DestinationStream): LogOutput => ({
 const START_PAUSE_MS = 100;
 
 /** What records of requests take from the settings. */
-const recordedWith = ({ server, keys, prices, priceTable }: Settings) => ({
-  metadataLabels: metadataLabels(server, keys),
+const recordedWith = ({ server, keys, prices, priceTable, teams }: Settings) => ({
+  metadataLabels: metadataLabels(server, keys, teams),
   prices: new PriceList(compilePrices(prices), priceTable),
 });

@@ -27,12 +27,15 @@ import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
+import type { CounterSource } from '../governance/keeper.ts';
+import { budgetReports } from './budget-metrics.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
 import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
+import { BudgetState } from '../compose/budgets/state.ts';
 import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { OpenSockets } from '../compose/websockets/open-sockets.ts';
@@ -53,12 +56,14 @@ export interface ProcessParts {
   readonly recordFiles?: RecordFiles | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
+  /** Where several processes count together. Default: this process counts alone, in memory. */
+  readonly budgets?: CounterSource | undefined;
   readonly watch?: Watch | undefined;
 }
 
 /** State that outlives snapshots, created once. */
 export interface ProcessState {
-  readonly shared: Omit<Shared, 'registry'>;
+  readonly shared: Omit<Shared, 'registry'> & { readonly budgets: BudgetState };
   readonly records: RecordStore;
   /** The callers of requests as labels of metrics. */
   readonly callers: CallersAsLabels;
@@ -122,6 +127,9 @@ const openRecorder = (
     ...outputs,
   });
 
+const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): BudgetState =>
+  new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
+
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
   const { families } = metrics;
@@ -153,6 +161,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       ...storesOf(parts),
       ...gatesOf(parts),
       tokenFetched: tokenReports(metrics, log),
+      budgets: createBudgets(parts),
       recorder,
       labels: models,
       inFlight,

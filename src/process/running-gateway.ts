@@ -2,6 +2,7 @@ import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
+import type { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
@@ -84,8 +85,8 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore;
-  /** For all workers. Undefined: the settings have no state store. */
-  readonly state: Pick<KeptStore, 'store'> | undefined;
+  /** What budgets have counted, and the other ports of the state store, for all workers. */
+  readonly counted: Counted;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

@@ -15,6 +15,7 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
@@ -34,7 +35,8 @@ interface ServeParts extends ProcessParts {
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, upstream, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses }) : undefined;
+  const counted = countedBy(parts);
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -47,7 +49,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     processState.apply(snapshot);
     applyLimits(servers.data, snapshot.server);
   });
-  const release = (): Promise<void> => releaseAll(parts, reloader, live);
+  const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -55,6 +57,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
+  if (role.kind === 'primary' || state) counted.start();
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -90,6 +93,19 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
+const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
+  new Counted(
+    {
+      clock,
+      onLost(leases) {
+        metrics.families.budgetLeasesLost.add({}, leases);
+        log.warn({ leases }, 'a process ended with room of budgets that it had not reported; it counts as spent');
+      },
+      onFailure: (err) => log.error({ err }, 'counters of budgets could not be tidied'),
+    },
+    state,
+  );
+
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
   delayMs: delay ? delayMs : 0,
   timeoutMs,
@@ -99,13 +115,14 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  reloader: Reloader,
-  live: LiveSnapshot,
+  { counted, reloader, live }: { readonly counted: Counted; readonly reloader: Reloader; readonly live: LiveSnapshot },
 ): Promise<void> {
   reloader.stop();
+  counted.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
+  await processState.shared.budgets.close();
   ended.flush();
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }

@@ -36,6 +36,7 @@ export const REJECTION_REASONS = [
   'not_found',
   'overload',
   'rate_limit',
+  'budget',
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
@@ -128,6 +129,9 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   content_filter: failure('content_filter'),
   upstream_permission: failure('permission'),
   insufficient_quota: failure('quota'),
+  budget_exceeded: { errorType: 'rate_limited', rejection: 'budget' },
+  budget_unavailable: { errorType: 'rate_limited', rejection: 'budget' },
+  model_unpriced: { errorType: 'permission', rejection: 'forbidden' },
   rate_limit_exceeded: failure('rate_limited'),
   upstream_conflict: failure('other'),
   upstream_error: failure('server_error'),

@@ -23,6 +23,28 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'a label that finance does not know', edit: ['cost_center: cost-center', 'cost_center: cc'] },
     { what: 'Google does not get the request', edit: ['provider: "@vertex"', 'provider: "@openai"'] },
   ],
+  'budget-per-team': [
+    {
+      what: 'the day has more',
+      file: 'teams.yaml',
+      edit: [
+        'cap: 0.50 USD, period: day, time_zone: Europe/Berlin }',
+        'cap: 5 USD, period: day, time_zone: Europe/Berlin }',
+      ],
+    },
+    { what: 'the key of support is in no team', file: 'keys.yaml', edit: ['    team: support\n', ''] },
+    { what: 'research is refused, too', file: 'teams.yaml', edit: [', on_exceeded: warn', ''] },
+    {
+      what: 'answers have any length',
+      edit: ['default_params: { max_tokens: 4096 }', 'default_params: { temperature: 1 }'],
+    },
+    { what: 'another model answers', edit: ['model: claude-sonnet-4-5', 'model: claude-haiku-4-5'] },
+    {
+      what: 'all keys are of support',
+      file: 'keys.yaml',
+      edit: ['id: platform\n', 'id: platform\n    team: support\n'],
+    },
+  ],
   'cached-embeddings': [
     { what: 'nothing is kept', edit: ['mode: exact', 'mode: off'] },
     { what: 'each key keeps its own', edit: without(', scope: config') },
@@ -183,7 +205,7 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     {
       what: 'the guard has the card numbers of Anthropic only',
       edit: [
-        'plugins: [override, { plugin: guard, options: { refuse: [card_number] } }, transform, retry, send]\n',
+        'plugins: [override, { plugin: guard, options: { refuse: [card_number] } }, transform, budget, retry, send]\n',
         '',
       ],
     },

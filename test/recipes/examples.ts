@@ -15,6 +15,7 @@ const chat = (content: string | readonly object[], more: object = {}): Readonly<
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   'billing-labels': { body: chat('Hello'), metadata: { team: 'search', cost_center: 'CC 4711' } },
+  'budget-per-team': { body: chat('Hello'), key: 'support-app' },
   'cached-embeddings': { body: { model: 'any', input: 'A text' }, options: ['--path', '/v1/embeddings'] },
   'canary-by-weight': {
     body: chat('Hello'),

@@ -76,6 +76,7 @@ describe('configs/README.md', () => {
       'server.yaml',
       'server.yaml',
       'prices.yaml',
+      'teams.yaml',
       'prompts/summary.yaml',
       'server.yaml',
       'server.yaml',

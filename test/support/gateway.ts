@@ -13,6 +13,7 @@ export interface TestSettings {
   readonly catalog?: object | string;
   readonly keys?: object | string;
   readonly teams?: object | string;
+  readonly prices?: object | string;
   readonly gateway?: Readonly<Record<string, object | string>>;
   /** Prompts by id. */
   readonly prompts?: Readonly<Record<string, object | string>>;
@@ -52,6 +53,7 @@ export function writeSettings(settings: TestSettings): string {
     text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }),
   );
   if (settings.teams !== undefined) writeFileSync(join(dir, 'teams.yaml'), text(settings.teams));
+  if (settings.prices) writeFileSync(join(dir, 'prices.yaml'), text(settings.prices));
   for (const [id, config] of Object.entries(settings.gateway ?? {}))
     writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
   const { prompts, partials = {} } = settings;

@@ -1,6 +1,7 @@
 import {
   GatewayError,
   type Attempt,
+  type BudgetDesk,
   type Caller,
   type Capabilities,
   type Clock,
@@ -54,6 +55,7 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     ...(granted.responses && {
       responses: readOnlyResponses(granted.responses, { ...setup, before: setup.found, known: setup.knowsResponses }),
     }),
+    ...(granted.budgets && { budgets: countNothing(granted.budgets, setup) }),
     ...(granted.semantic && { semantic: compareStored(granted.semantic, setup) }),
   });
 }
@@ -120,6 +122,28 @@ function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGate
     looking,
   };
 }
+const OF_BUDGETS: ReadonlySet<ErrorCode> = new Set(['budget_exceeded', 'budget_unavailable']);
+
+/** Budgets that admit what their caps allow, whatever is spent; a request that was refused is refused again. */
+const countNothing = (budgets: BudgetDesk, { runOf }: FakesSetup): BudgetDesk => {
+  const preview: BudgetDesk['preview'] = (exchange, attempt, rules) => {
+    const met = runOf(exchange).failureOf(attempt);
+    const isRefused = met !== undefined && OF_BUDGETS.has(met.code);
+    try {
+      budgets.preview(exchange, attempt, rules);
+    } catch (error) {
+      if (!isRefused) throw error;
+    }
+    if (isRefused) throw met;
+  };
+  return {
+    preview,
+    reserve(exchange, attempt, rules) {
+      preview(exchange, attempt, rules);
+      return undefined;
+    },
+  };
+};
 
 /** Credentials that only a catalog entry in use has: application default credentials, a metadata server. */
 const isUnknownCredential = (error: unknown): boolean =>

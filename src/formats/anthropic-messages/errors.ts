@@ -142,6 +142,7 @@ const DENIED_MODEL = 'model_not_allowed';
 /** Types of the contract between Claude Code and gateways (docs/protocols/claude-code.md#refusals). */
 function typeOfCode({ code, status }: ClientError): string | undefined {
   if (code === DENIED_MODEL) return 'invalid_request_error';
+  if (code === 'budget_exceeded') return 'billing_error';
   return code === 'not_supported' && status === 501 ? 'not_supported' : undefined;
 }
 

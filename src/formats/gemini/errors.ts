@@ -101,6 +101,8 @@ export function encodeError({ status: given, message, code, param, limit }: Clie
     details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   }
   if (limit) details.push(...ofLimit(limit, message));
+  if (code === 'budget_exceeded')
+    details.push({ '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: 'budget', description: message }] });
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }

@@ -16,10 +16,10 @@ const RAW_LIMIT = 1024;
 
 /**
  * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's
- * own status and becomes 503 (docs/protocols/errors.md#overload).
+ * own status and becomes 503 (docs/protocols/errors.md#overload). SDKs and agents know an exhausted budget as `insufficient_quota`.
  */
 export function encodeError({ status, message, type, param, code, limit }: ClientError): ErrorReply {
-  const kind = limit ? ofLimit(limit) : { type, code };
+  const kind = limit ? ofLimit(limit) : { type, code: code === 'budget_exceeded' ? 'insufficient_quota' : code };
   return {
     status: status === 529 ? 503 : status,
     body: { error: { message, type: kind.type, param, code: kind.code } },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
+import type { Boot } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
-import type { StateStore } from '../../state/store.ts';
+import type { Counted, CountedPorts } from '../state/counted.ts';
 import {
   NoAnswer,
   type SharedCall,
@@ -67,26 +68,44 @@ const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = 
   seen: 'entities',
 };
 
-/** The primary's side. @param store undefined while it does not answer, or where there is none */
-export async function answerAboutState(
-  { id, question }: StateAsked,
-  store: StateStore | undefined,
-): Promise<StateAnswered> {
-  try {
-    if (!store) throw new StateFailure('unavailable', 'the state store does not answer');
-    return { type: 'state', id, answer: { value: await act(question, store) } };
-  } catch (error) {
-    const code = error instanceof StateFailure ? error.code : undefined;
-    return {
-      type: 'state',
-      id,
-      answer: { failed: { code, message: error instanceof Error ? error.message : String(error) } },
-    };
+/** The primary's side. */
+export class StateAnswers {
+  readonly #counted: Counted;
+  /** The process that each worker is, as the counters know it. */
+  readonly #boots = new Map<number, Boot['id']>();
+
+  constructor(counted: Counted) {
+    this.#counted = counted;
+  }
+
+  async answer(worker: number, { id, question }: StateAsked): Promise<StateAnswered> {
+    const boot = bootIn(question);
+    if (boot !== undefined) this.#boots.set(worker, boot);
+    return { type: 'state', id, answer: await answerOf(question, this.#counted.ports) };
+  }
+
+  ended(worker: number): void {
+    const boot = this.#boots.get(worker);
+    this.#boots.delete(worker);
+    if (boot !== undefined) this.#counted.ended(boot);
   }
 }
 
-function act({ call, args }: StateQuestion, store: StateStore): Promise<unknown> {
-  // The worker has the same types: SharedCalls.
-  const port = store[PORTS[call]] as unknown as Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>;
-  return port[call](...args);
+const OF_PROCESSES: ReadonlySet<SharedCall> = new Set(['take', 'report', 'giveBack']);
+
+const bootIn = ({ call, args }: StateQuestion): Boot['id'] | undefined =>
+  OF_PROCESSES.has(call) ? (args[1] as Boot).id : undefined;
+
+async function answerOf({ call, args }: StateQuestion, ports: CountedPorts | undefined): Promise<StateAnswer> {
+  try {
+    // The worker has the same types: SharedCalls.
+    const port = ports?.[PORTS[call]] as unknown as
+      | Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>
+      | undefined;
+    if (!port) throw new StateFailure('unavailable', 'the state store does not answer');
+    return { value: await port[call](...args) };
+  } catch (error) {
+    const code = error instanceof StateFailure ? error.code : undefined;
+    return { failed: { code, message: error instanceof Error ? error.message : String(error) } };
+  }
 }

@@ -9,7 +9,7 @@ import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { ResponseAnswers } from './shared-responses.ts';
-import { answerAboutState } from './shared-state.ts';
+import { StateAnswers } from './shared-state.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import {
   Channel,
@@ -52,6 +52,7 @@ export class WorkerProcessPool implements WorkerPool {
   readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
   readonly #responses: ResponseAnswers;
+  readonly #state: StateAnswers;
   readonly #metrics: PoolMetrics;
   readonly #labels: PoolLabels;
   readonly #members = new Set<Member>();
@@ -67,6 +68,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#options = options;
     this.#tools = tools;
     this.#responses = new ResponseAnswers(tools.responses);
+    this.#state = new StateAnswers(tools.counted);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     setUpFork();
@@ -192,6 +194,7 @@ export class WorkerProcessPool implements WorkerPool {
       this.#members.delete(member);
       channel.end();
       this.#metrics.ended(worker.id);
+      this.#state.ended(worker.id);
       this.#count();
       const held = this.#countLost(member);
       // During the first start, a worker that fails ends the start instead.
@@ -234,7 +237,7 @@ export class WorkerProcessPool implements WorkerPool {
   }
 
   async #answerState({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'state' }>): Promise<void> {
-    const answered = await answerAboutState(message, this.#tools.state?.store);
+    const answered = await this.#state.answer(worker.id, message);
     if (worker.isConnected()) worker.send(answered, () => {});
   }
 

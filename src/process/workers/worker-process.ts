@@ -3,6 +3,7 @@ import { WorkerLabels } from '../../catalog/model-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
 import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
+import { newBoot } from '../boot.ts';
 import { startWorker } from '../gateway.ts';
 import type { WorkerGateway } from '../running-gateway.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
@@ -38,12 +39,13 @@ const models = new WorkerLabels(
 
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
+const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses };
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses, budgets };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.

@@ -44,6 +44,8 @@ export interface CheckedSettings {
     /** The key has `inline_plugins`. */
     readonly plugins: boolean;
     readonly aliases?: AliasedModels | undefined;
+    /** Keys or teams have budgets. */
+    readonly hasBudgets: boolean;
   };
 }
 

@@ -1,16 +1,27 @@
 import type { ChainItem, RateLimits, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
-import type { Check, CheckedConfig } from './check.ts';
+import type { Check, CheckedConfig, CheckedSettings } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
-export const checkNeeds: Check = ({ server }) => {
+export const checkNeeds: Check = (settings) => {
+  const { server } = settings;
   if (!server) return {};
   const checkLimits = (node: { readonly limits?: RateLimits }, report: Report) => checkRateLimits(node, server, report);
+  const hasBudgets = settings.inline?.hasBudgets ?? countsBudgets(settings);
   return {
     key: checkLimits,
     team: checkLimits,
     organization: checkLimits,
+    server({ chains }, report) {
+      if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
+        report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
+    },
+    target({ path }, report, config) {
+      const { items, where } = attemptChain(path, config, server);
+      if (!hasBudgets || !items || items === server.chains?.attempt || has(items, 'budget')) return;
+      report({ path: [], message: withoutBudget(where) });
+    },
     config({ file }, report) {
       checkMetadata(file, server, report);
       checkReplyHeaders(file, server, report);
@@ -29,6 +40,14 @@ export const checkNeeds: Check = ({ server }) => {
     },
   };
 };
+
+const withoutBudget = (where: string): string =>
+  `the budgets of keys.yaml and teams.yaml need the plugin "budget", which ${where} does not include`;
+
+const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
+  [...(keys?.keys ?? []), ...Object.values(teams?.teams ?? {}), ...Object.values(teams?.organizations ?? {})].some(
+    ({ budgets }) => budgets !== undefined,
+  );
 
 const OF_ATTEMPTS = [
   { key: 'default_params', plugin: 'override' },

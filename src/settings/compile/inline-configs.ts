@@ -43,6 +43,8 @@ interface InlineConfigsSetup {
   readonly limit: number;
   /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
   readonly server: ServerFile;
+  /** Keys or teams have budgets, so that each attempt chain needs the plugin. Default: false. */
+  readonly hasBudgets?: boolean | undefined;
   /** Lower-case names of headers that hold a credential of a catalog entry: no request may forward one. */
   readonly secretHeaders: readonly string[];
   /** Checks the `plugins` lists of a config and returns their chains. Default: the server's chains. */
@@ -130,14 +132,14 @@ const NO_REFERENCES: ReferenceLookup = {
   find: () => ({ problem: 'references are allowed in files only; write `$${` for a plain `${`' }),
 };
 
-interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains' | 'aliases'> {
+interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains' | 'hasBudgets' | 'aliases'> {
   readonly credentials: ReadonlyMap<string, string>;
   readonly may: InlinePermissions;
 }
 
 function readConfig(
   file: YamlFile,
-  { server, credentials, may, chains, aliases }: ReadOptions,
+  { server, credentials, may, chains, hasBudgets = false, aliases }: ReadOptions,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -153,7 +155,7 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  checkInlineConfig(config, server, { credentials, plugins: may.plugins, aliases }, report);
+  checkInlineConfig(config, server, { credentials, plugins: may.plugins, hasBudgets, aliases }, report);
   const named = may.plugins ? chains?.(config, report) : undefined;
   return {
     diagnostics: sortDiagnostics(diagnostics),

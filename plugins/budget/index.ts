@@ -1,0 +1,60 @@
+import { definePlugin, type BudgetRules } from '../../src/plugin/index.ts';
+
+const NANO_PER_USD = 1_000_000_000;
+
+/** Reserves what the request can cost on every budget of its key, team and organization, before it is sent. */
+export default definePlugin({
+  name: 'budget',
+  level: 'attempt',
+  options: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      reserve: {
+        type: 'string',
+        enum: ['bound', 'typical'],
+        default: 'bound',
+        description:
+          'bound: the most that a request can cost. typical: where the gateway itself chose the length of the answer, the length that 99 of 100 answers of the model have; budgets are then exceeded by more.',
+      },
+      unknown_price: {
+        default: 'refuse',
+        description:
+          'A request whose price is not known, on a budget in USD. refuse: 403 `model_unpriced`. admit_and_alarm: it is sent, counts nothing and is logged. An object: USD per million tokens.',
+        anyOf: [
+          { type: 'string', enum: ['refuse', 'admit_and_alarm'] },
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['input', 'output'],
+            properties: {
+              input: { type: 'number', minimum: 0, maximum: 1_000_000, description: 'USD per million tokens.' },
+              output: { type: 'number', minimum: 0, maximum: 1_000_000, description: 'USD per million tokens.' },
+            },
+          },
+        ],
+      },
+    },
+  },
+  needs: ['budgets'],
+  requires: ['outbound'],
+  provides: ['budget'],
+  explain({ attempt: { budget } }) {
+    if (!budget) return undefined;
+    const { counted, usd, tokens, output } = budget;
+    const amounts = [
+      ...(usd === undefined ? [] : [usdText(usd)]),
+      ...(tokens === undefined ? [] : [`${tokens} tokens`]),
+    ];
+    const long = output === undefined ? '' : `, with an answer of at most ${output} tokens`;
+    const does = `reserves ${amounts.join(' and ')} of ${counted.join('; ')}${long}`;
+    return { does, details: { counted, usd, tokens, output } };
+  },
+  create({ options, host }) {
+    const { reserve = 'bound', unknown_price: unknownPrice = 'refuse' } = options;
+    const rules: BudgetRules = { reserve, unknownPrice };
+    return { step: ({ exchange, attempt }) => host.budgets.reserve(exchange, attempt, rules) };
+  },
+});
+
+const usdText = (nano: number): string => `${Number((nano / NANO_PER_USD).toPrecision(6))} USD`;

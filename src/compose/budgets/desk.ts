@@ -1,0 +1,271 @@
+import { settledCost, type SettledCost } from '../../record/recorded-cost.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type AttemptBudget,
+  type BudgetDesk,
+  type BudgetRules,
+  type Clock,
+  type Exchange,
+  type ModelTask,
+  type ReplyEnd,
+  type ResolvedTarget,
+} from '../../plugin/index.ts';
+import type { Account } from '../../governance/accounts.ts';
+import type { BudgetKeeper } from '../../governance/keeper.ts';
+import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
+import type { Budget, NodeTree } from '../../governance/tree.ts';
+import { matches } from '../../prices/model-pattern.ts';
+import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
+import type { LearnedSizes } from '../../prices/learned-sizes.ts';
+import type { PriceList } from '../../prices/price-list.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
+import { reserve as reserveOf } from '../../prices/reserve.ts';
+import { askedOf, type AskedAttempt } from './asked.ts';
+import { refusalText, nameOfBudget } from './words.ts';
+
+export interface DeskSetup {
+  readonly tree: NodeTree;
+  readonly prices: PriceList;
+  readonly keeper: BudgetKeeper;
+  readonly learned: LearnedSizes;
+  readonly clock: Clock;
+  /** A request was sent although its price is not known. */
+  readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
+  readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
+}
+
+/** A hold is settled at its reserve when nothing settled it so long after the deadline of its attempt. */
+const LATE_MS = 60_000;
+/** A request waits so long for an answer of the store that would give it room. */
+const ROOM_MS = 250;
+/** Of a request that came too early. */
+const AGAIN_MS = 1000;
+/** Providers charge nothing for these tasks. */
+const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
+/** No model of the table has a longer answer. */
+const LONGEST_OUTPUT = 128_000;
+
+const NONE: readonly Budget[] = [];
+
+/** What is to be reserved for one attempt. */
+interface Job {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly budgets: readonly Budget[];
+  readonly amounts: Amounts;
+  /** The longest answer on which the amounts rest. */
+  readonly output: number;
+  /** Of the prompt; undefined where media are among the bytes. */
+  readonly textBytes: number | undefined;
+  /** The price was not known, and the request is sent all the same. */
+  readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
+}
+
+type AssumedPrice = Exclude<BudgetRules['unknownPrice'], string>;
+
+interface Reserved extends Job {
+  readonly hold: number;
+}
+
+/** Reserves what attempts can cost, and settles what they have cost. */
+export class Desk implements BudgetDesk {
+  readonly #setup: DeskSetup;
+  /** The budgets of each key that has any. */
+  readonly #budgets = new Map<string, readonly Budget[]>();
+  readonly #reserved = new WeakMap<Exchange, Reserved[]>();
+
+  constructor(setup: DeskSetup) {
+    this.#setup = setup;
+  }
+
+  reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined {
+    const job = this.#jobOf(exchange, attempt, rules);
+    const refusal = job && this.#hold(job);
+    if (!refusal) return undefined;
+    const answered =
+      refusal.why === 'unavailable' && refusal.account ? this.#setup.keeper.answered(ROOM_MS) : undefined;
+    if (!answered) throw this.#refused(job, refusal);
+    return answered.then(() => {
+      const again = this.#hold(job);
+      if (again) throw this.#refused(job, again);
+    });
+  }
+
+  preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void {
+    const job = this.#jobOf(exchange, attempt, rules);
+    if (!job) return;
+    const accounts = this.#setup.keeper.accountsOf(job.budgets);
+    const over = accounts.find(({ budget }) => budget.hard && amountOf(job.amounts, budget) > budget.amount);
+    if (over) throw this.#refused(job, { why: 'exceeded', account: over, amount: amountOf(job.amounts, over.budget) });
+  }
+
+  /** What is to be reserved, noted in the attempt. Undefined: nothing. */
+  #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Job | undefined {
+    const budgets = this.#budgetsFor(exchange, attempt);
+    if (budgets.length === 0 || attempt.budget) return undefined;
+    const { resolved, outbound } = attempt;
+    if (!resolved || !outbound) return undefined;
+    const asked = askedOf(exchange, attempt, resolved, outbound);
+    const countsUsd = budgets.some(({ unit }) => unit === 'usd');
+    const price = countsUsd ? this.#priceOf(attempt, asked, rules) : 0;
+    const unpriced = typeof price === 'number' ? undefined : this.#unpriced(exchange, resolved, price, rules);
+    const { tokens, output } = this.#tokensOf(asked, resolved, rules);
+    const usd = typeof price === 'number' ? price : assumedCost(asked, unpriced);
+    const amounts = { usd, tokens };
+    attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), amounts, output);
+    const textBytes = asked.hasMedia ? undefined : asked.asked.textBytes;
+    return { exchange, attempt, budgets, amounts, output, textBytes, unpriced };
+  }
+
+  #budgetsFor({ caller, operation }: Exchange, { resolved, outbound }: Attempt): readonly Budget[] {
+    if (!caller || FREE.has(operation?.task) || outbound?.answer || resolved?.estimatesTokens) return NONE;
+    const all = this.#budgetsOf(caller.keyId);
+    if (!resolved || all.every(({ models }) => models === undefined)) return all;
+    return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
+  }
+
+  /** Keys are those of the settings, so that their number is bounded. */
+  #budgetsOf(keyId: string): readonly Budget[] {
+    const known = this.#budgets.get(keyId);
+    if (known) return known;
+    const budgets = this.#setup.tree.pathOf(keyId).flatMap((node) => node.budgets);
+    if (budgets.length > 0) this.#budgets.set(keyId, budgets);
+    return budgets;
+  }
+
+  #priceOf(attempt: Attempt, { asked, openEnded }: AskedAttempt, rules: BudgetRules): Nano | UnknownPrice {
+    const { prices, learned, clock } = this.#setup;
+    const resolved = attempt.resolved!;
+    const { slug: entry, provider, model, region } = resolved;
+    const geo = region === undefined || region === 'global' ? undefined : 'regional';
+    const place = { entry, provider, model, region, geo, day: new Date(clock.wall()).toISOString().slice(0, 10) };
+    return reserveOf(prices, asked, place, {
+      learned: learned.of(nameOfModel(resolved)),
+      mode: openEnded ? rules.reserve : 'bound',
+    });
+  }
+
+  #unpriced(
+    exchange: Exchange,
+    resolved: ResolvedTarget,
+    why: UnknownPrice,
+    { unknownPrice }: BudgetRules,
+  ): NonNullable<Job['unpriced']> {
+    if (unknownPrice === 'refuse')
+      throw new GatewayError(
+        'model_unpriced',
+        `A budget of this key counts USD, and the price of ${resolved.model} is not known (${why}).`,
+      );
+    if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
+    return unknownPrice;
+  }
+
+  #tokensOf({ asked, openEnded }: AskedAttempt, resolved: ResolvedTarget, { reserve }: BudgetRules) {
+    const typical =
+      openEnded && reserve === 'typical' ? this.#setup.learned.of(nameOfModel(resolved)).outputP99 : undefined;
+    const output = typical ?? asked.maxOutput ?? asked.tableOutput ?? LONGEST_OUTPUT;
+    const prompt = Math.min(Math.ceil(asked.textBytes / 2), asked.window ?? Infinity);
+    return { tokens: prompt + output * (asked.answers ?? 1), output };
+  }
+
+  /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
+  #hold(job: Job): PurseRefusal | undefined {
+    const { keeper, clock } = this.#setup;
+    const { exchange, attempt, budgets, amounts } = job;
+    const hold = keeper.newHold();
+    const accounts = keeper.accountsOf(budgets);
+    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS });
+    if (refusal) return refusal;
+    const before = this.#reserved.get(exchange);
+    if (before) before.push({ ...job, hold });
+    else {
+      this.#reserved.set(exchange, [{ ...job, hold }]);
+      const receivedAt = clock.wall();
+      exchange.onEnd((end) => this.#settle(exchange, end, receivedAt));
+    }
+    return undefined;
+  }
+
+  /** By the costs that the record of the request has. */
+  #settle(exchange: Exchange, end: ReplyEnd, receivedAt: number): void {
+    const { keeper, prices, learned } = this.#setup;
+    for (const reserved of this.#reserved.get(exchange) ?? []) {
+      const { hold, attempt, textBytes } = reserved;
+      const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
+      // Nothing was sent, or the provider refused.
+      if (cost.source === 'none') keeper.purse.free(hold);
+      else keeper.purse.settle(hold, amountsOf(reserved, cost));
+      const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
+      if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
+    }
+    this.#reserved.delete(exchange);
+  }
+
+  #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {
+    this.#setup.onRefused(account?.budget, why);
+    if (why === 'exceeded' && account)
+      return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
+        limitHeaders: unifiedHeaders(exchange, account),
+        shouldRetry: false,
+      });
+    const whose = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
+    return new GatewayError('budget_unavailable', `${whose} cannot be asked at the moment. Try again in a second.`, {
+      retryAfterMs: AGAIN_MS,
+    });
+  }
+}
+
+const amountOf = ({ usd, tokens }: Amounts, { unit }: Budget): number => (unit === 'usd' ? usd : tokens);
+
+const nameOfModel = ({ slug, model }: ResolvedTarget): string => `${slug}/${model}`;
+
+const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
+  matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
+
+/** Where the provider's charge is not known, the reserve is the most that it can be. */
+function amountsOf({ attempt, amounts, unpriced }: Reserved, { nano }: SettledCost): Amounts {
+  const usage = attempt.signals?.usage;
+  const tokens = usage?.total ?? amounts.tokens;
+  if (nano !== 'unknown') return { usd: nano, tokens };
+  if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
+  if (!unpriced || !usage) return { usd: amounts.usd, tokens };
+  return { usd: assumed(usage.input, unpriced.input) + assumed(usage.output, unpriced.output), tokens };
+}
+
+function assumedCost({ asked }: AskedAttempt, price: Job['unpriced']): Nano {
+  if (typeof price !== 'object') return 0;
+  const output = (asked.maxOutput ?? asked.tableOutput ?? LONGEST_OUTPUT) * (asked.answers ?? 1);
+  return assumed(Math.ceil(asked.textBytes / 2), price.input) + assumed(output, price.output);
+}
+
+/** @param usd of a million tokens */
+const assumed = (tokens: number, usd: number): Nano => nanoOf(tokens, picoOf(usd, 1e6) ?? Math.ceil(usd * 1e6), ONE);
+
+function noteOf(accounts: readonly Account[], amounts: Amounts, output: number | undefined): AttemptBudget {
+  const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
+  return {
+    counted: accounts.map(({ budget }) => nameOfBudget(budget)),
+    usd: has('usd') ? amounts.usd : undefined,
+    tokens: has('tokens') ? amounts.tokens : undefined,
+    output,
+    warned: accounts
+      .filter(({ budget, used, held, others }) => {
+        return !budget.hard && used + held + others + amountOf(amounts, budget) > budget.amount;
+      })
+      .map(({ budget }) => nameOfBudget(budget)),
+  };
+}
+
+/**
+ * Headers by which clients of Anthropic's API know an exhausted budget (docs/protocols/claude-code.md#refusals). A budget that keys
+ * share blocks the group.
+ */
+function unifiedHeaders({ operation }: Exchange, { budget, span }: Account): Readonly<Record<string, string>> {
+  if (operation?.format.name !== 'anthropic-messages') return {};
+  const reset = span.end === Infinity ? {} : { [`${UNIFIED}-reset`]: String(Math.ceil(span.end / 1000)) };
+  const scope = budget.node.kind === 'key' ? {} : { [`${UNIFIED}-overage-scope`]: 'group_pool' };
+  return { [`${UNIFIED}-status`]: 'rejected', ...reset, ...scope };
+}
+
+const UNIFIED = 'anthropic-ratelimit-unified';

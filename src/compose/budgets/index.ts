@@ -1,0 +1,39 @@
+import type { ServerFile } from '../../../schemas/types.generated.ts';
+import type { BudgetDesk, Clock } from '../../plugin/index.ts';
+import type { NodeTree } from '../../governance/tree.ts';
+import type { PriceList } from '../../prices/price-list.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import { Desk } from './desk.ts';
+import { BudgetState } from './state.ts';
+
+interface BudgetsSetup {
+  readonly tree: NodeTree;
+  readonly prices: PriceList;
+  readonly clock: Clock;
+  /** Undefined: counted from zero, for this snapshot alone. */
+  readonly state: BudgetState | undefined;
+}
+
+const NO_BUDGETS: BudgetDesk = { reserve: () => undefined, preview() {} };
+
+/** The budgets of a snapshot. */
+export function composeBudgets({ tree, prices, clock, state = new BudgetState({ clock }) }: BudgetsSetup): BudgetDesk {
+  if (!tree.hasBudgets) return NO_BUDGETS;
+  const { keeper, learned, reports } = state;
+  return new Desk({
+    tree,
+    prices,
+    keeper,
+    learned,
+    clock,
+    onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
+    onRefused: (budget, why) => reports.refused(budget, why),
+  });
+}
+
+/** The default attempt chain has the plugin only with budgets, so that other gateways do no work for it. */
+export function withBudget(server: ServerSettings, { chains }: ServerFile, { hasBudgets }: NodeTree): ServerSettings {
+  if (!hasBudgets || chains?.attempt) return server;
+  const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
+  return { ...server, chains: { ...server.chains, attempt } };
+}

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../plugin/index.ts';
+import { BudgetKeeper, type CounterSource } from '../../governance/keeper.ts';
+import type { Account } from '../../governance/accounts.ts';
+import type { PurseRefusal } from '../../governance/purse.ts';
+import type { Budget, NodeTree } from '../../governance/tree.ts';
+import { LearnedSizes } from '../../prices/learned-sizes.ts';
+import { nameOfBudget } from './words.ts';
+
+/** Counts events of budgets. */
+export interface BudgetReports {
+  level(account: Account): void;
+  refused(budget: Budget | undefined, why: PurseRefusal['why']): void;
+  alerted(budget: Budget, percent: number): void;
+  unpriced(): void;
+  expired(count: number): void;
+  lost(): void;
+}
+
+const UNREPORTED: BudgetReports = { level() {}, refused() {}, alerted() {}, unpriced() {}, expired() {}, lost() {} };
+
+export interface BudgetStateSetup {
+  readonly clock: Clock;
+  readonly log?: Pick<Logger, 'warn' | 'error' | 'info'>;
+  readonly reports?: BudgetReports;
+  /** Undefined: this process counts alone, in memory. */
+  readonly shared?: CounterSource | undefined;
+  /** What is spent ends with this process: said once, when there are budgets. */
+  readonly inMemory?: boolean;
+}
+
+/** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
+export class BudgetState {
+  readonly keeper: BudgetKeeper;
+  readonly learned = new LearnedSizes();
+  readonly reports: BudgetReports;
+  readonly #log: BudgetStateSetup['log'];
+  #isSaid: boolean;
+
+  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false }: BudgetStateSetup) {
+    this.#isSaid = !inMemory;
+    this.reports = reports;
+    this.#log = log;
+    this.keeper = new BudgetKeeper(
+      clock,
+      {
+        alert: (account, percent) => this.#alert(account, percent),
+        level: (account) => reports.level(account),
+        expired: (count) => {
+          reports.expired(count);
+          log?.warn({ requests: count }, 'requests ended without a settle; their reserves count as spent');
+        },
+        clockForward: (ms) =>
+          log?.error(
+            { ms: Math.round(ms) },
+            'the clock of the machine went forward; periods of budgets may have begun too early',
+          ),
+        store: (failure) => {
+          if (failure) log?.error({ err: failure }, 'the store of the budgets does not answer');
+          else log?.info('the store of the budgets answers again');
+        },
+        lost: ({ budget }) => {
+          reports.lost();
+          log?.error({ budget: nameOfBudget(budget) }, 'the store has declared a lease of this process lost');
+        },
+      },
+      shared,
+    );
+  }
+
+  use(tree: NodeTree): void {
+    this.keeper.use(tree);
+    if (this.#isSaid || !tree.hasBudgets) return;
+    this.#isSaid = true;
+    this.#log?.warn('budgets are counted in memory: what is spent begins at zero with each start');
+  }
+
+  unpriced(requestId: string, model: string): void {
+    this.reports.unpriced();
+    this.#log?.warn(
+      { request_id: requestId, model },
+      'a request was sent whose price is not known; budgets do not count it',
+    );
+  }
+
+  close(): Promise<void> {
+    return this.keeper.close();
+  }
+
+  #alert({ budget, span }: Account, percent: number): void {
+    this.reports.alerted(budget, percent);
+    const period = span.start === 0 ? {} : { since: new Date(span.start).toISOString() };
+    this.#log?.warn({ budget: nameOfBudget(budget), percent, ...period }, 'a budget has reached an alert');
+  }
+}

@@ -1,0 +1,25 @@
+import { usdText } from '../../prices/money.ts';
+import type { Account } from '../../governance/accounts.ts';
+import type { Budget } from '../../governance/tree.ts';
+
+/** `team search, month, claude-*`: names a budget for people, without a figure. */
+export const nameOfBudget = ({ node, period, models }: Budget): string =>
+  [`${node.kind} ${node.id}`, PERIODS[period], ...(models ? [models.join(' or ')] : [])].join(', ');
+
+const PERIODS: Readonly<Record<Budget['period'], string>> = { day: 'day', month: 'month', total: 'total' };
+
+export const amountText = (unit: Budget['unit'], amount: number): string =>
+  unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
+
+/**
+ * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
+ * spent; of the key's own budget the rest is named.
+ */
+export function refusalText({ budget, span, room }: Account, amount: number, output: number | undefined): string {
+  const { node, unit } = budget;
+  const cap = amountText(unit, budget.amount);
+  const rest = node.kind === 'key' ? `, of which ${amountText(unit, Math.max(0, room))} are left,` : '';
+  const long = output === undefined ? '' : ` with an answer of at most ${output} tokens`;
+  const again = span.end === Infinity ? '' : ` It begins anew at ${new Date(span.end).toISOString()}.`;
+  return `The budget of ${nameOfBudget(budget)} (${cap})${rest} cannot cover this request, for which ${amountText(unit, amount)} would be reserved${long}.${again}`;
+}

@@ -1,0 +1,23 @@
+import type { BudgetReports } from '../compose/budgets/state.ts';
+import { nameOfBudget } from '../compose/budgets/words.ts';
+import type { Budget } from '../governance/tree.ts';
+import type { Metrics } from '../record/metrics/registry.ts';
+
+const NANO_PER_USD = 1e9;
+
+const inUnit = ({ unit }: Budget, amount: number): number => (unit === 'usd' ? amount / NANO_PER_USD : amount);
+
+/** Reports budgets as metrics. Their labels are of the settings, so that their number is bounded. */
+export const budgetReports = ({ families }: Pick<Metrics, 'families'>): BudgetReports => ({
+  level({ budget, used, held, others }) {
+    const labels = { budget: nameOfBudget(budget), unit: budget.unit };
+    families.budgetSpent.set(labels, inUnit(budget, Math.max(0, used + others)));
+    families.budgetHeld.set(labels, inUnit(budget, held));
+    families.budgetCap.set(labels, inUnit(budget, budget.amount));
+  },
+  refused: (budget, why) => families.budgetRefusals.add({ budget: budget ? nameOfBudget(budget) : '', why }),
+  alerted: (budget, percent) => families.budgetWarnings.add({ budget: nameOfBudget(budget), percent: String(percent) }),
+  unpriced: () => families.budgetUnpriced.add({}),
+  expired: (count) => families.budgetExpired.add({}, count),
+  lost: () => families.budgetLeasesLost.add({}),
+});

@@ -1,0 +1,88 @@
+import type { CounterSource } from '../../governance/keeper.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Boot, Counters } from '../../state/counters.ts';
+import { StateFailure } from '../../state/failures.ts';
+import { MemoryAudit } from '../../state/memory/audit.ts';
+import { MemoryCounters } from '../../state/memory/counters.ts';
+import type { StateStore } from '../../state/store.ts';
+
+/** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
+export type CountedPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
+
+/** A state store over the times in which it does not answer: undefined then. */
+export interface AnsweringStore {
+  readonly store: StateStore | undefined;
+}
+
+/** Periods that began longer ago are forgotten: the longest is a month, and a request ends within a day. */
+const FORGET_MS = 40 * 86_400_000;
+const TIDY_MS = 10_000;
+
+export interface CountedSetup {
+  readonly clock: Clock;
+  /** Processes ended with room that they had not reported. */
+  readonly onLost: (leases: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What budgets have counted, where it is kept for all processes of a gateway: in the state store, else in this process. */
+export class Counted {
+  readonly #setup: CountedSetup;
+  readonly #state: AnsweringStore | undefined;
+  readonly #memory: CountedPorts;
+  #stopTimer = (): void => {};
+
+  /** @param state undefined: the settings have no state store */
+  constructor(setup: CountedSetup, state: AnsweringStore | undefined) {
+    this.#setup = setup;
+    this.#state = state;
+    this.#memory = { counters: new MemoryCounters(setup.clock, new MemoryAudit(setup.clock)) };
+  }
+
+  /** Undefined while the state store does not answer. */
+  get ports(): CountedPorts | undefined {
+    return this.#state ? this.#state.store : this.#memory;
+  }
+
+  /** Ends leases of processes that no longer report, and forgets old periods, from now on. */
+  start(): void {
+    this.#stopTimer = this.#setup.clock.after(TIDY_MS, () => {
+      void this.#tidy().catch(this.#setup.onFailure);
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#stopTimer();
+  }
+
+  /** What a process that has ended had leased and not reported counts as spent, because it may have been. */
+  ended(boot: Boot['id']): void {
+    void this.#reap(boot).catch(this.#setup.onFailure);
+  }
+
+  async #tidy(): Promise<void> {
+    await this.#reap();
+    await this.ports?.counters.forget(this.#setup.clock.wall() - FORGET_MS);
+  }
+
+  async #reap(boot?: Boot['id']): Promise<void> {
+    const { clock, onLost } = this.#setup;
+    const lost = (await this.ports?.counters.reap(clock.wall(), boot)) ?? [];
+    const leases = lost.filter(({ rest }) => rest > 0).length;
+    if (leases > 0) onLost(leases);
+  }
+}
+
+/** For a process that has the state store itself. */
+export function countersOf(state: AnsweringStore): CounterSource['counters'] {
+  const counters = (): Counters => {
+    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    return state.store.counters;
+  };
+  return {
+    take: async (...args) => counters().take(...args),
+    report: async (...args) => counters().report(...args),
+    giveBack: async (...args) => counters().giveBack(...args),
+  };
+}

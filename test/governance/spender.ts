@@ -1,0 +1,65 @@
+/**
+ * A process that spends: it reserves, writes down what the provider will charge, and settles later. Its clock jumps by a day now and
+ * then. The test kills it at any moment: what is in its file has been charged.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { AccountBook, type Account } from '../../src/governance/accounts.ts';
+import { budgetOf } from '../../src/governance/budgets.testkit.ts';
+import { Leases } from '../../src/governance/leases.ts';
+import { Purse } from '../../src/governance/purse.ts';
+import { newBoot } from '../../src/process/boot.ts';
+import type { ToPrimary, ToWorker } from '../../src/process/workers/ipc.ts';
+import { SharedState } from '../../src/process/workers/shared-state.ts';
+import { systemClock } from '../../src/plugin/clock.ts';
+
+const DAY_MS = 86_400_000;
+const [, , path = '', cap = '0'] = process.argv;
+const file = openSync(path, 'a');
+const write = (...words: (string | number)[]): void => void writeSync(file, `${words.join(' ')}\n`);
+
+let jumped = 0;
+const clock = { ...systemClock, wall: () => Date.now() + jumped };
+const budget = budgetOf(Number(cap), { ref: 'team:t', period: 'day' });
+
+const counters = new SharedState((message: ToPrimary) => void process.send?.(message), clock);
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'state') counters.receive(message);
+});
+const leases = new Leases({ counters, boot: newBoot('worker', clock), clock, onStore() {}, onLost() {} });
+const book = new AccountBook(leases);
+const purse = new Purse(leases);
+leases.start(book);
+
+/** The requests in flight of each account: what they cost beyond their reserves. */
+const excess = new Map<Account, Map<number, number>>();
+const numbers = new Map<Account, number>();
+let holds = 0;
+
+function spend(): void {
+  if (Math.random() < 0.01) jumped = [-DAY_MS, 0, DAY_MS][Math.floor(Math.random() * 3)]!;
+  const account = book.at(budget, clock.wall());
+  const reserve = 50 + Math.floor(Math.random() * 450);
+  const cost = Math.floor(reserve * (Math.random() < 0.4 ? 1 + Math.random() * 0.9 : Math.random()));
+  const hold = (holds += 1);
+  const refusal = purse.reserve({ hold, accounts: [account], amounts: { usd: reserve, tokens: 0 }, until: Infinity });
+  if (refusal) {
+    if (refusal.why === 'exceeded') write('refused');
+    return;
+  }
+  if (!excess.has(account)) {
+    excess.set(account, new Map());
+    numbers.set(account, numbers.size);
+  }
+  const own = excess.get(account)!;
+  own.set(hold, Math.max(0, cost - reserve));
+  const inFlight = [...own.values()].reduce((sum, one) => sum + one, 0);
+  write('sent', `${process.pid}/${numbers.get(account)!}`, account.span.start, cost, inFlight);
+  setTimeout(() => {
+    own.delete(hold);
+    purse.settle(hold, { usd: cost, tokens: 0 });
+  }, Math.random() * 60);
+}
+
+setInterval(() => {
+  for (let at = 0; at < 3; at++) spend();
+}, 10);

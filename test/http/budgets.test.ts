@@ -1,0 +1,290 @@
+import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KEY, until } from '../support/gateway.ts';
+import { startPair, type Pair } from '../support/pair.ts';
+import { json, openaiReply, sse, openaiChunk, type Script } from '../support/upstream.ts';
+
+const OTHER = 'gatehouse-other-key-0123456789';
+
+/** USD per million tokens: 1,000 tokens of answer cost 0.01 USD. */
+const prices = { prices: [{ model: 'm*', usd: { input: 1, output: 10 } }] };
+
+const keysOf = (own: object = {}, other: object = {}) => ({
+  keys: [
+    { id: 'test', key: `\${env:NONE:-${KEY}}`, ...own },
+    { id: 'other', key: `\${env:NONE:-${OTHER}}`, ...other },
+  ],
+});
+const capped = (cap: string, more: object = {}) => ({ budgets: [{ cap, period: 'month', ...more }] });
+
+const usage = (input: number, output: number) => ({
+  usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+});
+const answers: Script = (_, res) => json(res, openaiReply('ok', usage(100, 100)));
+
+interface Question {
+  readonly model?: string;
+  readonly key?: string;
+  readonly max?: number;
+  readonly path?: string;
+  readonly body?: object;
+  readonly config?: string;
+}
+
+const post = (
+  { gateway }: Pair,
+  { model = '@openai/m', key = KEY, max = 1000, path = '/v1/chat/completions', body, config }: Question = {},
+): Promise<Response> =>
+  fetch(gateway.url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': key,
+      ...(config !== undefined && { 'x-gateway-config': config }),
+    },
+    body: JSON.stringify({
+      ...(model !== '' && { model, max_tokens: max, messages: [{ role: 'user', content: 'hi' }] }),
+      ...body,
+    }),
+  });
+
+/** The answer's status and code; its body is read to the end. */
+async function outcome(reply: Promise<Response>): Promise<[number, string | undefined]> {
+  const answer = await reply;
+  const { error } = (await answer.json()) as { error?: { code: string } };
+  return [answer.status, error?.code];
+}
+
+/** Until the request that was answered has been settled, which is after its reply. */
+const settled = ({ gateway }: Pair): Promise<void> =>
+  until(() => gateway.gateway.records({ limit: 1 }).length > 0, 'the request has ended');
+
+describe('a request that a budget cannot cover', () => {
+  const setup = { prices, keys: keysOf(capped('0.001 USD', { time_zone: 'Europe/Berlin' })) };
+
+  it('is refused to clients of OpenAI as an exhausted quota, which they do not retry', async () => {
+    const pair = await startPair(answers, setup);
+    const reply = await post(pair);
+    const { error } = (await reply.json()) as { error: object };
+    expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([429, 'false']);
+    expect(error).toMatchObject({ type: 'insufficient_quota', code: 'insufficient_quota' });
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringMatching(
+        /^The budget of key test, month \(0\.001 USD\), of which 0\.001 USD are left, cannot cover this request, for which 0\.010\d+ USD would be reserved with an answer of at most 1000 tokens\. It begins anew at 20\d\d-\d\d-(?:28|29|30|31)T2[23]:00:00\.000Z\.$/,
+      ),
+    );
+    expect(pair.upstream.seen).toEqual([]);
+  });
+
+  it('is refused to clients of Anthropic as a billing error', async () => {
+    const pair = await startPair(answers, setup);
+    const reply = await post(pair, { path: '/v1/messages' });
+    expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([429, 'false']);
+    expect(reply.headers.get('anthropic-ratelimit-unified-status')).toBe('rejected');
+    expect(Number(reply.headers.get('anthropic-ratelimit-unified-reset')) * 1000).toBeGreaterThan(Date.now());
+    expect(await reply.json()).toMatchObject({ type: 'error', error: { type: 'billing_error' } });
+  });
+
+  it('is refused to clients of Gemini as an exhausted resource', async () => {
+    const pair = await startPair(answers, setup);
+    const reply = await post(pair, {
+      path: '/v1beta/models/@openai%2Fm:generateContent',
+      model: '',
+      body: {
+        contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+        generationConfig: { maxOutputTokens: 1000 },
+      },
+    });
+    const { error } = (await reply.json()) as { error: { details: object[] } };
+    expect([reply.status, error]).toMatchObject([429, { code: 429, status: 'RESOURCE_EXHAUSTED' }]);
+    expect(error.details).toContainEqual({
+      '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+      violations: [{ subject: 'budget', description: expect.stringContaining('The budget of key test') as string }],
+    });
+  });
+
+  it('is not sent to another target, and counts for no breaker', async () => {
+    const pair = await startPair(answers, {
+      prices,
+      keys: keysOf(capped('0 USD', { models: ['m-dear'] })),
+      gateway: {
+        both: {
+          strategy: { mode: 'fallback', on_status_codes: [429] },
+          retry: { attempts: 2, on_status_codes: [429] },
+          circuit_breaker: { failures: 1 },
+          targets: [
+            { provider: '@openai', override_params: { model: 'm-dear' } },
+            { provider: '@openai', override_params: { model: 'm-cheap' } },
+          ],
+        },
+      },
+    });
+    for (let at = 0; at < 3; at++)
+      expect(await outcome(post(pair, { config: 'both' }))).toEqual([429, 'insufficient_quota']);
+    expect(pair.upstream.seen).toEqual([]);
+    expect(await outcome(post(pair))).toEqual([200, undefined]);
+  });
+});
+
+describe('what requests have cost', () => {
+  it('counts for the key, its team and its organization, and is not shown to others', async () => {
+    const pair = await startPair((_, res) => json(res, openaiReply('ok', usage(4000, 600))), {
+      prices,
+      keys: keysOf({ team: 'search' }, { team: 'find' }),
+      teams: {
+        organizations: { acme: capped('0.02 USD') },
+        teams: { search: { organization: 'acme' }, find: { organization: 'acme' } },
+      },
+    });
+    // Each costs 0.01 USD.
+    expect(await outcome(post(pair))).toEqual([200, undefined]);
+    await settled(pair);
+    const refused = await post(pair, { key: OTHER, max: 1100 });
+    const { error } = (await refused.json()) as { error: { message: string } };
+    expect([refused.status, error.message]).toEqual([
+      429,
+      expect.stringMatching(
+        /^The budget of organization acme, month \(0\.02 USD\) cannot cover this request, for which 0\.011\d* USD would be reserved/,
+      ),
+    ]);
+    expect(await outcome(post(pair, { key: OTHER, max: 900 }))).toEqual([200, undefined]);
+  });
+
+  it('is reserved while requests are under way', async () => {
+    const waiting: ServerResponse[] = [];
+    const pair = await startPair((_, res) => void waiting.push(res), { prices, keys: keysOf(capped('0.015 USD')) });
+    const first = outcome(post(pair));
+    await until(() => waiting.length === 1, 'the first is at the upstream');
+    expect(await outcome(post(pair))).toEqual([429, 'insufficient_quota']);
+    json(waiting[0]!, openaiReply('ok', usage(1, 1)));
+    expect(await first).toEqual([200, undefined]);
+    await settled(pair);
+    const third = outcome(post(pair));
+    await until(() => waiting.length === 2, 'the third is at the upstream');
+    json(waiting[1]!, openaiReply('ok', usage(1, 1)));
+    expect(await third).toEqual([200, undefined]);
+  });
+
+  it('is nothing where the upstream refused the request', async () => {
+    const pair = await startPair((_, res) => json(res, { error: { message: 'no' } }, 400), {
+      prices,
+      keys: keysOf(capped('0.011 USD')),
+    });
+    for (let at = 0; at < 3; at++) expect((await post(pair)).status).toBe(400);
+  });
+
+  it('is estimated for a stream that the client leaves', async () => {
+    const pair = await startPair(
+      async (_, res, index) => {
+        if (index > 0) return json(res, openaiReply('ok'));
+        await sse(
+          res,
+          Array.from({ length: 20 }, () => openaiChunk({ content: 'word' })),
+          false,
+        );
+      },
+      { prices, keys: keysOf(capped('0.0103 USD')) },
+    );
+    const leaving = new AbortController();
+    const reply = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+      body: JSON.stringify({
+        model: '@openai/m',
+        max_tokens: 1000,
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    });
+    let seen = '';
+    for await (const piece of reply.body!.pipeThrough(new TextDecoderStream())) {
+      seen += piece;
+      if (seen.split('word').length > 20) break;
+    }
+    leaving.abort();
+    // 20 pieces cost 0.0002 USD: 0.0101 are left, and the reserve is less than 0.0101 only for a shorter answer.
+    await until(() => pair.gateway.logText().includes('client_closed'), 'the request has ended');
+    expect(await outcome(post(pair, { max: 1005 }))).toEqual([429, 'insufficient_quota']);
+  });
+
+  it('stays when the settings are read again, which change the cap at once', async () => {
+    const pair = await startPair((_, res) => json(res, openaiReply('ok', usage(0, 1000))), {
+      prices,
+      keys: keysOf(capped('0.011 USD')),
+    });
+    expect(await outcome(post(pair))).toEqual([200, undefined]);
+    await settled(pair);
+    expect(await outcome(post(pair))).toEqual([429, 'insufficient_quota']);
+    writeFileSync(join(pair.gateway.configs, 'keys.yaml'), JSON.stringify(keysOf(capped('0.021 USD'))));
+    await pair.gateway.gateway.reload();
+    expect(await outcome(post(pair))).toEqual([200, undefined]);
+    await settled(pair);
+    expect(await outcome(post(pair))).toEqual([429, 'insufficient_quota']);
+  });
+});
+
+describe('a budget of tokens', () => {
+  it('counts the tokens of prompts and answers', async () => {
+    const pair = await startPair(answers, { keys: keysOf(capped('1300 tokens')) });
+    // The price of the model is not known, and nobody asks for it.
+    expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([200, undefined]);
+    await settled(pair);
+    // 200 tokens are spent; 1,040 or so would be reserved.
+    expect(await outcome(post(pair, { max: 1090 }))).toEqual([429, 'insufficient_quota']);
+    expect(await outcome(post(pair, { max: 1000 }))).toEqual([200, undefined]);
+  });
+});
+
+describe('a budget that only warns', () => {
+  it('admits and counts', async () => {
+    const pair = await startPair(answers, { prices, keys: keysOf(capped('0 USD', { on_exceeded: 'warn' })) });
+    expect(await outcome(post(pair))).toEqual([200, undefined]);
+  });
+});
+
+describe('a model without a price', () => {
+  const keys = keysOf(capped('5 USD'));
+  const options = (unknown: unknown) => ({
+    server: {
+      chains: {
+        attempt: [
+          'override',
+          'cache',
+          'transform',
+          { plugin: 'budget', options: { unknown_price: unknown } },
+          'retry',
+          'send',
+        ],
+      },
+    },
+  });
+
+  it('is refused to a key with a budget in USD, and to no other', async () => {
+    const pair = await startPair(answers, { keys });
+    expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([403, 'model_unpriced']);
+    expect(await outcome(post(pair, { model: '@openai/unpriced', key: OTHER }))).toEqual([200, undefined]);
+  });
+
+  it('is sent where the operator accepts that, and logged', async () => {
+    const pair = await startPair(answers, { keys, ...options('admit_and_alarm') });
+    expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([200, undefined]);
+    expect(pair.gateway.logText()).toContain('a request was sent whose price is not known');
+  });
+
+  it('has the price that the operator assumes', async () => {
+    const pair = await startPair(answers, { keys: keysOf(capped('0.01 USD')), ...options({ input: 1, output: 10 }) });
+    expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([429, 'insufficient_quota']);
+    expect(await outcome(post(pair, { model: '@openai/unpriced', max: 100 }))).toEqual([200, undefined]);
+  });
+});
+
+it('the start says that budgets begin at zero', async () => {
+  const pair = await startPair(answers, { prices, keys: keysOf(capped('5 USD')) });
+  expect(pair.gateway.logText()).toContain(
+    'budgets are counted in memory: what is spent begins at zero with each start',
+  );
+});
