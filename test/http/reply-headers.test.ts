@@ -69,10 +69,11 @@ describe('a reply', () => {
   );
 
   it('has its cost if the config asks, as the access line has it; a stream has none', async () => {
-    // The price is that of the model which answered.
-    const priced: Script = (request, res) =>
-      request.json['stream'] === true ? answer(request, res) : json(res, { ...openaiReply('Hello'), model: 'gpt-4o' });
-    const { gateway } = await startPair(priced, { gateway: { it: { ...target, reply_headers: ['cost'] } } });
+    const prices = { prices: [{ model: '*', entry: '@openai', usd: { input: 2, output: 8 } }] };
+    const { gateway } = await startPair(answer, {
+      prices,
+      gateway: { it: { ...target, reply_headers: ['cost'] } },
+    });
     const send = async (stream: boolean) => {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
