@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream } from '../support/upstream.ts';
@@ -9,7 +12,12 @@ afterEach(async () => {
 });
 
 describe('worker processes', () => {
-  it('spend one budget, and no more of it than it has', { timeout: 60_000 }, async () => {
+  it.each([
+    ['in memory', undefined],
+    ['in the state store', { type: 'sqlite' }],
+  ])('spend one budget, and no more of it than it has, counted %s', { timeout: 60_000 }, async (_, store) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spent-'));
+    ended.push(() => rmSync(folder, { recursive: true }));
     const usage = { prompt_tokens: 0, completion_tokens: 100, total_tokens: 100 };
     const upstream = await startUpstream((_, res) => json(res, openaiReply('Hello.', { usage })));
     ended.push(() => upstream.close());
@@ -17,7 +25,9 @@ describe('worker processes', () => {
       'keys.yaml': JSON.stringify({ keys: [{ id: 'test', key: `\${env:NONE:-${KEY}}`, team: 'search' }] }),
       'teams.yaml': JSON.stringify({ teams: { search: { budgets: [{ cap: '3000 tokens', period: 'total' }] } } }),
     };
-    const fleet = new Fleet({ upstream: upstream.url, gateway: { it: { provider: '@own' } }, files });
+    const server = store && { state: { store: { ...store, dir: join(folder, 'state') }, owns: ['keys'] } };
+    const gateway = { it: { provider: '@own' } };
+    const fleet = new Fleet({ upstream: upstream.url, gateway, files, ...(server && { server }) });
     ended.push(() => fleet.end());
     const { url } = await fleet.listens();
     // Each request on a connection of its own, so that another worker may take it.
@@ -43,6 +53,6 @@ describe('worker processes', () => {
     const served = fleet.lines.flatMap(({ msg, worker }) => (msg === 'request completed' ? [worker] : []));
     expect(new Set(served).size).toBe(2);
     const warning = 'budgets are counted in memory: what is spent begins at zero with each start';
-    expect(fleet.lines.filter(({ msg }) => msg === warning)).toHaveLength(1);
+    expect(fleet.lines.filter(({ msg }) => msg === warning)).toHaveLength(store ? 0 : 1);
   });
 });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describe as text, type SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
 import { ANN, KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import type { CounterState } from '../../src/state/counters.ts';
 import type { EntityChange, EntityDoc } from '../../src/state/entities.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { startGateway } from '../../src/process/gateway.ts';
@@ -183,6 +184,26 @@ describe('a gateway with a state store', () => {
       stderr: expect.stringContaining('key "test" is also in the store'),
     });
     rmSync(configs, { recursive: true });
+  });
+
+  it('goes on after a restart with what budgets have spent', async () => {
+    const settings: TestSettings = {
+      keys: { keys: [{ id: 'test', key: KEY, budgets: [{ cap: '1000 tokens', period: 'total' }] }] },
+      gateway: { default: { provider: '@sim', override_params: { max_tokens: 50 } } },
+    };
+    const first = await start(stateOf(), settings);
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 200) statuses.push(await ask(first, KEY));
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
+    await stop(first);
+    expect(first.logs.join('')).not.toContain('budgets are counted in memory');
+
+    const second = await start(stateOf(), settings);
+    const counted: CounterState[] = [];
+    for await (const piece of second.gateway.state!.store!.counters.all()) counted.push(...piece);
+    expect(counted).toMatchObject([{ leased: 0, unreconciled: 0 }]);
+    expect(counted[0]!.spent).toBeGreaterThan(500);
+    expect(await ask(second, KEY)).toBe(429);
   });
 
   it('opens nothing without the setting', async () => {
