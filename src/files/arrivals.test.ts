@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Arrivals, type Arrival } from './arrivals.ts';
+import { Arrivals, type ArrivingUpload } from './arrivals.ts';
 
 const stored = (sizes: Record<string, number>) => () =>
   Promise.resolve(Object.entries(sizes).map(([id, bytes]) => ({ id, bytes })));
 
-const enter = async (arrivals: Arrivals, id: string, sizes: Record<string, number> = {}): Promise<Arrival> => {
+const enter = async (arrivals: Arrivals, id: string, sizes: Record<string, number> = {}): Promise<ArrivingUpload> => {
   const arrival = arrivals.enter('a', id)!;
   await arrival.count(stored(sizes));
   return arrival;

@@ -7,15 +7,15 @@ type Size = Pick<FileEntry, 'id' | 'bytes'>;
  * visible. Outlives snapshots.
  */
 export class Arrivals {
-  readonly #byOwner = new Map<string, Map<string, Arrival>>();
+  readonly #byOwner = new Map<string, Map<string, ArrivingUpload>>();
 
   /** Undefined: another request of this process brings bytes of the same file. */
-  enter(owner: string, id: string): Arrival | undefined {
+  enter(owner: string, id: string): ArrivingUpload | undefined {
     let others = this.#byOwner.get(owner);
     if (!others) this.#byOwner.set(owner, (others = new Map()));
     if (others.has(id)) return undefined;
     const all = others;
-    const arrival = new Arrival(all, () => {
+    const arrival = new ArrivingUpload(all, () => {
       all.delete(id);
       if (arrival.kept !== undefined) for (const one of all.values()) one.settle(id, arrival.kept);
       if (all.size === 0 && this.#byOwner.get(owner) === all) this.#byOwner.delete(owner);
@@ -31,8 +31,8 @@ export class Arrivals {
 }
 
 /** One request that brings bytes of a file. */
-export class Arrival {
-  readonly #all: ReadonlyMap<string, Arrival>;
+export class ArrivingUpload {
+  readonly #all: ReadonlyMap<string, ArrivingUpload>;
   readonly #leave: () => void;
   /** What the store has of each file of the owner, and what has changed since it was read. */
   #stored: Map<string, number> | undefined;
@@ -44,7 +44,7 @@ export class Arrival {
   /** Bytes of the file that stay stored when the request has ended; undefined: the request has changed nothing. */
   kept: number | undefined;
 
-  constructor(all: ReadonlyMap<string, Arrival>, leave: () => void) {
+  constructor(all: ReadonlyMap<string, ArrivingUpload>, leave: () => void) {
     this.#all = all;
     this.#leave = leave;
   }

@@ -1,5 +1,5 @@
 import { GatewayError, type FileLimits } from '../plugin/index.ts';
-import type { Arrival } from './arrivals.ts';
+import type { ArrivingUpload } from './arrivals.ts';
 
 /** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */
 const FORM_BYTES = 64 * 1024;
@@ -7,10 +7,10 @@ const FORM_BYTES = 64 * 1024;
 /** The bytes that an owner may still store while a request brings a file. */
 export class FileQuota {
   readonly #limits: FileLimits;
-  readonly #arrival: Arrival;
+  readonly #arrival: ArrivingUpload;
 
   /** Throws GatewayError if there are too many files. */
-  constructor(limits: FileLimits, files: number, arrival: Arrival) {
+  constructor(limits: FileLimits, files: number, arrival: ArrivingUpload) {
     if (files >= limits.maxFiles) throw tooManyFiles(limits);
     this.#limits = limits;
     this.#arrival = arrival;

@@ -9,7 +9,7 @@ import {
   type StoredFile,
 } from '../plugin/index.ts';
 import type { ContinuedUpload, FileEntry } from '../state/file-store.ts';
-import type { Arrival } from './arrivals.ts';
+import type { ArrivingUpload } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
 import { admitFile, FileQuota } from './file-quota.ts';
@@ -91,7 +91,7 @@ export class PieceReceiver {
   async #add(
     ctx: GatewayContext,
     owned: Owned,
-    { id, offset, last, arrival }: FilePiece & { readonly id: string; readonly arrival: Arrival },
+    { id, offset, last, arrival }: FilePiece & { readonly id: string; readonly arrival: ArrivingUpload },
   ): Promise<StoredFile | number | undefined> {
     const { store, clock } = this.#setup;
     const upload = await store.resume(owned.owner, id, clock.wall());

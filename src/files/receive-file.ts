@@ -8,7 +8,7 @@ import {
   type StoredFile,
 } from '../plugin/index.ts';
 import type { FileEntry, FileUpload } from '../state/file-store.ts';
-import type { Arrival } from './arrivals.ts';
+import type { ArrivingUpload } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';
 import { cleanName } from './file-name.ts';
 import { admitFile, FileQuota } from './file-quota.ts';
@@ -42,7 +42,7 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
 async function receive(
   ctx: GatewayContext,
   receiving: Receiving,
-  { id, arrival }: { readonly id: string; readonly arrival: Arrival },
+  { id, arrival }: { readonly id: string; readonly arrival: ArrivingUpload },
 ): Promise<StoredFile> {
   const { limits, clock, store, owner } = receiving;
   const present = await receiving.present();

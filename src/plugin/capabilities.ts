@@ -16,7 +16,7 @@ import type {
 import type { FileService } from './files.ts';
 import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
-import type { RateGates } from './rate-limits.ts';
+import type { RateGates } from './rate-gates.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { ResponseService } from './responses.ts';

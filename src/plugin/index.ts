@@ -99,10 +99,9 @@ export {
   type LimitKind,
   type RateFigure,
   type RateFigures,
-  type RateGates,
   type RefusedLimit,
-  type TargetTicket,
 } from './rate-limits.ts';
+export type { RateGates, TargetTicket } from './rate-gates.ts';
 export { googleKeys } from './google-keys.ts';
 export type { ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';

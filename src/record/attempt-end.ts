@@ -1,5 +1,14 @@
-import { UpstreamError, type Attempt, type ErrorCode, type Exchange, type GatewayError } from '../plugin/index.ts';
-import type { RecordEnd } from './record.ts';
+import {
+  UpstreamError,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type GatewayError,
+  type ReplyEnd,
+} from '../plugin/index.ts';
+
+/** End of a request, or its current state while it runs. */
+export type RecordEnd = Omit<ReplyEnd, 'state'> & { readonly state: ReplyEnd['state'] | 'running' };
 
 /** Failures of a target before any try: no token, no permitted address, no connection. */
 const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([

@@ -16,7 +16,7 @@ import {
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
 import { recordJson, recordLineJson, storedRecord } from './json.ts';
-import type { RecordEnd } from './record.ts';
+import type { RecordEnd } from './attempt-end.ts';
 
 function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
   return recordJson(storedRecord(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL }))));

@@ -4,7 +4,8 @@ import { ERRORS, GatewayError, UpstreamError, type ErrorCode, type Exchange } fr
 import { ERROR_LABELS, ERROR_TYPES } from './error-types.ts';
 import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf, vertex, WALL } from './exchange.testkit.ts';
 import { recordOf as recordWith } from './make-record.ts';
-import type { RecordEnd, RequestRecord } from './record.ts';
+import type { RecordEnd } from './attempt-end.ts';
+import type { RequestRecord } from './record.ts';
 
 const upstream = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'no');
 

@@ -17,7 +17,8 @@ import { failureOf } from './recorded-failure.ts';
 import { costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
 import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
-import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordEnd, RecordTimes, RequestRecord } from './record.ts';
+import type { RecordEnd } from './attempt-end.ts';
+import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 
 /** nginx's status for a client that disconnected first; never sent. */
 const CLIENT_CLOSED_STATUS = 499;

@@ -227,9 +227,6 @@ export interface RequestRecord {
   readonly conditions: readonly ChosenBranch[];
 }
 
-/** End of a request, or its current state while it runs. */
-export type RecordEnd = Omit<ReplyEnd, 'state'> & { readonly state: RequestRecord['state'] };
-
 export interface RecordTimes {
   /** Monotonic. */
   readonly endedAt: number;

@@ -21,7 +21,7 @@ import {
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
 import { CostHeader } from './cost-header.ts';
-import type { RecordEnd } from './record.ts';
+import type { RecordEnd } from './attempt-end.ts';
 import { settledCost } from './recorded-cost.ts';
 
 /** Tokens of a prompt that is not a long one. */

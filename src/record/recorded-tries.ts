@@ -1,7 +1,8 @@
 import type { Attempt, ErrorCode, Exchange, GatewayError, TryRecord } from '../plugin/index.ts';
 import { isEndedByGateway } from './attempt-end.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
-import type { RecordedTry, RecordEnd, RequestOutcome } from './record.ts';
+import type { RecordEnd } from './attempt-end.ts';
+import type { RecordedTry, RequestOutcome } from './record.ts';
 
 export interface TryContext {
   readonly exchange: Exchange;

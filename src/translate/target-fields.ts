@@ -6,10 +6,10 @@ import type { Loss } from '../formats/conversation.ts';
 import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../plugin/index.ts';
 import { namesIn } from './outbound-headers.ts';
 
-type Place = Pick<ResolvedTarget, 'format' | 'host'>;
+type FieldsTarget = Pick<ResolvedTarget, 'format' | 'host'>;
 
 /** Refuses fields without which the request would mean something else at this target. Throws GatewayError. */
-export function refuseFields({ format }: Operation, body: RequestBody, target: Place): void {
+export function refuseFields({ format }: Operation, body: RequestBody, target: FieldsTarget): void {
   if (format.name !== 'anthropic-messages') return;
   const at = targetOf(target);
   if (at === 'claude') return;
@@ -29,7 +29,7 @@ export function refuseFields({ format }: Operation, body: RequestBody, target: P
 export function withoutForeignFields(
   { format }: Operation,
   caller: RequestBody,
-  { target, written }: { readonly target: Place; readonly written: Prepared },
+  { target, written }: { readonly target: FieldsTarget; readonly written: Prepared },
 ): Prepared {
   if (format.name !== 'anthropic-messages' || target.format !== 'anthropic-messages') return written;
   if (targetOf(target) !== 'vertex') return written;
@@ -61,7 +61,7 @@ export function withoutForeignFields(
   return { ...written, outbound: { ...outbound, body }, losses: joinLosses(written.losses, losses) };
 }
 
-const targetOf = ({ format, host }: Place): 'claude' | 'vertex' | 'other' => {
+const targetOf = ({ format, host }: FieldsTarget): 'claude' | 'vertex' | 'other' => {
   if (format !== 'anthropic-messages') return 'other';
   return host === 'vertex' ? 'vertex' : 'claude';
 };

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
 import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
 import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
@@ -19,6 +20,7 @@ const ENV = {
   OPENAI_API_KEY: 'another',
   AZURE_OPENAI_API_KEY: 'a-third',
   TEAM_SEARCH_KEY: 'a-key-for-search',
+  SEARCH_APP_KEY: 'a-key-for-its-app',
 };
 const SECRET_FILES = { '/run/secrets/vertex.json': '{}', '/run/secrets/vertex-service-account.json': '{}' };
 
@@ -56,6 +58,17 @@ function uncommented(text: string): string {
     .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
 }
 
+/** Two parts of one file. */
+function merged(one: unknown, other: unknown): unknown {
+  if (Array.isArray(one) && Array.isArray(other)) return [...(one as unknown[]), ...(other as unknown[])];
+  if (!isMapping(one) || !isMapping(other)) return other;
+  const both = Object.entries(other).map(([key, value]) => [key, key in one ? merged(one[key], value) : value]);
+  return { ...one, ...(Object.fromEntries(both) as object) };
+}
+
+const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 describe('configs/README.md', () => {
   test('has YAML that is valid, all of it together', async () => {
     const fences = [...read('README.md').matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
@@ -80,6 +93,9 @@ describe('configs/README.md', () => {
       'prompts/summary.yaml',
       'server.yaml',
       'server.yaml',
+      'teams.yaml',
+      'keys.yaml',
+      'catalog.yaml',
       'server.yaml',
       'gateway/guarded.yaml',
       'gateway/own-servers.yaml',
@@ -90,7 +106,10 @@ describe('configs/README.md', () => {
     expect(fences.length, 'every YAML block names its file first').toBe(read('README.md').split('```yaml').length - 1);
     // What is shown of one file in several places is one file.
     const files = Object.groupBy(fences, ([name]) => name!);
-    const texts = Object.entries(files).map(([name, parts = []]) => [name, parts.map(([, text]) => text).join('')]);
+    const texts = Object.entries(files).map(([name, parts = []]) => [
+      name,
+      stringify(parts.map(([, text]) => parse(text!) as unknown).reduce(merged)),
+    ]);
     expect(await problemsOf(Object.fromEntries(texts))).toEqual([]);
   });
 

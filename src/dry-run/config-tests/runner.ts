@@ -1,5 +1,5 @@
 import { type Diagnostic, SettingsRefused } from '../../settings/problems/diagnostic.ts';
-import type { RecordEnd } from '../../record/record.ts';
+import type { RecordEnd } from '../../record/attempt-end.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
 import { dryRunOf } from '../run/dry-run.ts';

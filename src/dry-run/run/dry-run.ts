@@ -1,6 +1,7 @@
 import type { Attempt, Exchange } from '../../plugin/index.ts';
 import { recordOf } from '../../record/make-record.ts';
-import type { RecordedAttempt, RecordEnd, RecordTimes, RequestRecord } from '../../record/record.ts';
+import type { RecordEnd } from '../../record/attempt-end.ts';
+import type { RecordedAttempt, RecordTimes, RequestRecord } from '../../record/record.ts';
 import type { LoadResult, Settings } from '../../settings/read/load.ts';
 import type { DryCall } from './calls.ts';
 

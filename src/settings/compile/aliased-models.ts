@@ -9,7 +9,7 @@ export const NO_ALIASES: AliasedModels = new Map();
 export const aliasedModels = ({ aliases = {} }: Pick<CatalogFile, 'aliases'>): AliasedModels =>
   new Map(Object.entries(aliases).flatMap(([name, { target }]) => (target === undefined ? [] : [[name, target]])));
 
-type Params = Target['overrideParams'];
+type TargetParams = Target['overrideParams'];
 type WithModel = Pick<Target, 'provider' | 'defaultParams' | 'overrideParams' | 'overrideLevels'>;
 
 /**
@@ -37,7 +37,7 @@ interface UsedAlias {
   readonly model: string;
 }
 
-function aliasIn(params: Params, provider: string | undefined, models: AliasedModels): UsedAlias | undefined {
+function aliasIn(params: TargetParams, provider: string | undefined, models: AliasedModels): UsedAlias | undefined {
   const name = params?.['model'];
   const model = typeof name === 'string' ? models.get(name) : undefined;
   if (typeof name !== 'string' || model === undefined) return undefined;
