@@ -73,7 +73,6 @@ export class Desk implements BudgetDesk {
   readonly #setup: DeskSetup;
   /** The budgets of each key that has any. */
   readonly #budgets = new Map<string, readonly Budget[]>();
-  readonly #reserved = new WeakMap<Exchange, Reserved[]>();
 
   constructor(setup: DeskSetup) {
     this.#setup = setup;
@@ -177,29 +176,21 @@ export class Desk implements BudgetDesk {
     const accounts = keeper.accountsOf(budgets);
     const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS });
     if (refusal) return refusal;
-    const before = this.#reserved.get(exchange);
-    if (before) before.push({ ...job, hold });
-    else {
-      this.#reserved.set(exchange, [{ ...job, hold }]);
-      const receivedAt = clock.wall();
-      exchange.onEnd((end) => this.#settle(exchange, end, receivedAt));
-    }
+    const receivedAt = clock.wall();
+    exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
     return undefined;
   }
 
   /** By the costs that the record of the request has. */
-  #settle(exchange: Exchange, end: ReplyEnd, receivedAt: number): void {
+  #settle(reserved: Reserved, end: ReplyEnd, receivedAt: number): void {
     const { keeper, prices, learned } = this.#setup;
-    for (const reserved of this.#reserved.get(exchange) ?? []) {
-      const { hold, attempt, textBytes } = reserved;
-      const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
-      // Nothing was sent, or the provider refused.
-      if (cost.source === 'none') keeper.purse.free(hold);
-      else keeper.purse.settle(hold, amountsOf(reserved, cost));
-      const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
-      if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
-    }
-    this.#reserved.delete(exchange);
+    const { exchange, attempt, hold, textBytes } = reserved;
+    const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
+    // Nothing was sent, or the provider refused.
+    if (cost.source === 'none') keeper.purse.free(hold);
+    else keeper.purse.settle(hold, amountsOf(reserved, cost));
+    const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
+    if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
   }
 
   #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {
