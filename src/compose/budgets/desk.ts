@@ -30,6 +30,8 @@ export interface DeskSetup {
   readonly keeper: BudgetKeeper;
   readonly learned: LearnedSizes;
   readonly clock: Clock;
+  /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
+  readonly whenDown: 'refuse' | 'allow';
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
   readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
@@ -86,7 +88,8 @@ export class Desk implements BudgetDesk {
       refusal.why === 'unavailable' && refusal.account ? this.#setup.keeper.answered(ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
     return answered.then(() => {
-      const again = this.#hold(job);
+      const { keeper, whenDown } = this.#setup;
+      const again = this.#hold(job, whenDown === 'allow' && keeper.storeIsDown);
       if (again) throw this.#refused(job, again);
     });
   }
@@ -169,12 +172,12 @@ export class Desk implements BudgetDesk {
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
-  #hold(job: Job): PurseRefusal | undefined {
+  #hold(job: Job, whileDown = false): PurseRefusal | undefined {
     const { keeper, clock } = this.#setup;
     const { exchange, attempt, budgets, amounts } = job;
     const hold = keeper.newHold();
     const accounts = keeper.accountsOf(budgets);
-    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS });
+    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS, whileDown });
     if (refusal) return refusal;
     const receivedAt = clock.wall();
     exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
