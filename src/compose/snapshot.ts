@@ -316,8 +316,10 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   const tree = loaded.ok ? compileTree(teams, keys) : NO_TREE;
   const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
-  const budgets = composeBudgets({ tree, prices, clock: shared.clock, state: shared.budgets });
-  const server = withBudget(withLimitPlugins(compileServerSettings(file), file, rateLimits.needs), file, tree);
+  const compiled = compileServerSettings(file);
+  const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
+  const budgets = composeBudgets({ tree, prices, clock: shared.clock, whenDown, state: shared.budgets });
+  const server = withBudget(withLimitPlugins(compiled, file, rateLimits.needs), file, tree);
   return { tree, prices, rateLimits, budgets, server };
 }
 

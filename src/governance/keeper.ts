@@ -60,7 +60,6 @@ export class BudgetKeeper {
   /** Budgets of new settings. */
   use(tree: NodeTree): void {
     this.book.use(tree.nodes.flatMap(({ budgets }) => budgets));
-    if (tree.hasBudgets && !this.#stopTimer) this.#schedule();
   }
 
   accountsOf(budgets: readonly Budget[]): readonly Account[] {
@@ -70,12 +69,18 @@ export class BudgetKeeper {
 
   /** A number for a new hold. Ids of requests will not do: callers may send their own. */
   newHold(): number {
+    if (!this.#stopTimer) this.#schedule();
     return (this.#lastHold += 1);
   }
 
   /** Undefined: no store could give more room. Otherwise resolves when the store has answered, or after `ms`. */
   answered(ms: number): Promise<void> | undefined {
     return this.#leases?.answered(ms);
+  }
+
+  /** The store does not answer: what requests need beyond their leases cannot be counted now. */
+  get storeIsDown(): boolean {
+    return this.#leases?.isDown ?? false;
   }
 
   async close(): Promise<void> {
@@ -86,7 +91,9 @@ export class BudgetKeeper {
   #schedule(): void {
     this.#stopTimer = this.#clock.after(SWEEP_MS, () => {
       this.#sweep();
-      this.#schedule();
+      // The next hold starts it again: without one, nothing changes.
+      this.#stopTimer = undefined;
+      if (this.purse.size > 0) this.#schedule();
     });
   }
 

@@ -137,6 +137,11 @@ export class Leases implements AccountRules, RoomSource {
     return true;
   }
 
+  /** The store did not answer the last question. */
+  get isDown(): boolean {
+    return this.#failedUntil !== undefined;
+  }
+
   /** Resolves when the store has answered the questions of now, or could not. */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();

@@ -44,6 +44,18 @@ describe('a reserve', () => {
     expect(accounts()[0]!.percent).toBe(250);
   });
 
+  test('that no store can admit now is admitted while it is down, if the settings allow it, and counted', () => {
+    const { purse, accounts } = start(budgetOf(100));
+    const [account] = accounts();
+    Object.assign(account!, { limit: 10, free: 90 });
+    const asked = { hold: 1, accounts: accounts(), amounts: usd(25), until: LATER };
+    expect(purse.reserve(asked)).toMatchObject({ why: 'unavailable' });
+    expect(purse.reserve({ ...asked, whileDown: true })).toBeUndefined();
+    expect(account!.held).toBe(25);
+    const beyond = { ...asked, hold: 2, amounts: usd(101) };
+    expect(purse.reserve({ ...beyond, whileDown: true })).toMatchObject({ why: 'exceeded' });
+  });
+
   test('is bounded in number', () => {
     const { purse, accounts } = start(budgetOf(1e9));
     for (let at = 0; at < MAX_HOLDS; at++)

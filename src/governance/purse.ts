@@ -17,6 +17,8 @@ export interface Reservation {
   readonly amounts: Amounts;
   /** Monotonic milliseconds after which the hold is settled at its reserve. */
   readonly until: number;
+  /** True: budgets that cannot be asked now admit the amount all the same, and count it. */
+  readonly whileDown?: boolean | undefined;
 }
 
 export interface PurseRefusal {
@@ -77,12 +79,12 @@ export class Purse {
   }
 
   /** Undefined: reserved. A hold that is open already stays as it is. */
-  reserve({ hold, accounts, amounts, until }: Reservation): PurseRefusal | undefined {
+  reserve({ hold, accounts, amounts, until, whileDown = false }: Reservation): PurseRefusal | undefined {
     if (this.#open.has(hold)) return undefined;
     if (this.#open.size >= MAX_HOLDS) return { why: 'unavailable', account: undefined, amount: 0 };
     const { usd, tokens } = amounts;
     const short = this.#short(accounts, amounts);
-    if (short) return short;
+    if (short && !(whileDown && short.why === 'unavailable')) return short;
     for (const account of accounts) {
       const amount = account.budget.unit === 'usd' ? usd : tokens;
       account.held += amount;

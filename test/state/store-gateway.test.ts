@@ -241,4 +241,17 @@ describe('a store that does not answer at the start', () => {
     expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([503, 200]);
     expect(await readyOf(gateway)).toMatch(/^503 /);
   });
+
+  it.each([
+    ['refuses', undefined, 429],
+    ['serves', 'allow', 200],
+  ])('%s requests that a budget cannot count, with `when_down.budgets: %s`', async (_, budgets, status) => {
+    await written();
+    damage();
+    const gateway = await start(stateOf(budgets ? { when_down: { budgets } } : {}), {
+      keys: { keys: [{ id: 'test', key: KEY, budgets: [{ cap: '1000000 tokens', period: 'total' }] }] },
+      gateway: { default: { provider: '@sim', override_params: { max_tokens: 50 } } },
+    });
+    expect(await ask(gateway, KEY)).toBe(status);
+  });
 });

@@ -30,6 +30,8 @@ export interface DeskSetup {
   readonly keeper: BudgetKeeper;
   readonly learned: LearnedSizes;
   readonly clock: Clock;
+  /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
+  readonly whenDown: 'refuse' | 'allow';
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
   readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
@@ -73,7 +75,6 @@ export class Desk implements BudgetDesk {
   readonly #setup: DeskSetup;
   /** The budgets of each key that has any. */
   readonly #budgets = new Map<string, readonly Budget[]>();
-  readonly #reserved = new WeakMap<Exchange, Reserved[]>();
 
   constructor(setup: DeskSetup) {
     this.#setup = setup;
@@ -87,7 +88,8 @@ export class Desk implements BudgetDesk {
       refusal.why === 'unavailable' && refusal.account ? this.#setup.keeper.answered(ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
     return answered.then(() => {
-      const again = this.#hold(job);
+      const { keeper, whenDown } = this.#setup;
+      const again = this.#hold(job, whenDown === 'allow' && keeper.storeIsDown);
       if (again) throw this.#refused(job, again);
     });
   }
@@ -170,36 +172,28 @@ export class Desk implements BudgetDesk {
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
-  #hold(job: Job): PurseRefusal | undefined {
+  #hold(job: Job, whileDown = false): PurseRefusal | undefined {
     const { keeper, clock } = this.#setup;
     const { exchange, attempt, budgets, amounts } = job;
     const hold = keeper.newHold();
     const accounts = keeper.accountsOf(budgets);
-    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS });
+    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS, whileDown });
     if (refusal) return refusal;
-    const before = this.#reserved.get(exchange);
-    if (before) before.push({ ...job, hold });
-    else {
-      this.#reserved.set(exchange, [{ ...job, hold }]);
-      const receivedAt = clock.wall();
-      exchange.onEnd((end) => this.#settle(exchange, end, receivedAt));
-    }
+    const receivedAt = clock.wall();
+    exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
     return undefined;
   }
 
   /** By the costs that the record of the request has. */
-  #settle(exchange: Exchange, end: ReplyEnd, receivedAt: number): void {
+  #settle(reserved: Reserved, end: ReplyEnd, receivedAt: number): void {
     const { keeper, prices, learned } = this.#setup;
-    for (const reserved of this.#reserved.get(exchange) ?? []) {
-      const { hold, attempt, textBytes } = reserved;
-      const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
-      // Nothing was sent, or the provider refused.
-      if (cost.source === 'none') keeper.purse.free(hold);
-      else keeper.purse.settle(hold, amountsOf(reserved, cost));
-      const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
-      if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
-    }
-    this.#reserved.delete(exchange);
+    const { exchange, attempt, hold, textBytes } = reserved;
+    const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
+    // Nothing was sent, or the provider refused.
+    if (cost.source === 'none') keeper.purse.free(hold);
+    else keeper.purse.settle(hold, amountsOf(reserved, cost));
+    const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
+    if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
   }
 
   #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {

@@ -10,6 +10,7 @@ interface BudgetsSetup {
   readonly tree: NodeTree;
   readonly prices: PriceList;
   readonly clock: Clock;
+  readonly whenDown: 'refuse' | 'allow';
   /** Undefined: counted from zero, for this snapshot alone. */
   readonly state: BudgetState | undefined;
 }
@@ -17,7 +18,13 @@ interface BudgetsSetup {
 const NO_BUDGETS: BudgetDesk = { reserve: () => undefined, preview() {} };
 
 /** The budgets of a snapshot. */
-export function composeBudgets({ tree, prices, clock, state = new BudgetState({ clock }) }: BudgetsSetup): BudgetDesk {
+export function composeBudgets({
+  tree,
+  prices,
+  clock,
+  whenDown,
+  state = new BudgetState({ clock }),
+}: BudgetsSetup): BudgetDesk {
   if (!tree.hasBudgets) return NO_BUDGETS;
   const { keeper, learned, reports } = state;
   return new Desk({
@@ -26,6 +33,7 @@ export function composeBudgets({ tree, prices, clock, state = new BudgetState({ 
     keeper,
     learned,
     clock,
+    whenDown,
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
     onRefused: (budget, why) => reports.refused(budget, why),
   });
