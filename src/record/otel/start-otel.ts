@@ -17,7 +17,7 @@ export async function startOtel(options: OtelOptions): Promise<Otel | undefined>
 }
 
 const NOT_INSTALLED =
-  'OpenTelemetry is enabled, and its packages are not installed. They are optional dependencies: install Gatehouse without --omit=optional.';
+  'OpenTelemetry is enabled, and its packages are not installed: install Gatehouse with all of its dependencies.';
 
 const isMissingPackage = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
