@@ -122,7 +122,7 @@ describe('a bucket', () => {
     expect(bucket.waitFor(1, 0)).toBe(21_000);
   });
 
-  it('owes one burst at most for what nobody could estimate', () => {
+  it('owes one burst at most for tokens beyond its estimate', () => {
     const bucket = new Bucket({ count: 60, perMs: 60_000 });
     bucket.take(1, 0);
     bucket.correct(1_000_000, 0);

@@ -16,7 +16,7 @@ import type { Budget } from './tree.ts';
 const REPORT_MS = 1000;
 /** After a failure of the store, and at least so long between two questions for an account that has nothing free. */
 const AGAIN_MS = 1000;
-/** A slice that nobody has used for so many reports goes back, so that other processes can use it. */
+/** A slice without a reserve for so many reports goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
 /** A slice lasts about this long at the speed of the last report. */
 const SLICE_S = 30;
@@ -104,7 +104,7 @@ export class Leases implements AccountRules, RoomSource {
       grant: 0,
       askAgainAt: -Infinity,
     });
-    // Nobody can have spent of a budget before its period began, as far as this process knows.
+    // No process can have spent of a budget before its period began, as far as this process knows.
     account.free = account.budget.amount;
   }
 

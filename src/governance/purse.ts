@@ -66,7 +66,7 @@ export class Purse {
   readonly #open = new Map<HoldId, Hold>();
   /** Where the next look for holds whose time has passed begins. */
   #sweep: MapIterator<[HoldId, Hold]> | undefined;
-  /** Settled at their reserve because nobody settled them in time. */
+  /** Settled at their reserve because their settle did not come in time. */
   readonly #expired = new Map<HoldId, Hold>();
 
   constructor(source: RoomSource = NO_SOURCE) {

@@ -24,7 +24,7 @@ export function placeOf(
   return { entry: slug, provider, model: answered ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
 }
 
-/** Google charges the same for all locations but `global`. A location that nobody named is none that is known to be global. */
+/** Google charges the same for all locations but `global`. An entry without a location may be in any, and `global` is the cheapest. */
 export const geoOf = (provider: string, region: string | undefined): string | undefined =>
   provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
 

@@ -230,7 +230,7 @@ describe('what requests have cost', () => {
 describe('a budget of tokens', () => {
   it('counts the tokens of prompts and answers', async () => {
     const pair = await startPair(answers, { keys: keysOf(capped('1300 tokens')) });
-    // The price of the model is not known, and nobody asks for it.
+    // The price of the model is not known, and a budget in tokens needs none.
     expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([200, undefined]);
     await settled(pair);
     // 200 tokens are spent; 1,040 or so would be reserved.

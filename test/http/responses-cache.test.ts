@@ -155,7 +155,7 @@ describe('a request for a response', () => {
     ['that nothing keeps', 'off', {}, 'HIT'],
     ['that its upstream must not keep', 'off', { model: '@native/gpt-x', store: false }, 'HIT'],
     ['that only its upstream keeps', 'off', { model: '@native/gpt-x' }, 'BYPASS'],
-    ['that its upstream is told to keep', 'keeps', { model: '@native/gpt-x', store: true }, 'BYPASS'],
+    ['that its upstream keeps on request', 'keeps', { model: '@native/gpt-x', store: true }, 'BYPASS'],
     ['that runs in the background', 'keeps', { model: '@native/gpt-x', background: true }, 'BYPASS'],
     [
       'that becomes an item of a conversation',

@@ -8,7 +8,7 @@ import type { PriceTier } from '../../prices/rates.ts';
 /** What a request asks for, and how long its answer may be. */
 export interface AskedAttempt {
   readonly asked: Asked;
-  /** The gateway chose the length of the answer, or nobody did. */
+  /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */
   readonly hasMedia: boolean;

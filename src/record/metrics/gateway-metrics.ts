@@ -250,7 +250,7 @@ export const GATEWAY_METRICS = {
   budgetSpent: {
     type: 'gauge',
     name: 'gatehouse_budget_spent',
-    help: 'Spent of a budget in its current period, in USD or tokens, every five seconds. Budgets that nobody has used since the start have no series.',
+    help: 'Spent of a budget in its current period, in USD or tokens, every five seconds. A budget without a request since the start has no series.',
     labels: ['budget', 'unit'],
     aggregator: 'max',
   },
@@ -277,7 +277,7 @@ export const GATEWAY_METRICS = {
   budgetExpired: {
     type: 'counter',
     name: 'gatehouse_budget_expired_holds_total',
-    help: 'Reserves that nobody settled in time; they count as spent.',
+    help: 'Reserves whose request ended without a settle; they count as spent.',
     labels: [],
     zero: [{}],
   },

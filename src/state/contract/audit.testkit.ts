@@ -43,11 +43,11 @@ export function describeAudit(backend: Backend): void {
     it(
       'refuses an actor without a name, and a write of one',
       on(async ({ audit, entities }) => {
-        const nobody = { id: '', role: '' };
-        await expect(audit.add({ action: 'login', kind: 'admins', id: 'x' }, nobody)).rejects.toMatchObject({
+        const unnamed = { id: '', role: '' };
+        await expect(audit.add({ action: 'login', kind: 'admins', id: 'x' }, unnamed)).rejects.toMatchObject({
           code: 'invalid',
         });
-        await expect(entities.write([{ op: 'put', kind: 'teams', id: 'a', doc: {} }], nobody)).rejects.toMatchObject({
+        await expect(entities.write([{ op: 'put', kind: 'teams', id: 'a', doc: {} }], unnamed)).rejects.toMatchObject({
           code: 'invalid',
         });
         expect(await audit.verify()).toMatchObject({ intact: true, rows: 0 });

@@ -105,7 +105,7 @@ export function describeLedger(backend: Backend): void {
           [24, 'm1,hit', 8],
         ]);
         expect(await nanos({ step: 'hour', from: NOON + HOUR + 2, to: NOON + HOUR + 3 })).toEqual([[1, '', 6]]);
-        expect(await nanos({ where: { key: ['nobody'] } })).toEqual([]);
+        expect(await nanos({ where: { key: ['unused'] } })).toEqual([]);
         const [{ requests, attempts, hits, ms, firstMs } = {}] = await sumsOf(ledger, {
           where: { model: ['m1', 'm2'] },
         });
