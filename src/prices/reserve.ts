@@ -86,7 +86,15 @@ function ratioOf({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
   return (mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999) ?? TOKENS_PER_BYTE;
 }
 
-/** The request's limit, else that of the table, for each of its answers. */
+/** The most tokens of one answer: the request's limit, else that of the table. */
+export const longestAnswer = ({
+  maxOutput,
+  tableOutput,
+  window = Infinity,
+}: Pick<Asked, 'maxOutput' | 'tableOutput' | 'window'>): number =>
+  maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window);
+
+/** Of all answers. */
 function outputOf(
   { maxOutput, tableOutput, window, answers = 1, images }: Asked,
   learned: Learned,
@@ -95,7 +103,7 @@ function outputOf(
   // Requests for pictures have no limit of tokens.
   const drawn = images === undefined ? undefined : images * MADE_PICTURE;
   if (drawn !== undefined && maxOutput === undefined) return drawn;
-  const most = maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window ?? Infinity);
+  const most = longestAnswer({ maxOutput, tableOutput, window });
   return answers * (mode === 'typical' && learned.outputP99 !== undefined ? Math.min(most, learned.outputP99) : most);
 }
 

@@ -43,8 +43,10 @@ interface CostBasis {
   readonly receivedAt: number;
 }
 
-/** Providers charge nothing for these tasks. */
 const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
+/** Providers charge nothing for the task. */
+export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
+
 /** Tasks whose tokens can be estimated by bytes. */
 const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
 const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
@@ -65,7 +67,7 @@ export function recordCosts(
 ): AttemptCosts {
   const { resolved, tries } = attempt;
   const task = exchange.operation?.task;
-  if (!resolved || resolved.estimatesTokens || FREE.has(task)) return NO_COSTS;
+  if (!resolved || resolved.estimatesTokens || isFree(task)) return NO_COSTS;
   const priced: Priced = (usage) =>
     priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
   if (tries.length === 0)

@@ -1,4 +1,5 @@
-import { settledCost, type SettledCost } from '../../record/recorded-cost.ts';
+import { placeOf } from '../../record/cost-place.ts';
+import { isFree, settledCost, type SettledCost } from '../../record/recorded-cost.ts';
 import {
   GatewayError,
   type Attempt,
@@ -7,7 +8,6 @@ import {
   type BudgetRules,
   type Clock,
   type Exchange,
-  type ModelTask,
   type ReplyEnd,
   type ResolvedTarget,
 } from '../../plugin/index.ts';
@@ -20,7 +20,8 @@ import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
 import type { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
-import { reserve as reserveOf } from '../../prices/reserve.ts';
+import { TOKENS_PER_BYTE } from '../../prices/prompt-bound.ts';
+import { longestAnswer, reserve as reserveOf } from '../../prices/reserve.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
 import { refusalText, nameOfBudget } from './words.ts';
 
@@ -43,10 +44,6 @@ const LATE_MS = 60_000;
 const ROOM_MS = 250;
 /** Of a request that came too early. */
 const AGAIN_MS = 1000;
-/** Providers charge nothing for these tasks. */
-const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
-/** No model of the table has a longer answer. */
-const LONGEST_OUTPUT = 128_000;
 
 const NONE: readonly Budget[] = [];
 
@@ -112,16 +109,18 @@ export class Desk implements BudgetDesk {
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const price = countsUsd ? this.#priceOf(attempt, asked, rules) : 0;
     const unpriced = typeof price === 'number' ? undefined : this.#unpriced(exchange, resolved, price, rules);
-    const { tokens, output } = this.#tokensOf(asked, resolved, rules);
-    const usd = typeof price === 'number' ? price : assumedCost(asked, unpriced);
-    const amounts = { usd, tokens };
+    const { prompt, output } = this.#tokensOf(asked, resolved, rules);
+    const answers = output * (asked.asked.answers ?? 1);
+    const usd =
+      typeof price === 'number' ? price : typeof unpriced === 'object' ? assumed(prompt, answers, unpriced) : 0;
+    const amounts = { usd, tokens: prompt + answers };
     attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), amounts, output);
     const textBytes = asked.hasMedia ? undefined : asked.asked.textBytes;
     return { exchange, attempt, budgets, amounts, output, textBytes, unpriced };
   }
 
   #budgetsFor({ caller, operation }: Exchange, { resolved, outbound }: Attempt): readonly Budget[] {
-    if (!caller || FREE.has(operation?.task) || outbound?.answer || resolved?.estimatesTokens) return NONE;
+    if (!caller || isFree(operation?.task) || outbound?.answer || resolved?.estimatesTokens) return NONE;
     const all = this.#budgetsOf(caller.keyId);
     if (!resolved || all.every(({ models }) => models === undefined)) return all;
     return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
@@ -139,9 +138,7 @@ export class Desk implements BudgetDesk {
   #priceOf(attempt: Attempt, { asked, openEnded }: AskedAttempt, rules: BudgetRules): Nano | UnknownPrice {
     const { prices, learned, clock } = this.#setup;
     const resolved = attempt.resolved!;
-    const { slug: entry, provider, model, region } = resolved;
-    const geo = region === undefined || region === 'global' ? undefined : 'regional';
-    const place = { entry, provider, model, region, geo, day: new Date(clock.wall()).toISOString().slice(0, 10) };
+    const place = placeOf(resolved, undefined, undefined, clock.wall());
     return reserveOf(prices, asked, place, {
       learned: learned.of(nameOfModel(resolved)),
       mode: openEnded ? rules.reserve : 'bound',
@@ -163,12 +160,12 @@ export class Desk implements BudgetDesk {
     return unknownPrice;
   }
 
+  /** Of the prompt and of one answer. */
   #tokensOf({ asked, openEnded }: AskedAttempt, resolved: ResolvedTarget, { reserve }: BudgetRules) {
     const typical =
       openEnded && reserve === 'typical' ? this.#setup.learned.of(nameOfModel(resolved)).outputP99 : undefined;
-    const output = typical ?? asked.maxOutput ?? asked.tableOutput ?? LONGEST_OUTPUT;
-    const prompt = Math.min(Math.ceil(asked.textBytes / 2), asked.window ?? Infinity);
-    return { tokens: prompt + output * (asked.answers ?? 1), output };
+    const prompt = Math.min(Math.ceil(asked.textBytes * TOKENS_PER_BYTE), asked.window ?? Infinity);
+    return { prompt, output: typical ?? longestAnswer(asked) };
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
@@ -224,17 +221,15 @@ function amountsOf({ attempt, amounts, unpriced }: Reserved, { nano }: SettledCo
   if (nano !== 'unknown') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
-  return { usd: assumed(usage.input, unpriced.input) + assumed(usage.output, unpriced.output), tokens };
+  return { usd: assumed(usage.input, usage.output, unpriced), tokens };
 }
 
-function assumedCost({ asked }: AskedAttempt, price: Job['unpriced']): Nano {
-  if (typeof price !== 'object') return 0;
-  const output = (asked.maxOutput ?? asked.tableOutput ?? LONGEST_OUTPUT) * (asked.answers ?? 1);
-  return assumed(Math.ceil(asked.textBytes / 2), price.input) + assumed(output, price.output);
-}
+/** At the price that the settings assume. */
+const assumed = (input: number, output: number, price: AssumedPrice): Nano =>
+  atPrice(input, price.input) + atPrice(output, price.output);
 
 /** @param usd of a million tokens */
-const assumed = (tokens: number, usd: number): Nano => nanoOf(tokens, picoOf(usd, 1e6) ?? Math.ceil(usd * 1e6), ONE);
+const atPrice = (tokens: number, usd: number): Nano => nanoOf(tokens, picoOf(usd, 1e6) ?? Math.ceil(usd * 1e6), ONE);
 
 function noteOf(accounts: readonly Account[], amounts: Amounts, output: number | undefined): AttemptBudget {
   const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
