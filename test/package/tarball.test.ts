@@ -151,7 +151,7 @@ describe('the packed tarball', () => {
         'dist/src/plugin/index.d.ts',
         'plugins/README.md',
         'plugins/route/README.md',
-        'docs/plugin-api.md',
+        'docs/plugins/api.md',
       ]),
     );
     expect(
