@@ -62,6 +62,10 @@ const NEEDED_FILES = [
   'dist/third-party-licenses.txt',
   'plugins/README.md',
   'plugins/route/README.md',
+  'Dockerfile',
+  'compose.yaml',
+  'deploy/kubernetes/deployment.yaml',
+  'deploy/systemd/gatehouse.service',
 ];
 const FOREIGN = /\.test\.ts$|\.testkit\.ts$|^(?:src|test|build)\/|(?:^|\/)\.env|\.tgz$|node_modules\//;
 
