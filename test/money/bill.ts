@@ -85,7 +85,12 @@ interface Answer {
 async function reply(res: ServerResponse, action: Action, answer: Answer): Promise<void> {
   const { model, input, output, isAgain } = answer;
   const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-  if (action === 'drop' && !isAgain) return void res.destroy();
+  if (action === 'drop' && !isAgain) {
+    // A connection that ends without any byte looks like one that had died before, on which the gateway sends again.
+    res.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"id":');
+    await sleep(5);
+    return void res.destroy();
+  }
   if (action === 'slow') await sleep(400);
   if (action === 'stream' || action === 'slow-stream' || action === 'no-usage' || action === 'cut')
     return stream(res, action, { model, usage });

@@ -60,7 +60,10 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a request that the provider refused',
-    script: (_, res) => json(res, { error: { message: 'no', type: 'invalid_request_error' } }, 400),
+    script: (request, res, index) =>
+      index === 0
+        ? json(res, { error: { message: 'no', type: 'invalid_request_error' } }, 400)
+        : answers(request, res, index),
     rows: [],
   },
   {
@@ -76,14 +79,12 @@ const CASES: readonly Case[] = [
     script: (_, res, index) => {
       if (index > 0)
         return json(res, {
-          ...{
-            id: 'msg',
-            type: 'message',
-            role: 'assistant',
-            model: 'second',
-            stop_reason: 'end_turn',
-            stop_sequence: null,
-          },
+          id: 'msg',
+          type: 'message',
+          role: 'assistant',
+          model: 'second',
+          stop_reason: 'end_turn',
+          stop_sequence: null,
           content: [{ type: 'text', text: 'ok' }],
           usage: { input_tokens: 100, output_tokens: 10 },
         });

@@ -23,7 +23,7 @@ export interface Sending {
   readonly until: number;
 }
 
-interface Send extends Sending {
+interface FollowedSend extends Sending {
   /** What was settled; undefined: nothing yet. */
   settled: Amounts | undefined;
   /** The rows of the request are known. */
@@ -68,7 +68,7 @@ export class RequestLedger implements CostLedger {
   readonly #spool: Spool | undefined;
   readonly #queue: RowQueue;
   readonly #accounts = new SpooledAccounts();
-  readonly #sends = new Map<number, Send>();
+  readonly #sends = new Map<number, FollowedSend>();
   /** Holds by the request's id in the ledger. */
   readonly #holds = new Map<string, number[]>();
   #expired = 0;
@@ -102,7 +102,7 @@ export class RequestLedger implements CostLedger {
   send(sending: Sending): void {
     if (this.#sends.size >= MAX_SENDS) return;
     const { hold, row } = sending;
-    const send: Send = { ...sending, settled: undefined, isRecorded: false, isExpired: false };
+    const send: FollowedSend = { ...sending, settled: undefined, isRecorded: false, isExpired: false };
     this.#sends.set(hold, send);
     const others = this.#holds.get(row.req);
     if (others) others.push(hold);
@@ -141,7 +141,7 @@ export class RequestLedger implements CostLedger {
     this.#spool?.close(isDone);
   }
 
-  #end(send: Send): void {
+  #end(send: FollowedSend): void {
     const { hold, row, accounts, amounts, settled = NOTHING, isExpired } = send;
     this.#sends.delete(hold);
     const holds = this.#holds.get(row.req)?.filter((other) => other !== hold) ?? [];
@@ -180,7 +180,7 @@ export class RequestLedger implements CostLedger {
     if (this.#sends.size > 0) this.#stopTimer = this.#options.clock.after(SWEEP_MS, this.#sweep);
   };
 
-  #expire(send: Send): void {
+  #expire(send: FollowedSend): void {
     send.isExpired = true;
     this.#expired += 1;
     const closing = this.#close();
@@ -218,12 +218,12 @@ export class RequestLedger implements CostLedger {
     const { clock, reports } = this.#options;
     const isPaused = clock.now() < (this.#failedUntil ?? 0);
     try {
-      if (!isPaused && !spool.isOpen) this.#begin(spool);
+      // Before the lines, because their rows keep the segment that has them.
+      if (!isPaused && (!spool.isOpen || spool.isLong)) this.#begin(spool);
       // A checkpoint has what earlier turns have used, and the lines below have this one's.
       if (closing) this.#accounts.count(closing.accounts);
       if (isPaused) return undefined;
       const segment = spool.write(closing ? lines + endLine(closing) : lines);
-      if (spool.isLong) spool.begin();
       reports.spoolBytes(spool.bytes);
       return segment;
     } catch (error) {
@@ -249,7 +249,7 @@ export class RequestLedger implements CostLedger {
     this.#spool?.begin();
   }
 
-  #sendLine({ hold, accounts, amounts, row }: Send): string {
+  #sendLine({ hold, accounts, amounts, row }: FollowedSend): string {
     return sendLine({ hold, accounts: this.#accounts.amountsOf(accounts, amounts), row });
   }
 

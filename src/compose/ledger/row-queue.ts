@@ -16,7 +16,7 @@ const MAX_SPOOLED = 10_000;
 /** Rows in memory that are nowhere else; further ones are dropped. Each takes some 400 bytes. */
 export const MAX_WAITING = 100_000;
 
-interface Waiting {
+interface WaitingRow {
   readonly row: LedgerRow;
   /** Undefined: the row is in no spool. */
   segment: SpoolSegment | undefined;
@@ -37,7 +37,7 @@ export interface RowQueueOptions {
  */
 export class RowQueue {
   readonly #options: RowQueueOptions;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingRow[] = [];
   /** Rows that are only in the spool. */
   #spilled = 0;
   #running: Promise<void> | undefined;
