@@ -151,6 +151,7 @@ interface Released {
   readonly spools: Spools | undefined;
   readonly reloader: Reloader;
   readonly live: LiveSnapshot;
+  readonly certificates: Certificates | undefined;
 }
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
@@ -158,13 +159,6 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
   timeoutMs,
   lingerMs: CUT_LINGER_MS,
 });
-
-interface Released {
-  readonly counted: Counted;
-  readonly reloader: Reloader;
-  readonly live: LiveSnapshot;
-  readonly certificates: Certificates | undefined;
-}
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
