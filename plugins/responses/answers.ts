@@ -8,7 +8,6 @@ import {
   type Turns,
 } from '../../src/plugin/index.ts';
 import { inputItems, readPage } from './input-items.ts';
-import { responseText } from './keep.ts';
 
 /** What the plugin has of the host. */
 export interface Tools {
@@ -45,14 +44,14 @@ async function retrieve(tools: Tools, ctx: GatewayContext): Promise<Reply> {
   if (new URLSearchParams(ctx.querystring).get('stream') === 'true')
     throw new GatewayError('unsupported_parameter', 'A kept response cannot be streamed again.', { param: 'stream' });
   const kept = await find(tools, ctx);
-  const size = kept.output.reduce((sum, { text }) => sum + text.length, kept.head.length);
-  return written(tools, ctx, { size, write: () => responseText(kept) });
+  const { response } = kept;
+  return written(tools, ctx, { size: response.length, write: () => response });
 }
 
 async function remove({ responses }: Tools, ctx: GatewayContext): Promise<Reply> {
   const id = idOf(ctx);
   if (!(await responses.remove(ctx.exchange, id))) throw unknown(id);
-  return jsonReply(JSON.stringify({ id, object: 'response', deleted: true }));
+  return jsonReply(Buffer.from(JSON.stringify({ id, object: 'response', deleted: true })));
 }
 
 /** Kept responses have ended: the gateway runs none in the background. */
@@ -64,14 +63,14 @@ async function cancel(tools: Tools, ctx: GatewayContext): Promise<Reply> {
 async function list(tools: Tools, ctx: GatewayContext): Promise<Reply> {
   const page = readPage(ctx.querystring);
   const kept = await find(tools, ctx);
-  return written(tools, ctx, { size: kept.input.length, write: () => inputItems(kept, page) });
+  return written(tools, ctx, { size: kept.input.length, write: () => Buffer.from(inputItems(kept, page)) });
 }
 
 /** A kept response takes memory of its own while it is written and sent, and blocks the process as long as a body of its size. */
 async function written(
   { limits, turns }: Tools,
   { exchange }: GatewayContext,
-  { size, write }: { readonly size: number; readonly write: () => string },
+  { size, write }: { readonly size: number; readonly write: () => Buffer },
 ): Promise<Reply> {
   const refusal = limits.reserve(exchange, size);
   if (refusal) throw refusal;
@@ -89,9 +88,9 @@ function refuseConversations(): Promise<Reply> {
   );
 }
 
-const jsonReply = (text: string): Reply => ({
+const jsonReply = (body: Buffer): Reply => ({
   status: 200,
   headers: { 'content-type': 'application/json' },
-  body: Buffer.from(text),
+  body,
   stream: false,
 });

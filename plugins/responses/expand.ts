@@ -13,8 +13,8 @@ import {
 
 /** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {
-  /** Its items as JSON texts, each of one item or of several between commas. */
-  readonly texts: readonly string[];
+  /** Its items as JSON, each of one item or of several between commas. */
+  readonly texts: readonly (string | Buffer)[];
   /** Length of the texts together. They are not joined yet: a request may name a long item very often. */
   readonly length: number;
   /** Id of the response that the request continues. */
@@ -22,8 +22,6 @@ export interface WholeInput {
   /** Number of references that items replace. */
   readonly references: number;
 }
-
-export type Item = Readonly<Record<string, unknown>>;
 
 /** Whether a body may name a kept response or item. */
 export const namesKept = (operation: Operation, body: RequestBody): boolean =>
@@ -52,9 +50,9 @@ export async function wholeInput(
     named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
   const own = hasReferences(asking.operation, body) ? await resolved(asking, service, turns) : undefined;
   if (!before && (own?.references ?? 0) === 0) return undefined;
-  const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => listed(inputText(body)))];
-  const earlier = before ? [listed(before.input), ...before.output.map(({ text }) => text)] : [];
-  const texts = [...earlier, ...ownTexts].filter((text) => text !== '');
+  const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
+  const earlier = before ? [insideOf(before.input), insideOf(outputOf(before))] : [];
+  const texts = [...earlier, ...ownTexts].filter((text) => text.length > 0);
   return {
     texts,
     length: texts.reduce((length, text) => length + text.length + 1, 1),
@@ -96,17 +94,27 @@ async function resolved(
   });
 }
 
-/** `input` as the JSON text of a list: a text stands for a message of the user. */
-export function inputText(body: RequestBody): string {
-  if (!body.has('input')) return '[]';
-  const text = body.bytesOf('input').toString('utf8');
-  if (text.startsWith('[')) return text;
-  return text.startsWith('"')
-    ? `[{"type":"message","role":"user","content":[{"type":"input_text","text":${text}}]}]`
-    : '[]';
+/** `input` as a JSON list: a text stands for a message of the user. */
+export function inputList(body: RequestBody): Buffer {
+  const input = body.has('input') ? body.bytesOf('input') : EMPTY_LIST;
+  if (input[0] === OPEN_LIST) return input;
+  return input[0] === QUOTE ? Buffer.concat([BEFORE_TEXT, input, AFTER_TEXT]) : EMPTY_LIST;
 }
 
-const listed = (list: string): string => list.slice(1, -1).trim();
+const [OPEN_LIST, QUOTE, SPACE] = [0x5b, 0x22, 0x20];
+const EMPTY_LIST = Buffer.from('[]');
+const BEFORE_TEXT = Buffer.from('[{"type":"message","role":"user","content":[{"type":"input_text","text":');
+const AFTER_TEXT = Buffer.from('}]}]');
+
+const outputOf = ({ response, output }: KeptResponse): Buffer => response.subarray(output.from, output.to);
+
+/** The items of a JSON list. */
+function insideOf(list: Buffer): Buffer {
+  let [from, to] = [1, list.length - 1];
+  while (from < to && list[from]! <= SPACE) from += 1;
+  while (to > from && list[to - 1]! <= SPACE) to -= 1;
+  return list.subarray(from, to);
+}
 
 function owned<T extends KeptResponse | string>(found: Found<T>, refusal: () => GatewayError): T | undefined {
   if (found === 'foreign') throw refusal();

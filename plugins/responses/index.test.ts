@@ -14,17 +14,19 @@ const LONG = 'x'.repeat(2_000_000);
 const message = (content: string): string => JSON.stringify({ type: 'message', role: 'user', content });
 
 /** A response whose input and output are both large. */
+const OUTPUT = JSON.stringify({ type: 'message', id: 'msg_1', content: LONG });
 const kept: KeptResponse = {
   id: 'resp_1',
-  head: '{"id":"resp_1"}',
-  output: [{ id: 'msg_1', text: JSON.stringify({ type: 'message', id: 'msg_1', content: LONG }) }],
-  input: `[${[message('one'), message(LONG), message(LONG), message('last')].join(',')}]`,
+  response: Buffer.from(`{"output":[${OUTPUT}],"id":"resp_1"}`),
+  output: { from: 10, to: 12 + OUTPUT.length },
+  items: [{ id: 'msg_1', from: 11, to: 11 + OUTPUT.length }],
+  input: Buffer.from(`[${[message('one'), message(LONG), message(LONG), message('last')].join(',')}]`),
 };
 
 const service: ResponseService = {
   maxBytes: 100_000_000,
   find: (_, id) => (id === kept.id ? kept : undefined),
-  findItems: (_, ids) => new Map(ids.map((id) => [id, kept.output.find((item) => item.id === id)?.text])),
+  findItems: (_, ids) => new Map(ids.map((id) => [id, id === 'msg_1' ? OUTPUT : undefined])),
   keep() {},
   remove: () => false,
 };

@@ -9,7 +9,7 @@ import {
   type ResponseService,
 } from '../../src/plugin/index.ts';
 import { ANSWERS, type Tools } from './answers.ts';
-import { inputText, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
+import { inputList, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
 import { keepReply } from './keep.ts';
 
 /** Keeps responses of the Responses API, continues them, and answers for them. */
@@ -51,14 +51,15 @@ async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>):
   const { request, operation } = exchange;
   const { responses: service } = tools;
   if (!operation || !request.body) return next();
-  const turn = await continued(tools, { exchange, operation, body: request.body });
+  const isContinued = exchange.kept !== undefined || namesKept(operation, request.body);
+  const turn = isContinued ? await continued(tools, { exchange, operation, body: request.body }) : undefined;
   const { body } = request;
   const keeps = operation.id === 'responses' && mayKeep(body, service);
   if (keeps || turn) exchange.kept = { continues: turn?.continues, references: turn?.references ?? 0, keeps };
   await next();
   // The parameters of the target may forbid it.
   if (keeps && exchange.reply && exchange.attempts.at(-1)?.body.value('store') !== false)
-    await keepReply(exchange.reply, exchange, service, () => inputText(body));
+    await keepReply(exchange.reply, exchange, service, () => inputList(body));
 }
 
 /** Puts the whole conversation into a request that continues one. */
@@ -72,9 +73,7 @@ async function continued(
     request.body = body.edit(WITHOUT_ID);
     return kept;
   }
-  const whole = namesKept(operation, body)
-    ? await wholeInput({ exchange, operation, body }, service, turns)
-    : undefined;
+  const whole = await wholeInput({ exchange, operation, body }, service, turns);
   if (!whole) return undefined;
   if (whole.length > limits.body) throw tooLarge(limits);
   const refusal = limits.reserve(exchange, whole.length);
@@ -101,7 +100,7 @@ function rewritten(
   { texts }: Pick<WholeInput, 'texts'>,
   limits: RequestLimits,
 ): RequestBody {
-  const whole = body.rewrite(new Map([['input', `[${texts.join(',')}]`]]), limits.json);
+  const whole = body.rewrite(new Map([['input', `[${texts.map(String).join(',')}]`]]), limits.json);
   if (whole.original.length > limits.body) throw tooLarge(limits);
   const parsed = whole.abridged();
   const fault = operation.validate(parsed);

@@ -22,7 +22,7 @@ export function inputItems(
   { id, input }: Pick<KeptResponse, 'id' | 'input'>,
   { limit, order, after }: ItemPage,
 ): string {
-  const items = (JSON.parse(input) as readonly unknown[]).flatMap((item, at) =>
+  const items = (JSON.parse(input.toString('utf8')) as readonly unknown[]).flatMap((item, at) =>
     isObject(item) ? [{ item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
   );
   const ordered = order === 'asc' ? items : items.toReversed();

@@ -1,16 +1,17 @@
 import {
+  eachMember,
   isObject,
   toClientError,
   WrappedSource,
   type Exchange,
   type GatewayError,
+  type JsonSpan,
   type MaybePromise,
   type Source,
 } from '../../src/plugin/index.ts';
-import type { Item } from './expand.ts';
 
-/** Keeps a response; a promise while another process does. */
-export type Keep = (response: Item) => MaybePromise<void>;
+/** Keeps a response, given as JSON; a promise while another process does. */
+export type Keep = (response: Buffer) => MaybePromise<void>;
 
 /** Passes a plain reply on and keeps its response, at most `limit` bytes long, before the last piece leaves. */
 export class KeptPlainBody extends WrappedSource {
@@ -40,20 +41,20 @@ export class KeptPlainBody extends WrappedSource {
   }
 
   override end(): void {
-    const response = this.#pieces && parsed(Buffer.concat(this.#pieces, this.#size).toString('utf8'));
+    const pieces = this.#pieces;
     const leave = (): void => {
       if (this.#last) super.push(this.#last);
       super.end();
     };
-    const keeping = isObject(response) ? this.#keep(response) : undefined;
+    const keeping = pieces && this.#keep(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#size));
     if (keeping) void keeping.then(leave);
     else leave();
   }
 }
 
 /** Only the first events and the last one have a response. A text cannot have this: its quotes are escaped. */
-const HAS_RESPONSE = '"response":';
-const LAST: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+const HAS_RESPONSE = Buffer.from('"response":');
+const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 /**
  * Passes a stream on and keeps its response before the last event leaves, so that the client can continue it at once. A stream
@@ -63,7 +64,8 @@ export class KeptStream extends WrappedSource {
   readonly #exchange: Exchange;
   readonly #keep: Keep;
   /** The response as it began. Undefined before, and once the end is kept. */
-  #begun: Item | undefined;
+  #begun: Buffer | undefined;
+  #ended = false;
   /** What waits until the response is kept. */
   #held: (() => void)[] | undefined;
 
@@ -75,13 +77,12 @@ export class KeptStream extends WrappedSource {
 
   override cancel(reason: GatewayError): void {
     this.#held = undefined;
-    if (this.#begun) void this.#keep({ ...this.#begun, status: 'cancelled' });
-    this.#begun = undefined;
+    void this.#broken({ status: 'cancelled' });
     super.cancel(reason);
   }
 
   override push(bytes: Buffer): void {
-    if (bytes.includes(HAS_RESPONSE)) this.#read(bytes);
+    if (!this.#ended) this.#read(bytes);
     this.#pass(() => super.push(bytes));
   }
 
@@ -90,21 +91,29 @@ export class KeptStream extends WrappedSource {
   }
 
   override fail(error: GatewayError): void {
-    const begun = this.#begun;
-    this.#begun = undefined;
-    if (begun) this.#hold(this.#keep({ ...begun, status: 'failed', error: this.#reported(error) }));
+    this.#hold(this.#broken({ status: 'failed', error: this.#reported(error) }));
     this.#pass(() => super.fail(error));
   }
 
   #read(bytes: Buffer): void {
-    for (const { type, response } of eventsOf(bytes)) {
-      if (!isObject(response)) continue;
-      if (!LAST.has(type)) this.#begun ??= response;
-      else {
-        this.#begun = undefined;
-        this.#hold(this.#keep(response));
-      }
+    const last = lastResponse(bytes);
+    if (last) {
+      this.#ended = true;
+      this.#begun = undefined;
+      this.#hold(this.#keep(last));
+    } else if (!this.#begun) {
+      const first = firstResponse(bytes);
+      // A copy: the bytes may be part of many events.
+      this.#begun = first && Buffer.from(first);
     }
+  }
+
+  /** Keeps a response that has begun and will not end. */
+  #broken(changed: { readonly status: string; readonly error?: unknown }): MaybePromise<void> {
+    const begun = this.#begun && parsed(this.#begun.toString('utf8'));
+    this.#begun = undefined;
+    this.#ended = true;
+    return isObject(begun) ? this.#keep(Buffer.from(JSON.stringify({ ...begun, ...changed }))) : undefined;
   }
 
   #hold(keeping: MaybePromise<void>): void {
@@ -128,33 +137,63 @@ export class KeptStream extends WrappedSource {
   #reported(error: GatewayError): unknown {
     const { operation, id, replyId } = this.#exchange;
     const event = operation?.format.encodeStreamError(toClientError(error, id, replyId)) ?? '';
-    const [last] = eventsOf(Buffer.from(event));
-    return isObject(last?.response) ? last.response['error'] : null;
+    const response = lastResponse(Buffer.from(event));
+    const failed = response && parsed(response.toString('utf8'));
+    return isObject(failed) ? failed['error'] : null;
   }
 }
 
-interface StreamEvent {
-  readonly type?: unknown;
-  readonly response?: unknown;
+/** The response in the last event of a stream, if the event is among these. */
+export function lastResponse(bytes: Buffer): Buffer | undefined {
+  for (let at = bytes.lastIndexOf(HAS_RESPONSE); at >= 0;) {
+    const line = lineAt(bytes, at);
+    const found = responseIn(bytes, line);
+    if (found && LAST.has(found.type)) return found.response;
+    at = line.from === 0 ? -1 : bytes.lastIndexOf(HAS_RESPONSE, line.from - 1);
+  }
+  return undefined;
 }
 
-/** The events with a response in whole wire events. */
-function eventsOf(bytes: Buffer): StreamEvent[] {
-  return bytes
-    .toString('utf8')
-    .split(/\r?\n/)
-    .flatMap((line) => {
-      if (!line.startsWith('data:') || !line.includes(HAS_RESPONSE)) return [];
-      const event = parsed(line.slice('data:'.length));
-      return isObject(event) ? [event] : [];
-    });
+/** The response in the first event that has one. */
+function firstResponse(bytes: Buffer): Buffer | undefined {
+  for (let at = bytes.indexOf(HAS_RESPONSE); at >= 0;) {
+    const line = lineAt(bytes, at);
+    const found = responseIn(bytes, line);
+    if (found) return found.response;
+    at = bytes.indexOf(HAS_RESPONSE, line.to);
+  }
+  return undefined;
 }
 
-/** The response in the last event of a whole stream. */
-export const lastResponse = (stream: Buffer): unknown =>
-  eventsOf(stream).findLast(({ type }) => LAST.has(type))?.response;
+const LINE_FEED = 0x0a;
 
-export function parsed(text: string): unknown {
+function lineAt(bytes: Buffer, at: number): JsonSpan {
+  const end = bytes.indexOf(LINE_FEED, at);
+  return { from: bytes.lastIndexOf(LINE_FEED, at) + 1, to: end < 0 ? bytes.length : end };
+}
+
+const DATA = /^data: ?/;
+
+/** The response in the data of an event. */
+function responseIn(
+  bytes: Buffer,
+  { from, to }: JsonSpan,
+): { readonly type: string; readonly response: Buffer } | undefined {
+  const line = bytes.toString('latin1', from, to);
+  const open = DATA.exec(line)?.[0].length;
+  if (open === undefined) return undefined;
+  let type: string | undefined;
+  let response: JsonSpan | undefined;
+  eachMember(line, open, (key, value) => {
+    if (key === 'type') type = line.slice(value.from + 1, value.to - 1);
+    else if (key === 'response' && line[value.from] === '{') response = value;
+    return type === undefined || response === undefined;
+  });
+  if (type === undefined || !response) return undefined;
+  return { type, response: bytes.subarray(from + response.from, from + response.to) };
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

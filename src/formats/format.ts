@@ -354,6 +354,8 @@ export interface Format {
 
   /** Client side: events → plain body. The events hold no `error`. `notes` names each part without a field. */
   encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): JsonObject;
+  /** The same as bytes, for a format that writes them without the object. */
+  encodeReplyBytes?(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): Buffer;
   encodeStream(client: ClientContext, notes?: LossNotes): StreamEncoder;
   encodeError(error: ClientError): ErrorReply;
   /**

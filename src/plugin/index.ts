@@ -110,6 +110,8 @@ export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
+export { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
+export { unquoted } from '../formats/json/scan.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './spellings.ts';
 export { LoopBatch } from './loop-batch.ts';

@@ -1,21 +1,25 @@
+import type { JsonSpan } from '../formats/json/members.ts';
 import { isObject } from '../formats/json/object.ts';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** A response of the Responses API that the gateway keeps. All texts are JSON. */
+/** A response of the Responses API that the gateway keeps, as bytes: most are never read again. */
 export interface KeptResponse {
   readonly id: string;
-  /** The response without `output`. */
-  readonly head: string;
-  readonly output: readonly KeptItem[];
+  /** The response as the client received it. */
+  readonly response: Buffer;
+  /** Place of the list of its output items. */
+  readonly output: JsonSpan;
+  /** The output items that have ids. */
+  readonly items: readonly KeptItem[];
   /** `input` of its request as a list of items, after the input and output of the responses that it continues. */
-  readonly input: string;
+  readonly input: Buffer;
 }
 
-export interface KeptItem {
-  readonly id: string | undefined;
-  readonly text: string;
+/** An output item, and its place in the response. */
+export interface KeptItem extends JsonSpan {
+  readonly id: string;
 }
 
 /** The result of a search for an id. `foreign`: another key has it. Undefined: no key has it. */

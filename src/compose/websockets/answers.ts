@@ -41,7 +41,7 @@ export const withStreamId = (text: string, id: string | undefined): string =>
 
 /** The events of a turn that asks no model: its input begins a conversation. */
 export function warmUpFrames(id: string, created: number, body: JsonObject): readonly string[] {
-  const parts = { id, created, model: typeof body.model === 'string' ? body.model : '', output: [], echoed: body };
+  const parts = { id, created, model: typeof body.model === 'string' ? body.model : '', echoed: body };
   const usage = encodeUsage({ input: 0, output: 0, total: 0 });
   const begun = responseObject({ ...parts, status: 'in_progress' });
   const ended = responseObject({ ...parts, status: 'completed', usage });

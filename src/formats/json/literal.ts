@@ -52,8 +52,12 @@ function rewritten(literal: string): string | undefined {
 
 export const literalOf = (text: string): string => toBytes(JSON.stringify(text).slice(1, -1));
 
-/** One character for each byte of the text's UTF-8. */
-export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
+/** One character for each byte of the text's UTF-8. Most texts are ASCII. */
+export const toBytes = (text: string): string =>
+  Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+
+/** A value as JSON, with one character per byte. */
+export const jsonBytes = (value: unknown): string => toBytes(JSON.stringify(value));
 
 /** Undefined for an empty text, which is not sent. */
 export const bytesOf = (text: string): Buffer | undefined => (text === '' ? undefined : Buffer.from(text));

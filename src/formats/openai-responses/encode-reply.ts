@@ -8,7 +8,7 @@ import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { makerOf, type Maker } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { ItemWriter } from './item-writer.ts';
-import { encodeUsage, responseObject, type Status } from './response-object.ts';
+import { encodeUsage, ResponseText, type Status } from './response-object.ts';
 import { WholeResponseSink, ResponseStreamSink, type ResponseSink } from './response-sink.ts';
 
 export function encodeReply(
@@ -16,9 +16,17 @@ export function encodeReply(
   client: ClientContext,
   notes: LossNotes = noLosses(),
 ): JsonObject {
+  return JSON.parse(encodeReplyBytes(events, client, notes).toString('utf8')) as JsonObject;
+}
+
+export function encodeReplyBytes(
+  events: readonly GenerationEvent[],
+  client: ClientContext,
+  notes: LossNotes = noLosses(),
+): Buffer {
   const sink = new WholeResponseSink();
   new ResponseWriter(sink, client, notes).push(events);
-  return sink.response;
+  return Buffer.from(sink.response === '' ? '{}' : sink.response, 'latin1');
 }
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
@@ -56,6 +64,7 @@ class ResponseWriter {
   #textSignature: string | undefined;
   /** Code that ran and whose output has not come yet. */
   #code: EventOf<'code'> | undefined;
+  #response: ResponseText | undefined;
   #started = false;
   #ended = false;
 
@@ -204,7 +213,7 @@ class ResponseWriter {
   #start(): void {
     if (this.#started) return;
     this.#started = true;
-    this.#sink.begin(this.#response('in_progress', []));
+    this.#sink.begin(() => this.#written('in_progress'));
   }
 
   #end(): void {
@@ -218,26 +227,22 @@ class ResponseWriter {
     this.#items.close(incomplete === undefined ? 'completed' : 'incomplete');
     this.#signText();
     const status = incomplete === undefined ? 'completed' : 'incomplete';
-    this.#sink.event(status, { response: this.#response(status, this.#items.output, incomplete) });
-    this.#sink.done();
+    this.#sink.end(status, this.#written(status, incomplete));
   }
 
-  #response(status: Status, output: readonly JsonObject[], incomplete?: string): JsonObject {
-    const { id, created, model, echo, stored, continues } = this.#client;
-    const usage = status === 'in_progress' ? undefined : encodeUsage(this.#usage ?? { input: 0, output: 0, total: 0 });
+  #written(status: Status, incomplete?: string): string {
+    const isOver = status !== 'in_progress';
+    const usage = isOver ? encodeUsage(this.#usage ?? { input: 0, output: 0, total: 0 }) : undefined;
+    const model = this.#model ?? this.#client.model;
+    this.#response ??= this.#responseText();
+    return this.#response.of({ status, model, usage, incomplete }, isOver ? this.#items.output.join(',') : '');
+  }
+
+  #responseText(): ResponseText {
+    const { id, created, echo, stored, continues } = this.#client;
     const fields = echo?.fields ?? {};
     const echoed = continues === undefined ? fields : { ...fields, previous_response_id: continues };
-    return responseObject({
-      id,
-      created,
-      status,
-      model: this.#model ?? model,
-      output,
-      echoed,
-      incomplete,
-      usage,
-      stored,
-    });
+    return new ResponseText({ id, created, echoed, stored });
   }
 }
 

@@ -40,7 +40,6 @@ export function encodeStreamError(error: ClientError): string {
     created: 0,
     status: 'failed',
     model: '',
-    output: [],
     echoed: {},
     error: { code, message },
   });

@@ -7,7 +7,7 @@ import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
-import { encodeReply, encodeStream } from './encode-reply.ts';
+import { encodeReply, encodeReplyBytes, encodeStream } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
@@ -32,6 +32,7 @@ export const openaiResponses: Format = {
   decodeStream,
   decodeError,
   encodeReply,
+  encodeReplyBytes,
   encodeStream,
   encodeError,
   encodeStreamError,
@@ -44,5 +45,7 @@ export const openaiResponses: Format = {
   storedMedia,
 };
 
+const { encodeReplyBytes: _, ...common } = openaiResponses;
+
 /** The same for `POST /v1/responses/compact`. */
-export const responsesCompaction: Format = { ...openaiResponses, ...compaction };
+export const responsesCompaction: Format = { ...common, ...compaction };

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import type { LogprobToken, UrlCitation } from '../events.ts';
 import type { EchoedTool } from '../format.ts';
+import { jsonBytes, textLength } from '../json/literal.ts';
 import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
 import { PartText } from './part-text.ts';
-import type { ResponseSink } from './response-sink.ts';
+import { TEXT_DELTA, type ResponseSink } from './response-sink.ts';
 
 interface ReasoningItem {
   readonly kind: 'reasoning';
@@ -16,14 +17,14 @@ interface ReasoningItem {
 interface OpenPart {
   readonly type: 'output_text' | 'refusal';
   readonly text: PartText;
-  readonly annotations: JsonObject[];
-  readonly logprobs: JsonObject[];
-  head: string;
+  readonly annotations: string[];
+  readonly logprobs: string[];
+  readonly head: string;
 }
 interface MessageItem {
   readonly kind: 'message';
   readonly phase: string | undefined;
-  readonly content: JsonObject[];
+  readonly content: string[];
   /** UTF-16 units of the answer before this message: citations count from the start of the answer. */
   readonly offset: number;
   part: OpenPart | undefined;
@@ -31,7 +32,10 @@ interface MessageItem {
 interface CallItem {
   readonly kind: 'call';
   readonly call: number;
-  readonly fields: JsonObject;
+  readonly type: string;
+  /** The members between its status and its arguments. */
+  readonly fields: string;
+  readonly name: string;
   readonly form: EchoedTool['kind'];
   readonly text: WrittenText;
 }
@@ -49,21 +53,21 @@ const PREFIXES: Readonly<Record<string, string>> = {
   image_generation_call: 'ig',
 };
 
-/** What an event of text has after its delta. */
-const AFTER_TEXT = ',"logprobs":[]';
-
 /**
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
- * (docs/protocols/openai-responses.md#stream).
+ * (docs/protocols/openai-responses.md#stream). Items are JSON with one character per byte (json/literal.ts): a text is in four events.
  */
 export class ItemWriter {
-  readonly output: JsonObject[] = [];
+  /** The items that are whole. */
+  readonly output: string[] = [];
   readonly #sink: ResponseSink;
   readonly #responseId: string;
   readonly #showThoughts: boolean;
   #open: Open | undefined;
-  /** UTF-16 units of the texts that are whole. */
+  /** UTF-16 units of the texts of earlier messages. */
   #written = 0;
+  /** Texts that are whole and not counted yet: only a second message needs their length. */
+  #uncounted: string[] = [];
 
   constructor(sink: ResponseSink, responseId: string, showThoughts: boolean) {
     this.#sink = sink;
@@ -76,7 +80,7 @@ export class ItemWriter {
     if (text === '') return;
     if (item.head === '') this.#openSummary(item);
     item.text.add(text);
-    if (this.#showThoughts) this.#sink.delta('reasoning_summary_text.delta', item.head, text, '');
+    if (this.#showThoughts) this.#sink.delta('reasoning_summary_text.delta', item.head, text);
   }
 
   /** @param encrypt makes the value of `encrypted_content` of the whole text */
@@ -95,58 +99,55 @@ export class ItemWriter {
     if (text === '') return;
     const part = this.#part('output_text', phase);
     part.text.add(text);
-    this.#sink.delta('output_text.delta', part.head, text, AFTER_TEXT);
+    this.#sink.delta(TEXT_DELTA, part.head, text);
   }
 
-  /** @param literals a text in pieces, as JSON literals with one character per byte; at least one is not empty */
+  /** @param literals a text in pieces (json/literal.ts); at least one is not empty */
   literals(literals: readonly string[], phase: string | undefined): void {
     const part = this.#part('output_text', phase);
     part.text.addLiterals(literals);
-    this.#sink.deltas('output_text.delta', part.head, literals, AFTER_TEXT);
+    this.#sink.texts(part.head, literals);
   }
 
   refusal(text: string): void {
     if (text === '') return;
     const part = this.#part('refusal', undefined);
     part.text.add(text);
-    this.#sink.delta('refusal.delta', part.head, text, '');
+    this.#sink.delta('refusal.delta', part.head, text);
   }
 
   cite({ url, title = '', start, end }: UrlCitation): boolean {
     const open = this.#open;
     if (open?.kind !== 'message' || open.part?.type !== 'output_text') return false;
-    const annotation: JsonObject = {
+    const annotation = jsonBytes({
       type: 'url_citation',
       url,
       title,
       start_index: Math.max(0, start - open.offset),
       end_index: Math.max(0, end - open.offset),
-    };
-    const { part } = open;
-    const place = { item_id: open.id, output_index: open.index, content_index: open.content.length };
-    const annotation_index = part.annotations.push(annotation) - 1;
-    this.#sink.event('output_text.annotation.added', { ...place, annotation_index, annotation });
+    });
+    const { annotations, head } = open.part;
+    const at = annotations.push(annotation) - 1;
+    this.#sink.event('output_text.annotation.added', `${head},"annotation_index":${at},"annotation":${annotation}`);
     return true;
   }
 
   logprobs(tokens: readonly LogprobToken[]): boolean {
     const open = this.#open;
     if (open?.kind !== 'message' || open.part?.type !== 'output_text') return false;
-    for (const token of tokens) open.part.logprobs.push(encodeToken(token));
+    for (const token of tokens) open.part.logprobs.push(jsonBytes(encodeToken(token)));
     return true;
   }
 
-  call(call: number, id: string, tool: EchoedTool): void {
+  call(call: number, id: string, { name, namespace, kind }: EchoedTool): void {
     this.close();
-    const { name, namespace, kind } = tool;
-    const of = namespace === undefined ? { name } : { name, namespace };
     const type = kind === 'function' ? 'function_call' : kind === 'custom' ? 'custom_tool_call' : 'tool_search_call';
-    const fields: JsonObject =
-      kind === 'tool_search'
-        ? { type, status: 'in_progress', call_id: id, execution: 'client' }
-        : { type, status: 'in_progress', call_id: id, ...of };
-    const argument = kind === 'custom' ? { input: '' } : { arguments: kind === 'function' ? '' : {} };
-    this.#begin({ kind: 'call', call, fields, form: kind, text: new WrittenText() }, { ...fields, ...argument });
+    const space = namespace === undefined ? '' : `,"namespace":${jsonBytes(namespace)}`;
+    const of = kind === 'tool_search' ? ',"execution":"client"' : `,"name":${jsonBytes(name)}${space}`;
+    const fields = `,"call_id":${jsonBytes(id)}${of}`;
+    const argument = kind === 'custom' ? '"input":""' : `"arguments":${kind === 'function' ? '""' : '{}'}`;
+    const state: CallItem = { kind: 'call', call, type, fields, name, form: kind, text: new WrittenText() };
+    this.#begin(state, type, `,"status":"in_progress"${fields},${argument}`);
   }
 
   arguments(call: number, text: string): void {
@@ -155,20 +156,21 @@ export class ItemWriter {
     open.text.add(text);
     if (open.form === 'tool_search') return;
     const name = open.form === 'custom' ? 'custom_tool_call_input.delta' : 'function_call_arguments.delta';
-    this.#sink.delta(name, open.head, text, '');
+    this.#sink.delta(name, open.head, text);
   }
 
   /** An item that arrives at once. */
   whole(item: JsonObject): void {
     this.close();
-    const output_index = this.output.length;
+    const index = this.output.length;
     const type = String(item.type);
     const named = typeof item.id === 'string' ? item : { id: this.#newId(type), ...item };
+    const json = jsonBytes(named);
     // OpenAI announces reasoning without what it encrypts.
     const { encrypted_content: _, ...announced } = named;
-    this.#sink.event('output_item.added', { output_index, item: type === 'reasoning' ? announced : named });
-    this.#sink.event('output_item.done', { output_index, item: named });
-    this.output.push(named);
+    const before = type === 'reasoning' ? jsonBytes(announced) : json;
+    this.#sink.event('output_item.added', `"output_index":${index},"item":${before}`);
+    this.#done(index, json);
   }
 
   /** @param status `incomplete` for the item at which the answer's limit stopped the model */
@@ -176,8 +178,11 @@ export class ItemWriter {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    const item = this.#closed(open, status);
-    this.#sink.event('output_item.done', { output_index: open.index, item });
+    this.#done(open.index, `{"id":"${open.id}",${this.#closed(open, status)}}`);
+  }
+
+  #done(index: number, item: string): void {
+    this.#sink.event('output_item.done', `"output_index":${index},"item":${item}`);
     this.output.push(item);
   }
 
@@ -185,12 +190,14 @@ export class ItemWriter {
     return this.output.length === 0 && this.#open === undefined;
   }
 
-  #begin<T extends ReasoningItem | MessageItem | CallItem>(state: T, item: JsonObject): T & Open {
-    const id = this.#newId(String(item.type));
+  /** @param members of the item as it is announced, behind its type */
+  #begin<T extends ReasoningItem | MessageItem | CallItem>(state: T, type: string, members: string): T & Open {
+    const id = this.#newId(type);
     const index = this.output.length;
     const open = { ...state, id, index, head: `"item_id":"${id}","output_index":${index}` };
     this.#open = open as T & Open;
-    this.#sink.event('output_item.added', { output_index: index, item: { id, ...item } });
+    const item = `{"id":"${id}","type":"${type}"${members}}`;
+    this.#sink.event('output_item.added', `"output_index":${index},"item":${item}`);
     return open as T & Open;
   }
 
@@ -204,16 +211,15 @@ export class ItemWriter {
     if (this.#open?.kind === 'reasoning' && this.#open.block === block) return this.#open;
     this.close();
     const state: ReasoningItem = { kind: 'reasoning', block, text: new WrittenText(), encrypted: undefined };
-    const item = this.#begin(state, { type: 'reasoning', summary: [] });
+    const item = this.#begin(state, 'reasoning', ',"summary":[]');
     item.head = '';
     return item;
   }
 
   #openSummary(item: ReasoningItem & Open): void {
-    const place = { item_id: item.id, output_index: item.index, summary_index: 0 };
     item.head = `"item_id":"${item.id}","output_index":${item.index},"summary_index":0`;
     if (!this.#showThoughts) return;
-    this.#sink.event('reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } });
+    this.#sink.event('reasoning_summary_part.added', `${item.head},"part":{"type":"summary_text","text":""}`);
   }
 
   #part(type: OpenPart['type'], phase: string | undefined): OpenPart {
@@ -224,76 +230,96 @@ export class ItemWriter {
   #message(type: OpenPart['type'], phase: string | undefined): MessageItem & Open {
     if (this.#open?.kind === 'message' && (type === 'refusal' || this.#open.phase === phase)) return this.#open;
     this.close();
-    const state: MessageItem = { kind: 'message', phase, content: [], offset: this.#written, part: undefined };
-    const fields = { type: 'message', status: 'in_progress', role: 'assistant', ...(phase && { phase }) };
-    return this.#begin(state, { ...fields, content: [] });
+    const state: MessageItem = { kind: 'message', phase, content: [], offset: this.#counted(), part: undefined };
+    return this.#begin(state, 'message', `,"status":"in_progress"${ofAssistant(phase)},"content":[]`);
+  }
+
+  #counted(): number {
+    for (const literal of this.#uncounted) this.#written += textLength(literal);
+    this.#uncounted = [];
+    return this.#written;
   }
 
   #openPart(open: MessageItem & Open, type: OpenPart['type']): OpenPart {
     this.#closePart(open);
-    const content_index = open.content.length;
-    const head = `${open.head},"content_index":${content_index}`;
-    const part = type === 'output_text' ? { type, annotations: [], logprobs: [], text: '' } : { type, refusal: '' };
-    this.#sink.event('content_part.added', { item_id: open.id, output_index: open.index, content_index, part });
+    const head = `${open.head},"content_index":${open.content.length}`;
+    this.#sink.event('content_part.added', `${head},"part":${partOf(type, '', EMPTY)}`);
     return (open.part = { type, text: new PartText(), annotations: [], logprobs: [], head });
   }
 
   #closePart(open: MessageItem & Open): void {
     if (!open.part) return;
-    const { type, annotations, logprobs } = open.part;
+    const { type, head } = open.part;
     const text = open.part.text.take();
-    if (type === 'output_text') this.#written += text.length;
+    const json = partOf(type, text, open.part);
+    if (type === 'output_text') {
+      this.#uncounted.push(text);
+      this.#sink.event('output_text.done', `${head},"text":"${text}","logprobs":[${open.part.logprobs.join(',')}]`);
+    } else this.#sink.event('refusal.done', `${head},"refusal":"${text}"`);
+    this.#sink.event('content_part.done', `${head},"part":${json}`);
     open.part = undefined;
-    const place = { item_id: open.id, output_index: open.index, content_index: open.content.length };
-    const part: JsonObject = type === 'output_text' ? { type, annotations, logprobs, text } : { type, refusal: text };
-    if (type === 'output_text') this.#sink.event('output_text.done', { ...place, text, logprobs });
-    else this.#sink.event('refusal.done', { ...place, refusal: text });
-    this.#sink.event('content_part.done', { ...place, part });
-    open.content.push(part);
+    open.content.push(json);
   }
 
-  #closed(open: Open, status: 'completed' | 'incomplete'): JsonObject {
+  /** The members of an item that is whole, behind its id. */
+  #closed(open: Open, status: 'completed' | 'incomplete'): string {
     switch (open.kind) {
       case 'message': {
         this.#closePart(open);
-        const { id, phase, content } = open;
-        return { id, type: 'message', status, role: 'assistant', ...(phase && { phase }), content };
+        const content = open.content.length === 1 ? open.content[0]! : open.content.join(',');
+        return `"type":"message","status":"${status}"${ofAssistant(open.phase)},"content":[${content}]`;
       }
       case 'reasoning':
         return this.#closedReasoning(open);
       case 'call':
-        return this.#closedCall(open, status);
+        return `"type":"${open.type}","status":"${status}"${open.fields},${this.#closedCall(open)}`;
     }
   }
 
-  #closedReasoning({ id, index, head, text: written, encrypted }: ReasoningItem & Open): JsonObject {
+  #closedReasoning({ head, text: written, encrypted }: ReasoningItem & Open): string {
     const text = written.take();
     const encrypted_content = encrypted?.(text);
-    const place = { item_id: id, output_index: index, summary_index: 0 };
-    const part = { type: 'summary_text', text };
+    const part = `{"type":"summary_text","text":${jsonBytes(text)}}`;
     const isShown = head !== '' && this.#showThoughts;
     if (isShown) {
-      this.#sink.event('reasoning_summary_text.done', { ...place, text });
-      this.#sink.event('reasoning_summary_part.done', { ...place, part });
+      this.#sink.event('reasoning_summary_text.done', `${head},"text":${jsonBytes(text)}`);
+      this.#sink.event('reasoning_summary_part.done', `${head},"part":${part}`);
     }
-    return { id, type: 'reasoning', summary: isShown ? [part] : [], ...(encrypted_content && { encrypted_content }) };
+    const given = encrypted_content ? `,"encrypted_content":${jsonBytes(encrypted_content)}` : '';
+    return `"type":"reasoning","summary":[${isShown ? part : ''}]${given}`;
   }
 
-  #closedCall({ id, index, fields, form, text: written }: CallItem & Open, status: string): JsonObject {
+  /** The member with its arguments. */
+  #closedCall({ head, name, form, text: written }: CallItem & Open): string {
     const text = written.take();
-    const place = { item_id: id, output_index: index };
     if (form === 'custom') {
-      this.#sink.event('custom_tool_call_input.done', { ...place, input: text });
-      return { id, ...fields, status, input: text };
+      const input = `"input":${jsonBytes(text)}`;
+      this.#sink.event('custom_tool_call_input.done', `${head},${input}`);
+      return input;
     }
     if (form === 'tool_search') {
       const given = parseJson(text);
-      return { id, ...fields, status, arguments: isObject(given) ? given : {} };
+      return `"arguments":${jsonBytes(isObject(given) ? given : {})}`;
     }
-    const args = text === '' ? '{}' : text;
-    this.#sink.event('function_call_arguments.done', { ...place, arguments: args, name: fields.name });
-    return { id, ...fields, status, arguments: args };
+    const args = `"arguments":${jsonBytes(text === '' ? '{}' : text)}`;
+    this.#sink.event('function_call_arguments.done', `${head},${args},"name":${jsonBytes(name)}`);
+    return args;
   }
+}
+
+const ofAssistant = (phase: string | undefined): string =>
+  phase ? `,"role":"assistant","phase":${jsonBytes(phase)}` : ',"role":"assistant"';
+
+const EMPTY = { annotations: [], logprobs: [] } as const;
+
+/** @param text a literal */
+function partOf(
+  type: OpenPart['type'],
+  text: string,
+  { annotations, logprobs }: { readonly [K in 'annotations' | 'logprobs']: readonly string[] },
+): string {
+  if (type === 'refusal') return `{"type":"refusal","refusal":"${text}"}`;
+  return `{"type":"output_text","annotations":[${annotations.join(',')}],"logprobs":[${logprobs.join(',')}],"text":"${text}"}`;
 }
 
 function encodeToken({ token, logprob, bytes, top = [] }: LogprobToken): JsonObject {

@@ -1,79 +1,94 @@
 import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
+import { jsonBytes } from '../json/literal.ts';
 import { isObject, objectOf } from '../json/object.ts';
 
 /** The state of a response, in the API's words. */
 export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-export interface ResponseParts {
+interface Named {
   readonly id: string;
   readonly created: number;
-  readonly status: Status;
-  readonly model: string;
-  readonly output: readonly JsonObject[];
   /** Fields of the request that the response repeats. */
   readonly echoed: JsonObject;
-  readonly usage?: JsonObject | undefined;
-  readonly incomplete?: string | undefined;
-  readonly error?: JsonObject | undefined;
   readonly stored?: boolean | undefined;
 }
 
+interface State {
+  readonly status: Status;
+  readonly model: string;
+  readonly usage?: JsonObject | undefined;
+  readonly incomplete?: string | undefined;
+  readonly error?: JsonObject | undefined;
+}
+
 /**
- * A response has every key of the API: clients and the schemas of Open Responses read all of them
+ * Writes one response as JSON, with one character per byte (json/literal.ts). A stream has the response three times: what repeats
+ * the request is written once. A response has every key of the API: clients and the schemas of Open Responses read all of them
  * (docs/protocols/openai-responses.md#response).
  */
-export function responseObject(parts: ResponseParts): JsonObject {
-  const { echoed, incomplete, error, usage, created, status } = parts;
-  const response: JsonObject = {
-    id: parts.id,
-    object: 'response',
-    created_at: created,
-    completed_at: status === 'completed' ? created : null,
-    status,
-    background: false,
-    error: error ?? null,
-    incomplete_details: incomplete === undefined ? null : { reason: incomplete },
-    model: parts.model,
-    output: parts.output,
-    usage: usage ?? null,
-    store: parts.stored ?? false,
-  };
-  for (const [name, value] of DEFAULTS) response[name] = echoed[name] ?? value;
-  response.reasoning = reasoningOf(echoed.reasoning);
-  response.text = textOf(echoed.text);
-  response.tools = Array.isArray(echoed.tools) ? echoed.tools.map(toolOf) : [];
-  return response;
+export class ResponseText {
+  readonly #created: number;
+  readonly #head: string;
+  readonly #tail: string;
+
+  constructor({ id, created, echoed, stored = false }: Named) {
+    this.#created = created;
+    this.#head = `{"id":${jsonBytes(id)},"object":"response","created_at":${created},"completed_at":`;
+    this.#tail = `,"store":${stored}${repeated(echoed)}}`;
+  }
+
+  /** @param output the items as JSON, between commas */
+  of({ status, model, usage, incomplete, error }: State, output: string): string {
+    const completed = status === 'completed' ? String(this.#created) : 'null';
+    const details = incomplete === undefined ? 'null' : `{"reason":"${incomplete}"}`;
+    const state = `${completed},"status":"${status}","background":false,"error":${jsonBytes(error ?? null)}`;
+    const answer = `"model":${jsonBytes(model)},"output":[${output}],"usage":${jsonBytes(usage ?? null)}`;
+    return `${this.#head}${state},"incomplete_details":${details},${answer}${this.#tail}`;
+  }
 }
 
-/** Fields that repeat the request, with the values that stand for absence. */
-const DEFAULTS: readonly (readonly [string, unknown])[] = [
-  ['instructions', null],
-  ['max_output_tokens', null],
-  ['max_tool_calls', null],
-  ['parallel_tool_calls', true],
-  ['previous_response_id', null],
-  ['prompt_cache_key', null],
-  ['safety_identifier', null],
-  ['service_tier', 'default'],
-  ['temperature', 1],
-  ['tool_choice', 'auto'],
-  ['top_logprobs', 0],
-  ['top_p', 1],
-  ['presence_penalty', 0],
-  ['frequency_penalty', 0],
-  ['truncation', 'disabled'],
-  ['user', null],
-  ['metadata', {}],
-];
-
-function reasoningOf(reasoning: unknown): JsonObject {
-  return { effort: null, summary: null, ...objectOf(reasoning) };
+/** The same as an object, with `output` as JSON. */
+export function responseObject({ output = '', ...parts }: Named & State & { readonly output?: string }): JsonObject {
+  return JSON.parse(Buffer.from(new ResponseText(parts).of(parts, output), 'latin1').toString('utf8')) as JsonObject;
 }
 
-function textOf(text: unknown): JsonObject {
-  return { format: { type: 'text' }, ...objectOf(text) };
+/** Fields that repeat the request, as members of the response, with the values that stand for absence. */
+const DEFAULTS: readonly (readonly [name: string, byDefault: string])[] = Object.entries({
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  safety_identifier: null,
+  service_tier: 'default',
+  temperature: 1,
+  tool_choice: 'auto',
+  top_logprobs: 0,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  truncation: 'disabled',
+  user: null,
+  metadata: {},
+}).map(([name, value]) => [name, `,"${name}":${JSON.stringify(value)}`]);
+
+function repeated(echoed: JsonObject): string {
+  let text = '';
+  for (const [name, byDefault] of DEFAULTS) {
+    const given = echoed[name] ?? undefined;
+    text += given === undefined ? byDefault : `,"${name}":${jsonBytes(given)}`;
+  }
+  const tools = Array.isArray(echoed.tools) ? jsonBytes(echoed.tools.map(toolOf)) : '[]';
+  return `${text},"reasoning":${reasoningOf(echoed.reasoning)},"text":${textOf(echoed.text)},"tools":${tools}`;
 }
+
+const reasoningOf = (reasoning: unknown): string =>
+  isObject(reasoning) ? jsonBytes({ effort: null, summary: null, ...reasoning }) : '{"effort":null,"summary":null}';
+
+const textOf = (text: unknown): string =>
+  isObject(text) ? jsonBytes({ format: { type: 'text' }, ...objectOf(text) }) : '{"format":{"type":"text"}}';
 
 /** The API repeats function tools with all of their fields. */
 function toolOf(tool: unknown): unknown {

@@ -12,7 +12,7 @@ import { OPEN_OBJECT } from '../json/scan.ts';
 /** Both sides of a reply: how the upstream's format is decoded and how the client's is written. */
 export interface Translation {
   readonly upstream: Pick<Format, 'decodeReply' | 'decodeStream'>;
-  readonly client: Pick<Format, 'encodeReply' | 'encodeStream'>;
+  readonly client: Pick<Format, 'encodeReply' | 'encodeReplyBytes' | 'encodeStream'>;
   readonly reply: ReplyContext;
   readonly context: ClientContext;
 }
@@ -29,11 +29,13 @@ export function translatingReader(
   return new UndeclaredReader(translation, signals);
 }
 
-type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => string;
+type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => Buffer;
 
 const asBody: Write = (events, { client, context }, notes) =>
-  JSON.stringify(client.encodeReply(events, context, notes));
-const asStream: Write = (events, { client, context }, notes) => client.encodeStream(context, notes).push(events);
+  client.encodeReplyBytes?.(events, context, notes) ??
+  Buffer.from(JSON.stringify(client.encodeReply(events, context, notes)));
+const asStream: Write = (events, { client, context }, notes) =>
+  Buffer.from(client.encodeStream(context, notes).push(events));
 
 /** Translates a stream event by event. The decoded events also update the signals, so nothing is read twice. */
 class StreamReader implements PassThrough {
@@ -97,7 +99,7 @@ class WholeReader implements PassThrough {
     const { upstream, reply } = this.#translation;
     const events = upstream.decodeReply(parseReply(this.#pieces), reply, this.signals);
     observe(this.signals, events);
-    return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation, this.signals));
+    return this.signals.failure ? undefined : this.#write(events, this.#translation, this.signals);
   }
 }
 

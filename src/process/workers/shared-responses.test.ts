@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryResponses } from '../../state/memory/responses.ts';
@@ -9,9 +10,10 @@ type Answered = Extract<ToWorker, { readonly type: 'responses' }>;
 
 const kept = (id: string, chars = 1) => ({
   id,
-  head: '{}',
-  output: [{ id: `msg_${id}`, text: '{}' }],
-  input: `[${'1'.repeat(chars)}]`,
+  response: Buffer.from('{"output":[{}]}'),
+  output: { from: 10, to: 14 },
+  items: [{ id: `msg_${id}`, from: 11, to: 13 }],
+  input: Buffer.from(`[${'1'.repeat(chars)}]`),
 });
 
 function start() {
@@ -28,7 +30,10 @@ describe('the responses of a worker', () => {
     store.apply({ maxBytes: 100_000, ttlMs: 1000 });
     const answers = new ResponseAnswers(store);
     const answered = async <T>(question: Promise<T>): Promise<T> => {
-      await answers.answer(structuredClone(asked.at(-1)!), (answer, left) => (worker.receive(answer), left()));
+      await answers.answer(
+        deserialize(serialize(asked.at(-1)!)) as Asked,
+        (answer, left) => (worker.receive(answer), left()),
+      );
       return question;
     };
     await answered(worker.keep('a', kept('r1')));
@@ -63,7 +68,7 @@ describe('the responses of a worker', () => {
       6 * 300 - 4 * 64,
     );
     const before = asked.length;
-    const large = 3 * 1024 * 1024;
+    const large = 6 * 1024 * 1024;
     const keeping = Promise.allSettled([...'aab'].map((owner, at) => worker.keep(owner, kept(`r${at}`, large))));
     expect(asked).toHaveLength(before + 2);
     await clock.advance(1000);
@@ -76,7 +81,7 @@ describe('the responses of a worker', () => {
     const store = new MemoryResponses(clock);
     store.apply({ maxBytes: 2 ** 30, ttlMs: 1000 });
     const owners = Array.from({ length: 20 }, (_, at) => `key${at}`);
-    for (const owner of owners) store.keep(owner, kept('r1', 3 * 1024 * 1024));
+    for (const owner of owners) store.keep(owner, kept('r1', 6 * 1024 * 1024));
     const answers = new ResponseAnswers(store);
     // Workers that read nothing: no answer leaves.
     const waiting: (() => void)[] = [];

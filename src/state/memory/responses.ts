@@ -1,20 +1,36 @@
-import type { Clock, Found, KeptResponse } from '../../plugin/index.ts';
+import type { Clock, Found, KeptItem, KeptResponse } from '../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../ports.ts';
+import { Chain, type Link } from './chain.ts';
+import { bytesAt, Pages, type PagePlace } from './pages.ts';
 
-interface Held {
+/** A response; its bytes and behind them those of its input are at `place`. */
+interface Held extends Pick<KeptResponse, 'id' | 'output' | 'items'> {
   readonly owner: string;
-  readonly kept: KeptResponse;
-  readonly bytes: number;
+  readonly place: PagePlace;
+  /** Length of the response. */
+  readonly length: number;
   readonly expiresAt: number;
 }
 
-/** The responses of one key, the oldest first. */
-interface Part {
-  readonly responses: Map<string, Held>;
-  /** Output items by their ids. */
-  readonly items: Map<string, { readonly held: Held; readonly text: string }>;
-  bytes: number;
+/** A response's places in the orders of all and of its key. */
+interface Entry {
+  readonly held: Held;
+  readonly ofAll: Link<Held>;
+  readonly ofKey: Link<Held>;
 }
+
+/** The responses of one key. */
+interface Part {
+  readonly responses: Map<string, Entry>;
+  readonly order: Chain<Held>;
+  /** Output items by their ids. */
+  readonly items: Map<string, { readonly held: Held; readonly item: KeptItem }>;
+  readonly pages: Pages;
+  /** Upper estimate of the memory besides the pages. */
+  overhead: number;
+}
+
+const bytesOf = ({ pages, overhead }: Part): number => pages.size + overhead;
 
 /**
  * Responses in memory, by key. When it is full, the key that holds the most loses its oldest response: a key cannot evict those
@@ -25,7 +41,8 @@ export class MemoryResponses implements ResponseStore {
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
   readonly #parts = new Map<string, Part>();
   /** In the order in which they were kept. */
-  readonly #order = new Set<Held>();
+  readonly #order = new Chain<Held>();
+  #entries = 0;
   /** How many keys have an id, of a response or of an item. */
   readonly #holders = new Map<string, number>();
   #bytes = 0;
@@ -35,7 +52,7 @@ export class MemoryResponses implements ResponseStore {
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
-    return { entries: this.#order.size, bytes: this.#bytes };
+    return { entries: this.#entries, bytes: this.#bytes };
   }
 
   apply(limits: ResponseLimits): void {
@@ -45,7 +62,8 @@ export class MemoryResponses implements ResponseStore {
 
   find(owner: string, id: string): Found<KeptResponse> {
     this.#expire();
-    return this.#parts.get(owner)?.responses.get(id)?.kept ?? this.#foreign(id);
+    const found = this.#parts.get(owner)?.responses.get(id);
+    return found ? keptOf(found.held) : this.#foreign(id);
   }
 
   findItems(owner: string, ids: readonly string[]): ReadonlyMap<string, Found<string>> {
@@ -53,35 +71,38 @@ export class MemoryResponses implements ResponseStore {
     const part = this.#parts.get(owner);
     return new Map(
       ids.map((id) => {
-        return [id, part?.items.get(id)?.text ?? this.#foreign(id)];
+        const found = part?.items.get(id);
+        return [id, found ? textOf(found.held, found.item) : this.#foreign(id)];
       }),
     );
   }
 
   keep(owner: string, kept: KeptResponse): void {
-    const bytes = sizeOf(kept);
-    if (bytes > this.#limits.maxBytes) return;
+    if (sizeOf(kept) > this.#limits.maxBytes) return;
     this.remove(owner, kept.id);
-    const held: Held = { owner, kept, bytes, expiresAt: this.#clock.now() + this.#limits.ttlMs };
+    const { id, response, output, items, input } = kept;
     const part = this.#partOf(owner);
-    part.responses.set(kept.id, held);
-    this.#count(kept.id, 1);
-    for (const { id, text } of kept.output) {
-      if (id === undefined) continue;
-      if (!part.items.has(id)) this.#count(id, 1);
-      part.items.set(id, { held, text });
+    const before = bytesOf(part);
+    const place = part.pages.add(response, input);
+    const expiresAt = this.#clock.now() + this.#limits.ttlMs;
+    const held: Held = { owner, id, output, items, place, length: response.length, expiresAt };
+    part.responses.set(id, { held, ofAll: this.#order.add(held), ofKey: part.order.add(held) });
+    this.#entries += 1;
+    this.#count(id, 1);
+    for (const item of items) {
+      if (!part.items.has(item.id)) this.#count(item.id, 1);
+      part.items.set(item.id, { held, item });
     }
-    part.bytes += bytes;
-    this.#bytes += bytes;
-    this.#order.add(held);
+    part.overhead += overheadOf(held);
+    this.#bytes += bytesOf(part) - before;
     this.#evict();
   }
 
   remove(owner: string, id: string): boolean {
     this.#expire();
-    const held = this.#parts.get(owner)?.responses.get(id);
-    if (held) this.#drop(held);
-    return held !== undefined;
+    const found = this.#parts.get(owner)?.responses.get(id);
+    if (found) this.#drop(found.held);
+    return found !== undefined;
   }
 
   #foreign(id: string): 'foreign' | undefined {
@@ -90,45 +111,49 @@ export class MemoryResponses implements ResponseStore {
 
   #partOf(owner: string): Part {
     let part = this.#parts.get(owner);
-    if (!part) this.#parts.set(owner, (part = { responses: new Map(), items: new Map(), bytes: 0 }));
+    if (!part) this.#parts.set(owner, (part = newPart()));
     return part;
   }
 
   #evict(): void {
     this.#expire();
     while (this.#bytes > this.#limits.maxBytes) {
-      const [oldest] = this.#largest().responses.values();
+      const { first: oldest } = this.#largest().order;
       this.#drop(oldest!);
     }
   }
 
   #largest(): Part {
-    const [first, ...others] = this.#parts.values();
-    return others.reduce((largest, part) => (part.bytes > largest.bytes ? part : largest), first!);
+    let largest: Part | undefined;
+    for (const part of this.#parts.values()) if (!largest || bytesOf(part) > bytesOf(largest)) largest = part;
+    return largest!;
   }
 
   /** The oldest expire first, unless the settings have changed since. */
   #expire(): void {
     const now = this.#clock.now();
-    for (const held of this.#order) {
-      if (held.expiresAt > now) return;
-      this.#drop(held);
-    }
+    for (let { first } = this.#order; first && first.expiresAt <= now; { first } = this.#order) this.#drop(first);
   }
 
   #drop(held: Held): void {
-    const { owner, kept, bytes } = held;
+    const { owner, id, items, place } = held;
     const part = this.#parts.get(owner);
-    if (!part || !this.#order.delete(held)) return;
-    part.responses.delete(kept.id);
-    this.#count(kept.id, -1);
-    for (const { id } of kept.output) {
-      if (id === undefined || part.items.get(id)?.held !== held) continue;
-      part.items.delete(id);
-      this.#count(id, -1);
+    const entry = part?.responses.get(id);
+    if (!part || !entry) return;
+    this.#order.remove(entry.ofAll);
+    part.order.remove(entry.ofKey);
+    part.responses.delete(id);
+    this.#entries -= 1;
+    this.#count(id, -1);
+    for (const item of items) {
+      if (part.items.get(item.id)?.held !== held) continue;
+      part.items.delete(item.id);
+      this.#count(item.id, -1);
     }
-    part.bytes -= bytes;
-    this.#bytes -= bytes;
+    const before = bytesOf(part);
+    part.pages.drop(place);
+    part.overhead -= overheadOf(held);
+    this.#bytes += bytesOf(part) - before;
     if (part.responses.size === 0) this.#parts.delete(owner);
   }
 
@@ -139,12 +164,26 @@ export class MemoryResponses implements ResponseStore {
   }
 }
 
-/** An upper estimate of the memory besides the texts: of a response and of an item, with their places in the tables. */
+const newPart = (): Part => ({
+  responses: new Map(),
+  order: new Chain(),
+  items: new Map(),
+  pages: new Pages(),
+  overhead: 0,
+});
+
+function keptOf({ id, output, items, place, length }: Held): KeptResponse {
+  const bytes = bytesAt(place);
+  return { id, output, items, response: bytes.subarray(0, length), input: bytes.subarray(length) };
+}
+
+const textOf = ({ place }: Held, { from, to }: KeptItem): string => bytesAt(place).toString('utf8', from, to);
+
+/** An upper estimate of the memory besides the bytes: of a response and of an item, with their places in the tables. */
 const RESPONSE_BYTES = 1024;
 const ITEM_BYTES = 512;
 
-/** As UTF-16, the most memory that V8 uses for texts. */
-export function sizeOf({ head, input, output }: Pick<KeptResponse, 'head' | 'input' | 'output'>): number {
-  const items = output.reduce((sum, { text }) => sum + ITEM_BYTES + 2 * text.length, 0);
-  return RESPONSE_BYTES + 2 * (head.length + input.length) + items;
-}
+const overheadOf = ({ items }: Pick<KeptResponse, 'items'>): number => RESPONSE_BYTES + ITEM_BYTES * items.length;
+
+export const sizeOf = (kept: Pick<KeptResponse, 'response' | 'input' | 'items'>): number =>
+  overheadOf(kept) + kept.response.length + kept.input.length;
