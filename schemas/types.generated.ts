@@ -543,6 +543,7 @@ export interface State {
    */
   encryption_keys?: Secret;
   when_down?: StateWhenDown;
+  retention?: StateRetention;
 }
 /**
  * Where the state is kept.
@@ -570,6 +571,15 @@ export interface StateWhenDown {
    * What becomes of a request whose budgets cannot be counted any more, because the lease of its process has ended.
    */
   budgets?: 'refuse' | 'allow';
+}
+/**
+ * How long the store keeps what grows with each request.
+ */
+export interface StateRetention {
+  /**
+   * Days for which rows of the ledger are kept; then their sums by day are. Whole days (UTC) are dropped.
+   */
+  ledger_days?: number;
 }
 /**
  * Addresses that the gateway may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.

@@ -1,6 +1,7 @@
 import { parseDuration, readMoment } from '../plugin/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
 import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
+import { ledgerCommands } from './ledger/commands.ts';
 import { priceCommands } from './prices/commands.ts';
 import { promptCommands } from './prompts/commands.ts';
 import { stateCommands } from './state/commands.ts';
@@ -168,6 +169,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ...promptCommands,
   ...priceCommands,
   ...stateCommands,
+  ...ledgerCommands,
   [
     'agent-config',
     {

@@ -34,6 +34,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['state', 'when_down', 'keys'], read: ({ state }) => state?.whenDown.keys },
   { path: ['state', 'when_down', 'max_age'], read: ({ state }) => state?.whenDown.maxAgeMs },
   { path: ['state', 'when_down', 'budgets'], read: ({ state }) => state?.whenDown.budgets },
+  { path: ['state', 'retention', 'ledger_days'], read: ({ state }) => state?.ledgerDays },
   // The key's presence, even if empty, enables traces.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },

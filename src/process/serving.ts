@@ -21,6 +21,7 @@ import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import { Retention } from './state/retention.ts';
 import type { Replayed } from './state/spool-replay.ts';
 import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
@@ -42,8 +43,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { clock, metrics, processState, upstream, role, state } = parts;
   const { inFlight, responses } = processState.shared;
   const counted = countedBy(parts);
-  const spools = await spoolsOf(parts);
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted, spools }) : undefined;
+  const upkeep = await upkeepOf(parts);
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted, ...upkeep }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -56,7 +57,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     processState.apply(snapshot);
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, spools, reloader, live, certificates });
+  const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -132,10 +133,20 @@ const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
     state,
   );
 
-/** Before a worker begins its own: all that are there belong to processes that have ended. */
-async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Spools | undefined> {
-  const folder = snapshot.server.state?.folder;
-  if (!state || folder === undefined) return undefined;
+/** What the owner of the state store does beside requests. */
+interface Upkeep {
+  readonly spools: Spools | undefined;
+  readonly retention: Retention | undefined;
+}
+
+/** Before a worker begins a spool of its own: all that are there belong to processes that have ended. */
+async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
+  const settings = snapshot.server.state;
+  if (!state || !settings) return { spools: undefined, retention: undefined };
+  const retention = new Retention({ clock, log, state, ledgerDays: settings.ledgerDays });
+  retention.start();
+  const { folder } = settings;
+  if (folder === undefined) return { spools: undefined, retention };
   const { Spools: Found } = await import('./state/spools.ts');
   const onReplayed = ({ lost }: Replayed): void => {
     metrics.families.spoolsReplayed.add({});
@@ -143,12 +154,11 @@ async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: Serve
   };
   const spools = new Found({ folder, state, clock, log, onReplayed });
   spools.start(budgets?.boot.id ?? '');
-  return spools;
+  return { spools, retention };
 }
 
-interface Released {
+interface Released extends Upkeep {
   readonly counted: Counted;
-  readonly spools: Spools | undefined;
   readonly reloader: Reloader;
   readonly live: LiveSnapshot;
   readonly certificates: Certificates | undefined;
@@ -163,11 +173,12 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  { counted, spools, reloader, live, certificates }: Released,
+  { counted, spools, retention, reloader, live, certificates }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
   counted.stop();
+  retention?.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();

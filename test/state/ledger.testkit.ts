@@ -20,6 +20,7 @@ export interface LedgerGateway {
   readonly upstream: ScriptedUpstream;
   /** Of the state store. */
   readonly folder: string;
+  readonly configs: string;
   post(
     body?: object,
     more?: { readonly config?: string; readonly signal?: AbortSignal; readonly id?: string },
@@ -59,6 +60,7 @@ export async function startLedger(
     gateway,
     upstream,
     folder,
+    configs,
     close,
     post: (body = {}, { config, signal, id } = {}) =>
       fetch(`${gateway.data.url}/v1/chat/completions`, {

@@ -43,6 +43,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     owns: ['keys'],
     keys: undefined,
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
+    ledgerDays: 400,
   } as const;
   const log = { info() {}, warn() {}, error() {} };
   const open = async (): Promise<KeptStore | undefined> => {

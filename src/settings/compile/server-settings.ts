@@ -158,6 +158,8 @@ export interface StateSettings {
     readonly maxAgeMs: number;
     readonly budgets: 'refuse' | 'allow';
   };
+  /** For how long rows of the ledger are kept. */
+  readonly ledgerDays: number;
 }
 
 export interface WebSocketSettings {
@@ -279,7 +281,7 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
 
 function compileState(file: ServerFile['state']): StateSettings | undefined {
   if (!file) return undefined;
-  const { store, owns = [], encryption_keys, when_down: down = {} } = file;
+  const { store, owns = [], encryption_keys, when_down: down = {}, retention = {} } = file;
   return {
     folder: store.dir,
     owns,
@@ -289,6 +291,7 @@ function compileState(file: ServerFile['state']): StateSettings | undefined {
       maxAgeMs: parseDuration(down.max_age ?? '24h'),
       budgets: down.budgets ?? 'refuse',
     },
+    ledgerDays: retention.ledger_days ?? 400,
   };
 }
 

@@ -45,7 +45,7 @@ export class Engine {
       this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL' });
       opened.push(() => this.#db.close());
       prepareTables(this.#db, folder, now);
-      this.#ledger = new SqliteLedger(join(folder, 'ledger'), maxNames);
+      this.#ledger = new SqliteLedger(join(folder, 'ledger'), { maxNames });
       opened.push(() => this.#ledger.close());
       const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);
       this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });

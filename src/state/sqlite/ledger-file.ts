@@ -60,11 +60,15 @@ export class LedgerFile {
   #ids: Map<string, number>[] = [];
   #texts = new Map<number, string>();
 
-  constructor(path: string, maxNames: number) {
-    this.#db = new Database(path, { synchronous: 'NORMAL' });
+  constructor(
+    path: string,
+    { maxNames, readOnly = false }: { readonly maxNames: number; readonly readOnly?: boolean },
+  ) {
+    this.#db = new Database(path, { synchronous: 'NORMAL', readOnly });
     this.#maxNames = maxNames;
     const version = this.#db.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
     if (version > TABLES) throw new StateFailure('newer_store', `a later release has written ${path}`);
+    if (version === 0 && readOnly) throw new StateFailure('unavailable', `${path} is just being made`);
     if (version === 0) this.#db.transaction(() => this.#db.exec(CREATE));
     this.#readNames();
   }

@@ -32,6 +32,11 @@ export interface LedgerPlace {
   readonly cursor: LedgerCursor | undefined;
 }
 
+export interface SqliteLedgerOptions {
+  readonly maxNames?: number | undefined;
+  readonly readOnly?: boolean;
+}
+
 /** The days of the ledger, a file each: dropping a day removes a file and scans nothing. */
 export class SqliteLedger {
   readonly #folder: string;
@@ -42,12 +47,20 @@ export class SqliteLedger {
   /** Days before this one were dropped. */
   #droppedBefore: string;
 
-  constructor(folder: string, maxNames = MAX_NAMES) {
+  readonly #readOnly: boolean;
+
+  /** @param readOnly another process may own the store */
+  constructor(folder: string, { maxNames = MAX_NAMES, readOnly = false }: SqliteLedgerOptions = {}) {
     this.#folder = folder;
     this.#maxNames = maxNames;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#dropped = new LedgerFile(this.#pathOf(DROPPED), maxNames);
+    this.#readOnly = readOnly;
+    if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#dropped = new LedgerFile(this.#pathOf(DROPPED), { maxNames, readOnly });
     const { database } = this.#dropped;
+    if (readOnly) {
+      this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
+      return;
+    }
     database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
     this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
     this.#removeDropped();
@@ -139,8 +152,12 @@ export class SqliteLedger {
     }
   }
 
+  #openFile(name: string): LedgerFile {
+    return new LedgerFile(this.#pathOf(name), { maxNames: this.#maxNames, readOnly: this.#readOnly });
+  }
+
   #file(name: string): LedgerFile {
-    const found = this.#open.get(name) ?? new LedgerFile(this.#pathOf(name), this.#maxNames);
+    const found = this.#open.get(name) ?? this.#openFile(name);
     this.#open.delete(name);
     this.#open.set(name, found);
     const [oldest] = this.#open;

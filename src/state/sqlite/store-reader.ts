@@ -5,17 +5,25 @@ import type { CounterState } from '../counters.ts';
 import type { Loaded } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
+import type { LedgerQuery, LedgerRow, RollupQuery, RollupRow } from '../ledger.ts';
 import { SqliteAudit } from './audit.ts';
 import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
+import { SqliteLedger, type LedgerPlace } from './ledger.ts';
 import { planMigrations } from './migrations.ts';
+
+/** Rows of a piece. */
+const PIECE = 1_000;
 
 /** Reads a store that another process may own. */
 export class StoreReader {
   readonly #db: Database;
+  readonly #folder: string;
+  #ledger: SqliteLedger | undefined;
 
   constructor(folder: string) {
+    this.#folder = folder;
     const path = join(folder, 'state.db');
     if (!existsSync(path)) throw new StateFailure('not_found', `${folder} has no store: there is no state.db in it`);
     this.#db = new Database(path, { synchronous: 'FULL', readOnly: true });
@@ -36,11 +44,30 @@ export class StoreReader {
     for (let piece = counters.after(undefined); piece.length > 0; piece = counters.after(piece.at(-1))) yield* piece;
   }
 
+  rollups(query: RollupQuery): readonly RollupRow[] {
+    return this.#onLedger((ledger) => ledger.rollups(query));
+  }
+
+  *ledgerRows(query: LedgerQuery): Iterable<readonly LedgerRow[]> {
+    let place: LedgerPlace | undefined;
+    do {
+      const piece = this.#onLedger((ledger) => ledger.rowsAfter(query, place, PIECE));
+      if (piece.rows.length > 0) yield piece.rows;
+      place = piece.next;
+    } while (place);
+  }
+
+  #onLedger<Result>(read: (ledger: SqliteLedger) => Result): Result {
+    this.#ledger ??= new SqliteLedger(join(this.#folder, 'ledger'), { readOnly: true });
+    return read(this.#ledger);
+  }
+
   verifyAudit(): AuditVerdict {
     return new SqliteAudit(this.#db).verify();
   }
 
   close(): void {
+    this.#ledger?.close();
     this.#db.close();
   }
 }
