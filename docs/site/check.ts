@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { dirname, normalize } from 'node:path/posix';
 import { QUESTIONS } from './questions.ts';
+import { searchOptions } from './vitepress/search.ts';
 
 /** A person reads so many results of a search. */
 const RESULTS = 5;
@@ -33,7 +34,7 @@ async function unansweredQuestions(site: string, installed: string): Promise<rea
   // As the search box of VitePress 1.6 loads it.
   const index = MiniSearch.loadJSON(json, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] });
   return QUESTIONS.flatMap(([question, page]) => {
-    const found = index.search(question, { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 } });
+    const found = index.search(question, searchOptions);
     const pages = [...new Set(found.map(({ id }) => id.replace(/#.*$/, '')))].slice(0, RESULTS);
     return pages.includes(`/${page}`) ? [] : [`the search for "${question}" finds ${pages.join(', ')}, not /${page}`];
   });
@@ -51,7 +52,7 @@ function deadLinks(site: string): readonly string[] {
     [...text.matchAll(/ (?:href|src)="(?![a-z]+:)([^"]*)"/g)].flatMap(([, link]) => {
       const [path = '', anchor] = link!.replaceAll('&amp;', '&').split('#');
       const at = path === '' ? file : path.startsWith('/') ? path.slice(1) : normalize(join(dirname(file), path));
-      const target = at === '' || at.endsWith('/') ? `${at}index.html` : at;
+      const target = (at === '' || at.endsWith('/') ? `${at}index.html` : at).replace(/^\.\//, '');
       const leads =
         files.has(target) &&
         (anchor === undefined || anchor === '' || ids.get(target)?.has(decodeURIComponent(anchor)));

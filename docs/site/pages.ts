@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path/posix';
 
 /** Pages outside docs/: their files stay beside what they describe. */
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
-  [/^docs\/(.*)$/, '$1'],
+  [/^docs\/(?!site\/)(.*)$/, '$1'],
   [/^plugins\/README\.md$/, 'plugins/built-in.md'],
   [/^plugins\/([\w-]+)\/README\.md$/, 'plugins/$1.md'],
   [/^configs\/recipes\/README\.md$/, 'recipes.md'],

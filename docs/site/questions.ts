@@ -9,7 +9,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['reload settings without restart', 'operate/reload.html'],
   ['which settings need a restart', 'operate/reload.html'],
   ['what does the error budget_exceeded mean', 'reference/errors.html'],
-  ['graceful shutdown drain timeout', 'operate/limits.html'],
+  ['graceful shutdown drain timeout', 'operate/stop.html'],
   ['expose the gateway outside localhost', 'operate/listeners.html'],
   ['prometheus metrics', 'plugins/telemetry.html'],
   ['opentelemetry traces exporter', 'plugins/telemetry.html'],

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitepress';
+import { searchOptions } from './search.ts';
 import sidebar from './sidebar.json' with { type: 'json' };
 
 /** GitHub's anchor of a heading, so that a link works there and here. */
@@ -45,7 +46,7 @@ export default defineConfig({
       options: {
         detailedView: false,
         miniSearch: {
-          searchOptions: { prefix: true, fuzzy: 0.2, boost: { title: 4, text: 2, titles: 1 } },
+          searchOptions,
         },
       },
     },
