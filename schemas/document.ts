@@ -1,11 +1,12 @@
 /**
  * Writes a page for each file of the settings, docs/reference/settings/*.md, with every key from the schemas, and the table of
- * Portkey's spellings in docs/move/portkey.md. `npm run generate` runs it; a test compares.
+ * Portkey's keys in docs/move/portkey.md. `npm run generate` runs it; a test compares.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/read/schema-files.ts';
+import { portkeyRows } from './foreign-keys.ts';
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
 
@@ -17,17 +18,19 @@ const END = '<!-- End of the generated part. -->';
 /** The pages by their file, with what the schemas say today. */
 export function generateDocuments(): ReadonlyMap<string, string> {
   const pages = SCHEMA_NAMES.map((file) => [pageOf(file), `${sectionsOf(file).join('\n\n')}\n`] as const);
-  return new Map([...pages, [PORTKEY, withSpellings(readFileSync(PORTKEY, 'utf8'))]]);
+  return new Map([...pages, [PORTKEY, withPortkeysKeys(readFileSync(PORTKEY, 'utf8'))]]);
 }
 
 const pageOf = (file: SchemaName): string => join(DOCS, 'reference/settings', `${file}.md`);
 
-function withSpellings(document: string): string {
+function withPortkeysKeys(document: string): string {
   const [before, rest] = document.split(GENERATED);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)
     throw new Error(`docs/move/portkey.md has no generated part:\n${GENERATED}\n${END}`);
-  return `${before}${GENERATED}\n\n${otherSpellings()}\n\n${END}${after}`;
+  const keys = tableOf(['Portkey', 'Here'], portkeyRows(places.get('gateway')!));
+  const text = `${keys}\n\n## Other spellings\n\n${otherSpellings()}`;
+  return `${before}${GENERATED}\n\n${text}\n\n${END}${after}`;
 }
 
 const FILES: Readonly<Record<SchemaName, string>> = {

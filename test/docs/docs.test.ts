@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
+import { linksOf } from '../support/doc-links.ts';
 import { fences, PAGES, readPage, ROOT as root } from './pages.ts';
 
 /** Every example in the docs is run: here those that need a running gateway; settings.test.ts has the others. */
@@ -24,8 +25,7 @@ afterAll(async () => {
 });
 
 /** The sample settings as they are, on ports that are free. */
-function sampleWithFreePorts(): string {
-  const dir = join(folder, 'sample');
+function sampleWithFreePorts(dir = join(folder, 'sample')): string {
   for (const file of globSync('**/*.yaml', { cwd: join(root, 'configs') })) {
     const text = readFileSync(join(root, 'configs', file), 'utf8').replaceAll(/^( *port:) \d+$/gm, '$1 0');
     mkdirSync(dirname(join(dir, file)), { recursive: true });
@@ -34,8 +34,9 @@ function sampleWithFreePorts(): string {
   return dir;
 }
 
-const here = (text: string): string =>
-  text.replaceAll('http://127.0.0.1:8787', gateway.data.url).replaceAll('http://127.0.0.1:8788', gateway.admin!.url);
+const addressed = (text: string, { data, admin }: Gateway): string =>
+  text.replaceAll('http://127.0.0.1:8787', data.url).replaceAll('http://127.0.0.1:8788', admin!.url);
+const here = (text: string): string => addressed(text, gateway);
 
 /** Lines of `sh` in order, and what the answer to each has. */
 const curlLines = (page: string): readonly string[] =>
@@ -48,7 +49,6 @@ const COMPLETE = { choices: [{ finish_reason: 'stop' }] };
 describe('a curl line', () => {
   it.each<[string, readonly object[]]>([
     ['README.md', [COMPLETE]],
-    ['docs/start/README.md', [COMPLETE]],
     [
       'docs/operate/records.md',
       [COMPLETE, { request_id: 'try-1', attempts: [{ provider: 'simulator' }] }, { requests: [] }],
@@ -70,6 +70,110 @@ describe('a curl line', () => {
       'docs/operate/records.md',
       'docs/start/README.md',
     ]);
+  });
+});
+
+describe('docs/start/README.md', () => {
+  const page = readPage('docs/start/README.md');
+
+  it('has steps that work one after the other, as they stand', async () => {
+    const work = mkdtempSync(join(folder, 'start-'));
+    const configs = sampleWithFreePorts(join(work, 'configs'));
+    for (const code of fences(page, 'yaml')) writeFileSync(join(work, /^# (\S+)/.exec(code)![1]!), code);
+    const served = await startGateway({ configs, env: {}, logTo: { write: () => {} } });
+    const program = `'${process.execPath}' '${join(root, 'src/cli/main.ts')}'`;
+    const [, ...lines] = fences(page, 'sh').map((code) =>
+      addressed(code.trim(), served).replace('npm run -s gatehouse --', program).replace('curl', 'curl -sS'),
+    );
+    const outputs: string[] = [];
+    for (const line of lines) outputs.push((await run('bash', ['-c', line], { cwd: work })).stdout);
+    await served.close();
+    expect(outputs.map((output) => (output.startsWith('{') ? (JSON.parse(output) as unknown) : output))).toMatchObject([
+      COMPLETE,
+      { error: { code: 'overloaded' } },
+      { request_id: 'my-failure', state: 'failed', attempts: [{ provider: 'simulator' }] },
+      expect.stringContaining('valid'),
+      COMPLETE,
+      expect.stringMatching(/^goes to +@simulator\/sim-error-503[^]*\n +then @simulator\/demo/),
+      expect.stringMatching(/gateway\/first\.test\.yaml[^]*\d passed \(/),
+      expect.stringContaining('my-settings'),
+      expect.stringContaining('my-application'),
+    ]);
+  });
+});
+
+describe('docs/operate/keys.md', () => {
+  it('has commands that work one after the other', async () => {
+    const work = mkdtempSync(join(folder, 'keys-'));
+    sampleWithFreePorts(join(work, 'configs'));
+    const program = `'${process.execPath}' '${join(root, 'src/cli/main.ts')}'`;
+    const outputs: string[] = [];
+    for (const line of fences(readPage('docs/operate/keys.md'), 'sh'))
+      outputs.push((await run('bash', ['-c', line.replace('gatehouse', program)], { cwd: work })).stdout);
+    expect(outputs).toEqual([
+      expect.stringContaining('search'),
+      expect.stringContaining('search'),
+      expect.stringContaining('previous'),
+      expect.stringContaining('search'),
+    ]);
+  });
+});
+
+describe('docs/operate/prices.md', () => {
+  const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+  it.runIf(hasJq)('has a bill made of access lines that adds up', async () => {
+    const lines = [
+      { metadata: { team: 'search' }, cost_usd: 0.25 },
+      { metadata: { team: 'search' }, cost_usd: 0.5, cost_unknown: 'kind' },
+      { metadata: { team: 'ads' }, cost_usd: 1 },
+      { metadata: { team: 'ads' } },
+    ];
+    writeFileSync(join(folder, 'access.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    const [bill] = fences(readPage('docs/operate/prices.md'), 'sh');
+    const { stdout } = await run('bash', ['-c', bill!], { cwd: folder });
+    expect(stdout).toBe('ads\t1\t0\nsearch\t0.75\t1\n');
+  });
+});
+
+describe('an example for the shell', () => {
+  it('is in a page whose examples a test runs', () => {
+    // test/package runs those of install.
+    const run = ['README.md', 'explain', 'install', 'keys', 'prices', 'records', 'state', 'start/README.md'];
+    const pages = PAGES.filter(
+      // test/agents runs the lines of its pages.
+      (page) => !page.startsWith('docs/agents/') && fences(readPage(page), 'sh').length > 0,
+    );
+    expect(pages.map((page) => page.replace(/^docs\/(?:operate\/)?/, '').replace(/(?<!README)\.md$/, ''))).toEqual(run);
+  });
+});
+
+describe('a page', () => {
+  it('begins with a sentence that says what it is for', () => {
+    // After the mark of a generated page.
+    const without = PAGES.filter(
+      (page) => !/^# .+\n\n(?:<!-- .* -->\n\n)?[^\s|`<#-]|^# .+\n\n(?:<!-- .* -->\n\n)?`(?!``)/.test(readPage(page)),
+    );
+    expect(without).toEqual([]);
+  });
+
+  it('names who acts: no word of hearsay', () => {
+    // The tables of the reference come from the code, with its names of values and of tests.
+    const hearsay = PAGES.filter((page) => !page.startsWith('docs/reference/')).flatMap((page) => {
+      const prose = readPage(page).replaceAll(/^```[^]*?^```|`[^`\n]*`/gm, '');
+      return [...prose.matchAll(/\b(?:told|asked|nobody|whoever)\b/gi)].map(([word]) => `${page}: ${word}`);
+    });
+    expect(hearsay).toEqual([]);
+  });
+});
+
+describe('docs/README.md', () => {
+  it('lists every page', () => {
+    const listed = new Set(linksOf(readPage('docs/README.md')).map(({ path }) => join('docs', path)));
+    const pages = globSync('docs/**/*.md', { cwd: root, exclude: ['docs/site/**'] });
+    // Overviews of a folder list its pages.
+    const below = /^docs\/(?:README\.md$|agents\/[^R]|protocols\/[^R]|reference\/settings\/[^R])/;
+    expect(pages.filter((page) => !listed.has(page) && !below.test(page))).toEqual([]);
   });
 });
 

@@ -16,8 +16,8 @@ interface Block {
 }
 
 const EXAMPLE = 'docs/route/README.md';
-/** Tests of their own load these: the example of one needs a module, the other shows several forms of one entry. */
-const OWN = ['docs/operate/network.md', 'docs/plugins/api.md', 'docs/providers/vertex-ai.md'];
+/** Tests of their own load these: they need certificates or a module, show several forms of one entry, or go on from the sample settings. */
+const OWN = ['docs/operate/network.md', 'docs/plugins/api.md', 'docs/providers/vertex-ai.md', 'docs/start/README.md'];
 
 const blocksOf = (page: string): readonly Block[] =>
   fences(readPage(page), 'yaml').map((code) => {

@@ -1,0 +1,73 @@
+/** Checks the built site: its search answers questions, its links lead somewhere, and a browser loads nothing from elsewhere. */
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { dirname, normalize } from 'node:path/posix';
+import { QUESTIONS } from './questions.ts';
+import { searchOptions } from './vitepress/search.ts';
+
+/** A person reads so many results of a search. */
+const RESULTS = 5;
+
+interface Index {
+  readonly search: (query: string, options: object) => readonly { readonly id: string }[];
+}
+interface MiniSearch {
+  readonly loadJSON: (json: string, options: object) => Index;
+}
+
+/** @param installed the folder with the packages that built the site */
+export async function checkSite(site: string, installed: string): Promise<void> {
+  const faults = [...deadLinks(site), ...foreignAddresses(site), ...(await unansweredQuestions(site, installed))];
+  const pages = globSync('**/*.html', { cwd: site }).length;
+  if (faults.length > 0) throw new Error(`the site has ${faults.length} faults:\n${faults.join('\n')}`);
+  process.stdout.write(
+    `${pages} pages: links lead to pages and anchors, nothing is loaded from elsewhere, ${QUESTIONS.length} questions find their page\n`,
+  );
+}
+
+async function unansweredQuestions(site: string, installed: string): Promise<readonly string[]> {
+  const [file] = globSync('assets/chunks/@localSearchIndexroot.*.js', { cwd: site });
+  const { default: json } = (await import(join(site, file!))) as { default: string };
+  const require = createRequire(join(installed, 'package.json'));
+  const { default: MiniSearch } = (await import(require.resolve('minisearch'))) as { default: MiniSearch };
+  // As the search box of VitePress 1.6 loads it.
+  const index = MiniSearch.loadJSON(json, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] });
+  return QUESTIONS.flatMap(([question, page]) => {
+    const found = index.search(question, searchOptions);
+    const pages = [...new Set(found.map(({ id }) => id.replace(/#.*$/, '')))].slice(0, RESULTS);
+    return pages.includes(`/${page}`) ? [] : [`the search for "${question}" finds ${pages.join(', ')}, not /${page}`];
+  });
+}
+
+function deadLinks(site: string): readonly string[] {
+  const texts = new Map(
+    globSync('**/*.html', { cwd: site }).map((file) => [file, readFileSync(join(site, file), 'utf8')]),
+  );
+  const files = new Set(globSync('**/*', { cwd: site }));
+  const ids = new Map(
+    [...texts].map(([file, text]) => [file, new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!))]),
+  );
+  return [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/ (?:href|src)="(?![a-z]+:)([^"]*)"/g)].flatMap(([, link]) => {
+      const [path = '', anchor] = link!.replaceAll('&amp;', '&').split('#');
+      const at = path === '' ? file : path.startsWith('/') ? path.slice(1) : normalize(join(dirname(file), path));
+      const target = (at === '' || at.endsWith('/') ? `${at}index.html` : at).replace(/^\.\//, '');
+      const leads =
+        files.has(target) &&
+        (anchor === undefined || anchor === '' || ids.get(target)?.has(decodeURIComponent(anchor)));
+      return leads ? [] : [`${file}: ${link!}`];
+    }),
+  );
+}
+
+/** What a browser loads by itself; links that a person follows may lead anywhere. */
+function foreignAddresses(site: string): readonly string[] {
+  return globSync('**/*.{html,css}', { cwd: site }).flatMap((file) =>
+    [
+      ...readFileSync(join(site, file), 'utf8').matchAll(
+        /<(?:script|img|iframe|link)\b[^>]*(?:src|href)="((?:https?:)?\/\/[^"]+)"|url\(["']?((?:https?:)?\/\/[^)"']+)/g,
+      ),
+    ].map(([, tag, style]) => `${file} loads ${(tag ?? style)!}`),
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * The keys of other gateways' configs, and what becomes of each here: from the schemas and from the advice that `gatehouse validate`
+ * gives. A key without an answer is an error, so that no page promises what the diagnostics do not know.
+ */
+import { adviceOnKey } from '../src/settings/problems/foreign-words.ts';
+import type { Place } from './places.ts';
+
+/** Keys of an object: its path in the other gateway's config, the path and the title of the object here. */
+interface Keys {
+  readonly at: string;
+  readonly path: string;
+  readonly title: string;
+  readonly names: readonly string[];
+}
+
+/** https://portkey.ai/docs/api-reference/inference-api/config-object */
+const PORTKEY: readonly Keys[] = [
+  {
+    at: '',
+    path: '',
+    title: 'GatewayFile',
+    names: [
+      'strategy',
+      'targets',
+      'provider',
+      'virtual_key',
+      'override_params',
+      'request_timeout',
+      'retry',
+      'cache',
+      'forward_headers',
+      'strict_open_ai_compliance',
+      'custom_host',
+      'vertex_project_id',
+      'vertex_region',
+      'vertex_service_account_json',
+      'before_request_hooks',
+      'after_request_hooks',
+      'input_guardrails',
+      'output_guardrails',
+    ],
+  },
+  { at: 'targets[].', path: 'targets[]', title: 'Target', names: ['name', 'weight'] },
+  {
+    at: 'strategy.',
+    path: 'strategy',
+    title: 'Strategy',
+    names: ['mode', 'on_status_codes', 'conditions', 'default', 'cb_config', 'sticky_session'],
+  },
+  {
+    at: 'strategy.conditions[].',
+    path: 'strategy.conditions[]',
+    title: 'Condition',
+    names: ['query', 'then'],
+  },
+  {
+    at: 'strategy.cb_config.',
+    path: 'circuit_breaker',
+    title: 'CircuitBreaker',
+    names: [
+      'failure_threshold',
+      'failure_threshold_percentage',
+      'minimum_requests',
+      'cooldown_interval',
+      'failure_status_codes',
+    ],
+  },
+  { at: 'retry.', path: 'retry', title: 'Retry', names: ['attempts', 'on_status_codes', 'use_retry_after_header'] },
+  { at: 'cache.', path: 'cache', title: 'Cache', names: ['mode', 'max_age'] },
+];
+
+/** Rows of a table: the key there, what to write here. */
+export function portkeyRows(places: readonly Place[]): readonly (readonly [string, string])[] {
+  return PORTKEY.flatMap(({ at, path, title, names }) =>
+    names.map((name): readonly [string, string] => [
+      `\`${at}${name}\``,
+      answerTo({ name, path: path === '' ? name : `${path}.${name}`, title }, places),
+    ]),
+  );
+}
+
+/** Values that the gateway rewrites (src/settings/read/spellings.ts). */
+const NOTES: Readonly<Record<string, string>> = {
+  'cache.mode': '`simple` works, with a warning: write `exact`; `semantic` needs `embeddings`',
+};
+
+interface Asked {
+  readonly name: string;
+  readonly path: string;
+  readonly title: string;
+}
+
+function answerTo({ name, path, title }: Asked, places: readonly Place[]): string {
+  const place = places.find((one) => one.path === path);
+  if (place?.deprecated) return `works, with a warning: ${String(place.schema['description'])}`;
+  const advice = adviceOnKey(title, name);
+  if (advice !== undefined) return advice;
+  if (!place) throw new Error(`neither the schema nor the diagnostics know ${path}`);
+  return NOTES[path] ?? 'works as it is';
+}
