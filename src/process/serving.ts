@@ -44,7 +44,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
+  const inForce = (): InForce => reloader.inForce;
+  const { servers, drained } = createServers(parts, { live, workers, targets, ...explaining, inForce });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
     applyLimits(servers.data, snapshot.server);
@@ -78,9 +79,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     metrics,
     upstream,
     state,
-    ...lookUps(processState),
+    ...lookUps(processState, servers),
     targets,
-    load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
     shareLimits: (processes) => processState.shared.gates.share(processes),
     reload: reloader.reload,
@@ -127,9 +127,13 @@ async function releaseAll(
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 
-const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({
+const lookUps = (
+  { records, shared: { inFlight } }: ProcessState,
+  { data }: Servers,
+): Pick<WorkerGateway, 'record' | 'records' | 'load'> => ({
   record: (id) => records.find(id),
   records: (query) => records.list(query),
+  load: async () => ({ requests: inFlight.size, connections: await connectionsOf(data) }),
 });
 
 const connectionsOf = (server: Server): Promise<number> =>
@@ -169,11 +173,13 @@ interface ServerSources {
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   readonly explains: ExplainSource;
+  /** Called while the listeners serve. */
+  readonly inForce: () => InForce;
 }
 
 function createServers(
   { clock, log, metrics, processState, state }: ServeParts,
-  { live, workers, targets, explains }: ServerSources,
+  { live, workers, targets, explains, inForce }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight, sockets, turns } = processState.shared;
   const { server: data, pipelines } = createDataServer(
@@ -201,6 +207,9 @@ function createServers(
       records: workers?.records ?? processState.records,
       explains: workers?.explains ?? explains,
       log,
+      clock,
+      state,
+      inForce,
       settings: () => live.current.server,
     }),
   };
