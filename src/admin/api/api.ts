@@ -100,7 +100,7 @@ export class AdminApi {
     try {
       return await this.#answer(request, path, query);
     } catch (error) {
-      return answerOf(problemOf(error));
+      return answerOf(problemOf(error, request.method));
     } finally {
       this.#calls -= 1;
     }
@@ -266,9 +266,11 @@ const toAnswer = ({ status }: AdminRoute, { body, headers, file }: CallAnswer): 
       }
     : { status, body, ...(headers && { headers }) };
 
-function problemOf(error: unknown): ApiProblem {
+function problemOf(error: unknown, method: string | undefined): ApiProblem {
   if (error instanceof ApiProblem) return error;
-  const code = error instanceof StateFailure ? OF_STORE[error.code] : undefined;
+  const found = error instanceof StateFailure ? OF_STORE[error.code] : undefined;
+  // A read has no body: the store does not take its query, such as a sum that no number holds.
+  const code = found === 'invalid_body' && method === 'GET' ? 'invalid_query' : found;
   if (!(error instanceof StateFailure) || code === undefined) throw error;
   const detail = code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`;
   return new ApiProblem(code, detail);

@@ -4,10 +4,8 @@ export type Role = (typeof ROLES)[number];
 
 /** What scopes name: the first part of an operation's id. */
 export const RESOURCES = ['organizations', 'teams', 'keys', 'budgets', 'usage', 'ledger', 'audit', 'tokens'] as const;
-export type Resource = (typeof RESOURCES)[number];
 
 export const SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
-export type AdminScope = (typeof SCOPES)[number];
 
 export const isRole = (text: unknown): text is Role => ROLES.some((role) => role === text);
 

@@ -11,10 +11,13 @@ type Cell = string | number | null;
  */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
+/** An exact amount is a text, because a number of JavaScript may not hold it. */
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = /^[=+\-@\t\r]/.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -27,17 +30,13 @@ export async function* fileOf(
   if (format === 'csv') yield csvLine(names);
   for await (const rows of pieces)
     yield rows
-      .map((row) =>
-        format === 'csv' ? csvLine(names.map((name) => cellOf(name, row[name]))) : `${JSON.stringify(row)}\n`,
-      )
+      .map((row) => (format === 'csv' ? csvLine(names.map((name) => cellOf(row[name]))) : `${JSON.stringify(row)}\n`))
       .join('');
 }
 
-function cellOf(name: string, value: unknown): Cell {
+function cellOf(value: unknown): Cell {
   if (typeof value === 'number') return value;
   if (value === null || value === undefined) return null;
-  // A negative cost is a number, whatever its first character.
-  if (name === 'cost_usd') return Number(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -1,5 +1,6 @@
 import {
   LEDGER_DIMENSIONS,
+  LEDGER_KINDS,
   LEDGER_NAMES,
   LEDGER_SUMS,
   type LedgerCondition,
@@ -117,20 +118,28 @@ async function* shownPieces(pieces: AsyncIterable<readonly LedgerRow[]>): AsyncI
   for await (const rows of pieces) yield rows.map(ledgerRow);
 }
 
-/** The cursor is the caller's text: the port checks it as it checks a row. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** The name of the last row of the page before, from the caller's text. */
 function afterOf({ query }: Call): RowName | undefined {
   const cursor = readCursor(query);
   if (cursor === undefined) return undefined;
-  const wrong = new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
+  const read: unknown[] = /^\[[^[\]]*\]$/.test(cursor) ? parseList(cursor) : [];
+  const [at, req, att, kind] = read;
+  const known = LEDGER_KINDS.find((one) => one === kind);
+  if (isCount(at) && typeof req === 'string' && UUID.test(req) && isCount(att) && known)
+    return { at, req, att, kind: known };
+  throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
+}
+
+function parseList(text: string): unknown[] {
   try {
-    const read = JSON.parse(cursor) as [RowName['at'], RowName['req'], RowName['att'], RowName['kind']];
-    const [at, req, att, kind] = read;
-    if (typeof at === 'number' && typeof req === 'string' && typeof att === 'number' && typeof kind === 'string')
-      return { at, req, att, kind };
+    const read: unknown = JSON.parse(text);
+    return Array.isArray(read) ? read : [];
   } catch {
-    throw wrong;
+    return [];
   }
-  throw wrong;
 }
 
 const LEDGER_COLUMNS = [
