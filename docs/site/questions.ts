@@ -28,4 +28,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['semantic cache threshold', 'plugins/cache.html'],
   ['run several worker processes', 'operate/workers.html'],
   ['backup the state store', 'operate/state.html'],
+  ['export the bill of each team as csv', 'operate/ledger.html'],
+  ['tls certificate and client certificates', 'operate/network.html'],
+  ['cors for a web page', 'plugins/cors.html'],
 ];

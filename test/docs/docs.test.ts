@@ -140,8 +140,8 @@ describe('docs/operate/prices.md', () => {
 
 describe('an example for the shell', () => {
   it('is in a page whose examples a test runs', () => {
-    // test/package runs those of install.
-    const run = ['README.md', 'explain', 'install', 'keys', 'prices', 'records', 'state', 'start/README.md'];
+    // test/package runs those of install, test/state those of ledger and state.
+    const run = ['README.md', 'explain', 'install', 'keys', 'ledger', 'prices', 'records', 'state', 'start/README.md'];
     const pages = PAGES.filter(
       // test/agents runs the lines of its pages.
       (page) => !page.startsWith('docs/agents/') && fences(readPage(page), 'sh').length > 0,

@@ -26,7 +26,7 @@ async function run({ configs }: LedgerGateway, line: string): Promise<string[]> 
 }
 
 const fenced = [
-  ...readFileSync(packageFile('docs/operate/state.md'), 'utf8').matchAll(
+  ...readFileSync(packageFile('docs/operate/ledger.md'), 'utf8').matchAll(
     /^gatehouse ledger export ([^#>\n]*?)(?: *[#>].*)?$/gm,
   ),
 ].map(([, args = '']) => args);
@@ -36,7 +36,7 @@ const dayIn = (days: number): string => new Date(Date.now() + days * 86_400_000)
 const around = (line: string): string =>
   line.replace(/--from \S+/, `--from ${dayIn(-1)}`).replace(/--to \S+/, `--to ${dayIn(2)}`);
 
-it('Each export of docs/operate/state.md has the same sum as the ledger, to the nano-USD, while the gateway runs', async () => {
+it('Each export of docs/operate/ledger.md has the same sum as the ledger, to the nano-USD, while the gateway runs', async () => {
   const ledger = await startLedger(answers, {
     teams: { teams: { search: {} } },
     keys: { keys: [{ id: 'ci', key: '${env:NONE:-gatehouse-test-key-0123456789}', team: 'search', owner: '=cmd()' }] },
