@@ -22,6 +22,7 @@ import type { Snapshot } from '../compose/snapshot.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
+import type { Outbound } from '../upstream/index.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
 interface ServeParts extends ProcessParts {
@@ -51,6 +52,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
+    upstream.apply(outboundOf(reloader.inForce.settings));
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live, certificates });
@@ -104,6 +106,12 @@ function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificate
   certificates.apply(inForce.settings.tls);
   return certificates;
 }
+
+/** The way to upstreams, in the words of src/upstream. */
+export const outboundOf = ({ outbound, tls: { upstreams } }: Settings): Outbound => ({
+  ...outbound,
+  ca: upstreams === undefined ? [] : [upstreams],
+});
 
 function applyToListeners(
   { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,
