@@ -21,6 +21,8 @@ import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import type { Replayed } from './state/spool-replay.ts';
+import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import type { Outbound } from '../upstream/index.ts';
 import { withinTime } from '../compose/time-limit.ts';
@@ -41,7 +43,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { clock, metrics, processState, upstream, role, state } = parts;
   const { inFlight, responses } = processState.shared;
   const counted = countedBy(parts);
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted }) : undefined;
+  const spools = await spoolsOf(parts);
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted, spools }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -55,7 +58,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     upstream.apply(outboundOf(reloader.inForce.settings));
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live, certificates });
+  const release = (): Promise<void> => releaseAll(parts, { counted, spools, reloader, live, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -137,23 +140,38 @@ const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
     state,
   );
 
+/** Before a worker begins its own: all that are there belong to processes that have ended. */
+async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Spools | undefined> {
+  const folder = snapshot.server.state?.folder;
+  if (!state || folder === undefined) return undefined;
+  const { Spools: Found } = await import('./state/spools.ts');
+  const onReplayed = ({ lost }: Replayed): void => {
+    metrics.families.spoolsReplayed.add({});
+    metrics.families.ledgerExpired.add({}, lost);
+  };
+  const spools = new Found({ folder, state, clock, log, onReplayed });
+  spools.start(budgets?.boot.id ?? '');
+  return spools;
+}
+
+interface Released {
+  readonly counted: Counted;
+  readonly spools: Spools | undefined;
+  readonly reloader: Reloader;
+  readonly live: LiveSnapshot;
+  readonly certificates: Certificates | undefined;
+}
+
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
   delayMs: delay ? delayMs : 0,
   timeoutMs,
   lingerMs: CUT_LINGER_MS,
 });
 
-interface Released {
-  readonly counted: Counted;
-  readonly reloader: Reloader;
-  readonly live: LiveSnapshot;
-  readonly certificates: Certificates | undefined;
-}
-
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  { counted, reloader, live, certificates }: Released,
+  { counted, spools, reloader, live, certificates }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
@@ -163,6 +181,7 @@ async function releaseAll(
   await live.close();
   await processState.shared.budgets.close();
   ended.flush();
+  await Promise.all([processState.ledger?.close(), spools?.close()]);
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 

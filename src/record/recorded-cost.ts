@@ -3,7 +3,7 @@ import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ModelTask, ReplyEnd, 
 import type { Nano } from '../prices/money.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
-import { endOfAttempt, isUnsent } from './attempt-end.ts';
+import { endOfAttempt } from './attempt-end.ts';
 import { placeOf, priceOf } from './cost-place.ts';
 
 /**
@@ -89,12 +89,15 @@ const callsOf = (tries: readonly TryRecord[]): number => tries.reduce((most, { c
 /** A try that another one followed, and each try of a batch that failed as a whole. */
 function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCode | undefined): boolean {
   const last = tries.findLast(({ call }) => call === one.call);
-  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one, errorCode);
+  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one);
 }
 
-/** Providers charge for no request that they refused, nor for one that they did not get. */
-const mayCost = ({ status, sentAt, error }: TryRecord, errorCode: ErrorCode | undefined): boolean =>
-  status === undefined ? sentAt !== undefined && !isUnsent(error?.code ?? errorCode) : status < 400;
+/**
+ * Providers charge for no request that they refused, nor for one that they did not get. A connection that broke before a reply may have
+ * brought it to them.
+ */
+const mayCost = ({ status, sentAt }: TryRecord): boolean =>
+  status === undefined ? sentAt !== undefined : status < 400;
 
 function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost | undefined {
   if (!FROM_CACHE.has(cache)) return undefined;
@@ -113,7 +116,7 @@ function costOfLast(
   last: TryRecord,
   { attempt, task, bytes, errorCode, priced }: SentRequest,
 ): RecordedCost | undefined {
-  if (!mayCost(last, errorCode)) return undefined;
+  if (!mayCost(last)) return undefined;
   const { signals, reply } = attempt;
   const usage = signals?.ended && errorCode === undefined ? signals.usage : undefined;
   if (usage) return costOf(usage, 'reported', priced);
@@ -207,13 +210,17 @@ export interface CostsOfAttempt {
 const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] =>
   lostCosts.length === 0 && !semantic?.embedding ? [cost] : [cost, ...lostCosts, semantic?.embedding?.cost];
 
+/** Most requests have one attempt, whose costs need no list of their own (0.4 µs a request). */
+const allCosts = (attempts: readonly CostsOfAttempt[]): readonly (RecordedCost | undefined)[] =>
+  attempts.length === 1 ? costsOf(attempts[0]!) : attempts.flatMap(costsOf);
+
 /** The sum of what is known; undefined without any known cost. */
 export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
-  sum(attempts.length === 1 ? costsOf(attempts[0]!) : attempts.flatMap(costsOf), which);
+  sum(allCosts(attempts), which);
 
 /** Why a part of the cost is unknown. */
 export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
-  attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
+  allCosts(attempts).find((cost) => cost?.unknown)?.unknown;
 
 function sum(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
   let total: Nano | undefined;

@@ -23,8 +23,8 @@ const SOUND = {
 };
 const CERTIFICATES = '  client_ca: /etc/gatehouse/tls/clients.pem';
 
-describe('docs/network.md', () => {
-  const text = readFileSync(packageFile('docs/network.md'), 'utf8');
+describe('docs/operate/network.md', () => {
+  const text = readFileSync(packageFile('docs/operate/network.md'), 'utf8');
   const blocks = [...text.matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
     ([, name = '', yaml = '']) => [name, yaml] as const,
   );

@@ -12,7 +12,7 @@ export interface HandshakeSetup {
   readonly onFailed?: ((failure: HandshakeFailure) => void) | undefined;
 }
 
-interface Handshake {
+interface TlsHandshake {
   readonly peer: string;
   readonly socket: Socket;
   /** Monotonic time. */
@@ -31,7 +31,7 @@ const CHECK_MS = 1000;
 export class Handshakes {
   readonly #setup: HandshakeSetup;
   /** By the address and port of the client, oldest first. Node does not say to which connection a TLS socket belongs. */
-  readonly #open = new Map<string, Handshake>();
+  readonly #open = new Map<string, TlsHandshake>();
   #isChecking = false;
 
   constructor(server: Server, setup: HandshakeSetup) {
@@ -54,7 +54,7 @@ export class Handshakes {
   #begin(socket: Socket): void {
     const { clock, limits } = this.#setup;
     const { most } = limits();
-    const handshake: Handshake = { peer: peerOf(socket), socket, since: clock.now(), failure: 'closed' };
+    const handshake: TlsHandshake = { peer: peerOf(socket), socket, since: clock.now(), failure: 'closed' };
     const [oldest] = this.#open.size >= most ? this.#open.values() : [];
     if (oldest) this.#fail(oldest, 'full');
     this.#open.set(handshake.peer, handshake);
@@ -80,7 +80,7 @@ export class Handshakes {
   }
 
   /** Without effect on a connection whose handshake has ended. */
-  #fail(handshake: Handshake, failure: HandshakeFailure): void {
+  #fail(handshake: TlsHandshake, failure: HandshakeFailure): void {
     if (this.#open.get(handshake.peer) !== handshake) return;
     this.#open.delete(handshake.peer);
     handshake.socket.destroy();

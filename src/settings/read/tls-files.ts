@@ -98,7 +98,8 @@ async function readIdentity(
   if (names.client_ca !== undefined && !authorities) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
     const message = 'this private key is not that of the certificate in `cert`: was only one of the two renewed?';
-    return void report({ path: ['key'], message });
+    report({ path: ['key'], message });
+    return undefined;
   }
   const identity = { cert, key: new Secret(key), clientCa, expiresAt: endOf(certificate) };
   return isUsable(identity, within(report, 'cert')) ? identity : undefined;
@@ -114,7 +115,8 @@ async function readFile(
   const content = await files.read(path);
   if ('text' in content) return content.text;
   const message = 'missing' in content ? `there is no file ${path}` : `the file ${path} ${content.problem}`;
-  return void report({ path: [], message });
+  report({ path: [], message });
+  return undefined;
 }
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -123,15 +125,17 @@ const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
 export function readCertificates(pem: string, report: Report): readonly X509Certificate[] | undefined {
   const blocks = pem.match(CERTIFICATES) ?? [];
   if (blocks.length === 0) {
-    return void report({
+    report({
       path: [],
       message: 'this file has no certificate in PEM form (`-----BEGIN CERTIFICATE-----`)',
     });
+    return undefined;
   }
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    return void report({ path: [], message: 'a certificate of this file is damaged' });
+    report({ path: [], message: 'a certificate of this file is damaged' });
+    return undefined;
   }
 }
 
@@ -140,13 +144,15 @@ function readPrivateKey(pem: string, report: Report): KeyObject | undefined {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4,ENCRYPTED/m.test(pem)) {
     const message =
       'this private key is encrypted, and the gateway cannot ask for its passphrase: decrypt it (openssl pkey -in FILE -out NEW), and let only the gateway read the file';
-    return void report({ path: [], message });
+    report({ path: [], message });
+    return undefined;
   }
   try {
     return createPrivateKey(pem);
   } catch {
     const message = 'this file has no private key in PEM form (`-----BEGIN PRIVATE KEY-----`), or a damaged one';
-    return void report({ path: [], message });
+    report({ path: [], message });
+    return undefined;
   }
 }
 
