@@ -10,9 +10,9 @@ import { compileServerSettings } from '../../src/settings/compile/server-setting
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { LONG_MS } from './workers.testkit.ts';
 
-/** What configs/README.md gives for systemd and Kubernetes, tried: without either, by what they do. */
+/** What docs/operate/deploy.md gives for systemd and Kubernetes, tried: without either, by what they do. */
 
-const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
+const readme = readFileSync(packageFile('docs/operate/deploy.md'), 'utf8');
 const fence = (kind: string, first: string): string =>
   new RegExp(`^\`\`\`${kind}\\n# ${first}[^\\n]*\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)![1]!;
 
@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 /** Blocks the event loop for good where a request says so. */
-const BLOCKS = `import { definePlugin } from 'gatehouse/plugin';
+const BLOCKS = `import { definePlugin } from 'gatehouse-gateway/plugin';
 export default definePlugin({
   name: 'blocks',
   level: 'request',
@@ -141,7 +141,7 @@ describe('the lines for systemd', () => {
   it('start, reload and stop all processes', async () => {
     const [node, flag, main, ...args] = unitLine('ExecStart').split(' ');
     const { bin } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { bin: { gatehouse: string } };
-    const installed = `/usr/lib/node_modules/gatehouse/${bin.gatehouse}`;
+    const installed = `/usr/lib/node_modules/gatehouse-gateway/${bin.gatehouse}`;
     expect([node, flag, main]).toEqual(['/usr/bin/node', '--disable-sigusr1', installed]);
     const { child, exited, said } = await start(args);
     expect(said().match(/a worker serves/g)).toHaveLength(2);

@@ -155,7 +155,7 @@ describe('the packed tarball', () => {
         'dist/src/plugin/index.d.ts',
         'plugins/README.md',
         'plugins/route/README.md',
-        'docs/plugin-api.md',
+        'docs/plugins/api.md',
       ]),
     );
     expect(
@@ -258,7 +258,7 @@ targets:
   it('has the READMEs for plugin authors, and what they link to', () => {
     const inside = join(folder, 'node_modules/gatehouse-gateway');
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      /^(?:plugins\/(?:.*\/)?README|docs\/plugin-api)\.md$/.test(path),
+      /^(?:plugins\/(?:.*\/)?README|docs\/plugins\/api)\.md$/.test(path),
     );
     const plugins = readdirSync('plugins', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     // One of each plugin, that of the folder, and the page of the API.
