@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +76,27 @@ describe('gatehouse import', () => {
           .findIndex((text) => text.includes('"unheard_of": 1')) + 1;
       expect(said, place).toContain(`${path}:${line}: ${key}: `);
     }
+  });
+
+  it('leads a request of an imported key to the deployments and fallbacks of its model, within its budget', async () => {
+    const dir = join(folder, 'explained');
+    const from = packageFile('test/import/litellm');
+    const paths = ['config.yaml', 'keys.json', 'teams.json'].map((name) => join(from, name));
+    await importCommand({ kind: 'litellm', paths, dir, out: () => {}, err: () => {} });
+    const request = join(folder, 'request.json');
+    writeFileSync(request, '{"model":"gpt-4o","messages":[{"role":"user","content":"Hello"}]}');
+    const args = ['explain', '--configs', dir, '--request', request, '--key', 'search-prod'];
+    const env = { ...process.env, VLLM_BASE: 'https://vllm.example.com/v1' };
+    const { stdout } = spawnSync(process.execPath, [packageFile('src/cli/main.ts'), ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([...stdout.matchAll(/^ {2}sends +POST https:\/\/([^/]+)/gm)].map(([, host]) => host)).toEqual([
+      'example-eu.openai.azure.com',
+      'api.openai.com',
+      'api.anthropic.com',
+      'generativelanguage.googleapis.com',
+    ]);
   });
 
   it('overwrites nothing, and writes nothing of a file that it cannot read', async () => {

@@ -131,7 +131,7 @@ function configOf(name: string, groups: ReadonlyMap<string, readonly Deployment[
     items.flatMap((item) => {
       const other = item.text();
       const group = other === undefined ? undefined : groups.get(other);
-      if (!group) item.lose('is not in model_list');
+      if (!group) item.lose('is not in model_list, or was left out');
       return group && other !== name ? [groupTarget(group)] : [];
     });
   const special = (items: readonly ForeignItem[], kind: string, target: DraftPart): DraftPart => {

@@ -1,5 +1,7 @@
 import { addAccount } from './accounts.ts';
-import type { Draft } from './draft.ts';
+import { usdOf } from '../../prices/money.ts';
+import { SHIPPED_PRICES } from '../../prices/price-table.ts';
+import type { Draft, DraftPart } from './draft.ts';
 import { importKeys, importTeams, type Team } from './litellm-keys.ts';
 import { DEPLOYMENT, GENERAL, INFO, LITELLM, ROUTER } from './litellm-reasons.ts';
 import { importGroups, readRouting, type Deployment } from './litellm-routing.ts';
@@ -134,9 +136,12 @@ function deploymentOf(item: ForeignItem, draft: Draft): Deployment | undefined {
   const info = item.get('model_info');
   const model =
     VENDORS.get(vendor)?.provider === 'vertex-ai' ? vertexModel(written) : deployed(draft, slug, written, info);
-  addPrices(draft, slug, model, [params, info]);
+  // Of a deployment of Azure, prices and limits know its own name.
+  const charged = vendor === 'azure' ? written : model;
+  if (!addPrices(draft, slug, charged, [params, info]) && charged !== model)
+    addShippedPrice(draft, slug, charged, model);
   const limits = limitsOf(params, { requests: 'rpm', tokens: 'tpm' });
-  if (limits && !model.includes('*')) limitModel(draft, slug, model, limits);
+  if (limits && !model.includes('*')) limitModel(draft, slug, charged, limits);
   const deployment: Deployment = {
     name,
     item,
@@ -217,16 +222,34 @@ const PRICES: Readonly<Record<string, readonly [kind: string, per: number]>> = {
   input_cost_per_second: ['second', 1],
 };
 
-function addPrices(draft: Draft, slug: string, model: string, places: readonly (ForeignItem | undefined)[]): void {
+/** False: the file has none. */
+function addPrices(draft: Draft, slug: string, model: string, places: readonly (ForeignItem | undefined)[]): boolean {
   const usd: Record<string, number> = {};
   for (const place of places)
     for (const [name, [kind, per]] of Object.entries(PRICES)) {
       const price = place?.get(name)?.number();
       if (price !== undefined) usd[kind] = Number((price * per).toPrecision(12));
     }
-  const rule = { model, entry: `@${slug}`, usd };
-  if (Object.keys(usd).length > 0 && !draft.prices.some((one) => JSON.stringify(one) === JSON.stringify(rule)))
-    draft.prices.push(rule);
+  return Object.keys(usd).length > 0 && addRule(draft, { model, entry: `@${slug}`, usd });
+}
+
+/** Before a request is sent, its budget looks the price up by the name of the deployment, which no table has. */
+function addShippedPrice(draft: Draft, slug: string, deployment: string, model: string): void {
+  const { asOf } = SHIPPED_PRICES;
+  const prices = SHIPPED_PRICES.find('azure-openai', model)?.steps.findLast(({ from }) => from <= asOf)?.prices;
+  if (!prices) return;
+  const usd = Object.fromEntries(
+    (['input', 'cached', 'output'] as const).flatMap((kind): [string, number][] => {
+      const price = prices[kind];
+      return price === undefined ? [] : [[kind, usdOf(price, 1e6)]];
+    }),
+  );
+  addRule(draft, { model: deployment, entry: `@${slug}`, usd, source: `the shipped price of ${model}, ${asOf}` });
+}
+
+function addRule(draft: Draft, rule: DraftPart): true {
+  if (!draft.prices.some((one) => JSON.stringify(one) === JSON.stringify(rule))) draft.prices.push(rule);
+  return true;
 }
 
 /** Limits of a deployment hold for its model at its entry. */
