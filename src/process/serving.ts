@@ -1,9 +1,13 @@
 import type { Server } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../plugin/index.ts';
+import type { Settings } from '../settings/read/load.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
 import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
+import type { HandshakeFailure } from '../compose/listener/handshakes.ts';
+import { applyCertificate } from '../compose/listener/secure-server.ts';
+import { Certificates } from './certificates.ts';
 import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
 import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService, type ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -48,12 +52,12 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
+  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
-    applyLimits(servers.data, snapshot.server);
+    applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live });
+  const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -97,6 +101,25 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
+/** The primary watches for its workers. */
+function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
+  if (role.kind === 'worker') return undefined;
+  const certificates = new Certificates(parts);
+  certificates.apply(inForce.settings.tls);
+  return certificates;
+}
+
+function applyToListeners(
+  { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,
+  { server }: Snapshot,
+  { tls }: Settings,
+): void {
+  applyLimits(servers.data, server);
+  applyCertificate(servers.data, tls.data);
+  applyCertificate(servers.admin, tls.admin);
+  certificates?.apply(tls);
+}
+
 const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
   new Counted(
     {
@@ -138,6 +161,7 @@ interface Released extends Upkeep {
   readonly counted: Counted;
   readonly reloader: Reloader;
   readonly live: LiveSnapshot;
+  readonly certificates: Certificates | undefined;
 }
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
@@ -149,9 +173,10 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  { counted, spools, retention, reloader, live }: Released,
+  { counted, spools, retention, reloader, live, certificates }: Released,
 ): Promise<void> {
   reloader.stop();
+  certificates?.stop();
   counted.stop();
   retention?.stop();
   processState.kept.clear();
@@ -207,15 +232,22 @@ interface ServerSources {
   readonly explains: ExplainSource;
 }
 
-function createServers(
-  { clock, log, metrics, processState, state }: ServeParts,
-  { live, workers, targets, explains }: ServerSources,
-): { readonly servers: Servers; readonly drained: DrainSetup } {
+interface Listening {
+  readonly servers: Servers;
+  readonly drained: DrainSetup;
+  readonly certificates: Certificates | undefined;
+}
+
+function createServers(parts: ServeParts, { live, workers, targets, explains }: ServerSources): Listening {
+  const { clock, log, metrics, processState, inForce, state } = parts;
+  const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
+  const { tls } = inForce.settings;
+  const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight, sockets, turns, current: () => live.current.server },
+    { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
   const servers = {
     data,
@@ -223,7 +255,7 @@ function createServers(
       metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: () => (workers ? workers.targets() : targets()),
+      targets: async () => [...(certificates?.lines() ?? []), ...(await (workers ? workers.targets() : targets()))],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
@@ -238,10 +270,12 @@ function createServers(
       explains: workers?.explains ?? explains,
       log,
       settings: () => live.current.server,
+      tls: tls.admin,
+      clock,
     }),
   };
   const steps = new DrainSteps(pipelines, clock);
-  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock } };
+  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock }, certificates };
 }
 
 async function open(

@@ -62,6 +62,20 @@ export const GATEWAY_METRICS = {
     zero: each('result', ['success', 'failure']),
     aggregator: 'primary',
   },
+  tlsExpiry: {
+    type: 'gauge',
+    name: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of a listener expires, in seconds since 1970, by listener: data, admin. Only with `tls`.',
+    labels: ['listener'],
+    aggregator: 'min',
+  },
+  tlsHandshakesFailed: {
+    type: 'counter',
+    name: 'gatehouse_tls_handshake_failures_total',
+    help: 'Connections that ended before their TLS handshake did, by reason: timeout (limits.header_time), full (as many under way as limits.in_flight), closed (the client left), refused (no common version or protocol, or no TLS at all). A client without a certificate is not among them: it gets a 401.',
+    labels: ['reason'],
+    zero: each('reason', ['timeout', 'full', 'closed', 'refused']),
+  },
   workers: {
     type: 'gauge',
     name: 'gatehouse_workers',
