@@ -329,6 +329,10 @@ export interface Admin {
   token?: Secret;
   tls?: AdminTls;
   /**
+   * Rights in the admin API of requests with `token`, and of requests from loopback while there is no `token`. Tokens of the API have roles of their own.
+   */
+  role?: 'viewer' | 'operator' | 'admin';
+  /**
    * Names accepted in the Host header, beside `localhost`, loopback addresses and `host`. Requests under other names are refused: a website could otherwise reach the listener through a browser (DNS rebinding).
    *
    * @minItems 1
@@ -1308,6 +1312,18 @@ export interface GatewayKey {
    * Person or service that is responsible for the key, for people. Default: none.
    */
   owner?: string;
+  /**
+   * Address for questions about the key, for people. Default: none.
+   */
+  contact?: string;
+  /**
+   * Person or service that created the key, for people. Default: none.
+   */
+  creator?: string;
+  /**
+   * Refuses the key (401), as if it were revoked, until the setting is removed.
+   */
+  disabled?: boolean;
   budgets?: Budgets;
   limits?: RateLimits;
   /**

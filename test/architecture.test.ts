@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
   cli: 'every room below',
   'dry-run/config-tests': 'every room below',
   process: 'every room below',
-  admin: ['dry-run/explain', 'compose', 'settings', 'record', 'plugin'],
+  admin: ['dry-run/explain', 'compose', 'settings', 'governance', 'state', 'record', 'prices', 'plugin'],
   'dry-run/explain': 'every room below',
   'dry-run/explanation': ['plugin', 'formats'],
   'dry-run/run': ['send', 'settings', 'upstream', 'state', 'record', 'plugin'],

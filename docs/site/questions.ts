@@ -30,5 +30,6 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['backup the state store', 'operate/state.html'],
   ['export the bill of each team as csv', 'operate/ledger.html'],
   ['tls certificate and client certificates', 'operate/network.html'],
+  ['create a key over the admin API', 'operate/admin-api.html'],
   ['cors for a web page', 'plugins/cors.html'],
 ];

@@ -1,11 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import type { Clock, Secret } from '../plugin/index.ts';
-import { isLoopback } from '../settings/compile/networks.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
+import { AdminApi, answerOf } from './api/api.ts';
+import { API } from './api/openapi.ts';
+import { ApiProblem } from './api/problems.ts';
+import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -19,15 +22,14 @@ export interface RecordSource {
   list(query: RecordQuery): readonly object[] | Promise<readonly object[]>;
 }
 
-interface AdminServerOptions {
+interface AdminServerOptions extends ApiSources {
   readonly records: RecordSource;
   readonly explains: ExplainSource;
-  readonly log: Pick<Logger, 'error'>;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
   readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
-  readonly clock: Clock;
 }
 
 const REQUESTS = '/admin/v1/requests';
@@ -38,11 +40,12 @@ const SILENCE_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
 /**
- * The listener for operators. It changes nothing, calls no upstream, and replies only if the Host header names this
- * listener: a browser directed here by a foreign name (DNS rebinding) gets nothing.
+ * The listener for operators. It calls no upstream, and replies only if the Host header names this listener: a browser directed here by
+ * a foreign name (DNS rebinding) gets nothing.
  */
 export function createAdminServer(options: AdminServerOptions): Server {
-  const answer = createAnswers(options);
+  const api = new AdminApi({ ...options, admin: () => options.settings().admin });
+  const answer = createAnswers(options, api);
   const { tls, clock } = options;
   const server = createListener(
     {
@@ -54,6 +57,7 @@ export function createAdminServer(options: AdminServerOptions): Server {
     { tls, clock, limits: () => ({ ms: HEADER_TIME_MS, most: MAX_CONNECTIONS }) },
     (request, response) => void respond(request, response, answer),
   );
+  server.once('listening', () => void api.offerBootstrap());
   server.timeout = SILENCE_MS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;
@@ -76,23 +80,38 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   // Discards the unread part of the body.
   request.resume();
   const isText = typeof body === 'string';
+  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  const isHead = request.method === 'HEAD';
+  if (body === undefined) return void response.writeHead(status, { ...always, ...headers }).end();
+  if (typeof body === 'object' && Symbol.asyncIterator in body) {
+    response.writeHead(status, { ...always, ...headers });
+    if (isHead) return void response.end();
+    // A client that leaves, or a store that fails, ends the file before its end: the connection is cut.
+    return pipeline(Readable.from(body), response).catch(() => {});
+  }
   const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
   response.writeHead(status, {
     'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
     'content-length': bytes.length,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...always,
     ...headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  response.end(isHead ? undefined : bytes);
 }
 
-function createAnswers({ records, explains, settings, log }: AdminServerOptions): Answers {
+function createAnswers({ records, explains, settings, log }: AdminServerOptions, api: AdminApi): Answers {
   const explain = createExplainAnswers(explains, () => settings().limits);
   const answer: Answers = async (request) => {
-    const refused = refusal(request, settings().admin);
-    if (refused) return refused;
     const [path = '/', query] = (request.url ?? '/').split('?', 2);
+    const isOther = isAt(path, EXPLAIN) || isAt(path, REQUESTS);
+    const unknownHost = hostRefusal(request, settings().admin);
+    if (unknownHost !== undefined)
+      return isOther
+        ? failure(421, 'unknown_host', unknownHost)
+        : answerOf(new ApiProblem('unknown_host', unknownHost));
+    if (!isOther && path.startsWith(`${API}/`)) return api.answer(request, path.slice(API.length), query ?? '');
+    const refused = await refusal(request, api);
+    if (refused) return refused;
     if (isAt(path, EXPLAIN)) return explain(request, path.slice(EXPLAIN.length + 1));
     if (!isAt(path, REQUESTS)) return notFound('There is nothing at this path.');
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD');
@@ -108,16 +127,24 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions)
 
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** The refusal of a request whose Host or token is wrong, whatever its path. */
-function refusal(request: IncomingMessage, admin: ServerSettings['admin']): AdminAnswer | undefined {
+/** Why a request whose Host is wrong is refused, whatever its path. */
+function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): string | undefined {
   // With two Host headers it is unknown which one a proxy has checked (RFC 9112, section 3.2).
   const [host, second] = request.headersDistinct['host'] ?? [];
-  if (second !== undefined || !isOwnHost(hostOf(host), admin))
-    return failure(421, 'unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
-  if (isAllowed(request, admin.token)) return undefined;
-  return failure(401, 'unauthorized', 'Send `admin.token` as `Authorization: Bearer`.', {
-    'www-authenticate': 'Bearer',
-  });
+  if (second === undefined && isOwnHost(hostOf(host), admin)) return undefined;
+  return 'This Host is not one of `admin.host` and `admin.hosts`.';
+}
+
+/** The refusal of a request outside the API whose token is wrong. Every role may read records and explanations. */
+async function refusal(request: IncomingMessage, api: AdminApi): Promise<AdminAnswer | undefined> {
+  try {
+    const { only } = await api.identify(request);
+    return only === undefined ? undefined : failure(403, 'forbidden', 'The bootstrap token only creates a token.');
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const { kind, code, message, headers } = error;
+    return failure(kind.status, code, message, headers);
+  }
 }
 
 async function list(records: RecordSource, text: string | undefined): Promise<AdminAnswer> {
@@ -134,16 +161,6 @@ async function one(records: RecordSource, id: string): Promise<AdminAnswer> {
     );
   return { status: 200, body: record };
 }
-
-/** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
-function isAllowed({ socket, headers }: IncomingMessage, token: Secret | undefined): boolean {
-  if (!token) return isLoopback(socket.localAddress ?? '');
-  const [, sent] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-  return sent !== undefined && timingSafeEqual(digest(sent), digest(token.reveal()));
-}
-
-/** Hashes to a fixed length, which `timingSafeEqual` needs. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;

@@ -1,7 +1,7 @@
-/** A reply of the admin listener: text, or an object to encode as JSON. */
+/** A reply of the admin listener: text, an object to encode as JSON, a file in pieces, or nothing. */
 export interface AdminAnswer {
   readonly status: number;
-  readonly body: object | string;
+  readonly body: object | string | AsyncIterable<string> | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
+import { CLOSE, readBody } from './read-body.ts';
 import { BadQuestion, readQuestion } from '../dry-run/explain/question.ts';
 import type { ExplainOutcome, ExplainSource } from '../dry-run/explain/explain-service.ts';
 
@@ -50,8 +51,7 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
   const bytes = await readBody(request, limit);
   if (!bytes) {
     const message = `The explain request exceeds ${limit} bytes${limit < MAX_QUESTION_BYTES ? ' (limits.body)' : ''}.`;
-    // The rest of the body is not awaited.
-    return failure(413, 'request_too_large', message, { connection: 'close' });
+    return failure(413, 'request_too_large', message, CLOSE);
   }
   try {
     return await answerOf(await source.explain(readQuestion(bytes, limits)), request);
@@ -80,23 +80,3 @@ async function answerOf({ explanation, refused }: ExplainOutcome, { headers }: I
 
 /** A client that accepts text/plain and not JSON gets text. */
 const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);
-
-/** Reads the body. Undefined: it exceeds `limit`. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve, reject) => {
-    const end = (): void => resolve(bytes > limit ? undefined : Buffer.concat(pieces));
-    request.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes <= limit) return void pieces.push(piece);
-      request.removeAllListeners('data');
-      end();
-    });
-    request
-      .once('end', end)
-      .once('error', reject)
-      .once('close', () => reject(new Error('the client disconnected')));
-  });
-}

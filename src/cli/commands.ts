@@ -171,6 +171,18 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ...stateCommands,
   ...ledgerCommands,
   [
+    'admin',
+    {
+      usage: `admin RESOURCE ACTION [ID] [--url URL] [--token TOKEN | --token-file FILE] [--output table|json] [OPTIONS]
+admin help`,
+      help: 'Call the admin API of a running gateway: its keys, teams, budgets, usage, ledger, audit and tokens. `admin help`\nlists the calls. GATEHOUSE_ADMIN_URL and GATEHOUSE_ADMIN_TOKEN stand for --url and --token',
+      async run(args, world) {
+        const { adminCommand } = await import('./admin/command.ts');
+        return adminCommand(args, world);
+      },
+    },
+  ],
+  [
     'agent-config',
     {
       ...AGENT_CONFIG_HELP,

@@ -131,7 +131,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     throw error;
   });
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
-  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
+  const objects = loaded.objects();
+  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const ofRole = { source, role, port, watchFolder: watcher };
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });

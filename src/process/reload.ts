@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../plugin/index.ts';
 import { describe, type Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
+import type { FileObject } from '../settings/read/file-objects.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { fingerprint, loadSettled } from '../settings/source/load-settled.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
@@ -33,6 +34,8 @@ export interface InForce {
   readonly settings: Settings;
   readonly warnings: readonly Diagnostic[];
   readonly files: RecordedFiles;
+  /** The keys, teams and organizations of the files. */
+  readonly objects: readonly FileObject[];
   /** Plugin modules and the versions of their files, read before the modules were loaded. */
   readonly modules: ReadonlyMap<string, string>;
 }
@@ -143,7 +146,10 @@ export class Reloader {
       if (loaded.ok) throw error;
       return this.#refuse(loaded.diagnostics);
     }
-    if (!this.#stopped) return this.#swap(snapshot, settings, { warnings: loaded.diagnostics, files, modules });
+    if (!this.#stopped) {
+      const read = { warnings: loaded.diagnostics, files, modules, objects: loaded.objects() };
+      return this.#swap(snapshot, settings, read);
+    }
     await snapshot.close();
     return { outcome: 'ignored', hash: this.#hash };
   }
@@ -170,9 +176,10 @@ export class Reloader {
   }
 
   /** Keeps the settings. Places of warnings may have moved, for example by a comment. */
-  #keep({ diagnostics: warnings }: LoadResult, files: RecordedFiles): ReloadResult {
+  #keep(loaded: LoadResult, files: RecordedFiles): ReloadResult {
     const changed = files.changesSince(this.#inForce.files);
-    this.#inForce = { ...this.#inForce, warnings, files };
+    const warnings = loaded.diagnostics;
+    this.#inForce = { ...this.#inForce, warnings, files, objects: loaded.objects() };
     this.#setup.readAgain(files);
     this.#succeeded();
     this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: unchanged');

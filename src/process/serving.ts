@@ -52,7 +52,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining });
+  const inForce = (): InForce => reloader.inForce;
+  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining, inForce });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
@@ -86,9 +87,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     metrics,
     upstream,
     state,
-    ...lookUps(processState),
+    ...lookUps(processState, servers),
     targets,
-    load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
     shareLimits: (processes) => processState.shared.gates.share(processes),
     reload: reloader.reload,
@@ -188,9 +188,13 @@ async function releaseAll(
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 
-const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({
+const lookUps = (
+  { records, shared: { inFlight } }: ProcessState,
+  { data }: Servers,
+): Pick<WorkerGateway, 'record' | 'records' | 'load'> => ({
   record: (id) => records.find(id),
   records: (query) => records.list(query),
+  load: async () => ({ requests: inFlight.size, connections: await connectionsOf(data) }),
 });
 
 const connectionsOf = (server: Server): Promise<number> =>
@@ -230,6 +234,8 @@ interface ServerSources {
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   readonly explains: ExplainSource;
+  /** Called while the listeners serve. */
+  readonly inForce: () => InForce;
 }
 
 interface Listening {
@@ -238,11 +244,11 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-function createServers(parts: ServeParts, { live, workers, targets, explains }: ServerSources): Listening {
-  const { clock, log, metrics, processState, inForce, state } = parts;
+function createServers(parts: ServeParts, { live, workers, targets, explains, inForce }: ServerSources): Listening {
+  const { clock, log, metrics, processState, state } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
-  const { tls } = inForce.settings;
+  const { tls } = parts.inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
@@ -269,9 +275,11 @@ function createServers(parts: ServeParts, { live, workers, targets, explains }: 
       records: workers?.records ?? processState.records,
       explains: workers?.explains ?? explains,
       log,
+      clock,
+      state,
+      inForce,
       settings: () => live.current.server,
       tls: tls.admin,
-      clock,
     }),
   };
   const steps = new DrainSteps(pipelines, clock);

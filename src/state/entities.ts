@@ -44,6 +44,12 @@ export const OWNED_KINDS = [
 export const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;
 export const ENTITY_KINDS = [...OWNED_KINDS, ...STORE_KINDS] as const;
 
+/** Kinds whose objects callers present as a secret, of which the store has digests. */
+export const DIGEST_KINDS = ['keys', 'tokens'] as const satisfies readonly EntityKind[];
+export type DigestKind = (typeof DIGEST_KINDS)[number];
+
+export const hasDigests = (kind: EntityKind): kind is DigestKind => DIGEST_KINDS.some((one) => one === kind);
+
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
 export interface EntityRef {
@@ -75,7 +81,7 @@ export interface Entity extends EntityRef {
   readonly doc: EntityDoc;
   /** Names of the fields whose values are sealed (`Entities.unseal`), sorted. */
   readonly sealed: readonly string[];
-  /** Of a key, by slot; empty for other kinds. */
+  /** Of a key or token, by slot; empty for other kinds. */
   readonly digests: readonly KeyDigest[];
   /** `Actor.id`. */
   readonly updatedBy: string;
@@ -83,11 +89,11 @@ export interface Entity extends EntityRef {
   readonly updatedAt: number;
 }
 
-/** What the store keeps of a key's secret. Two slots while a key is rotated; both are one key for counting. */
+/** What the store keeps of the secret of a key or token. Two slots while a key is rotated; both are one key for counting. */
 export interface KeyDigest {
   /** 0 or 1. */
   readonly slot: number;
-  /** `sha256:<64 hex>` as in keys.yaml, or `hmac:<id of the pepper>:<64 hex>`. Unique in the store. */
+  /** `sha256:<64 hex>` as in keys.yaml, or `hmac:<id of the pepper>:<64 hex>`. Unique among the keys, or tokens. */
   readonly digest: string;
   /** The last characters of the key, for people; empty if unknown. */
   readonly last4: string;
@@ -118,7 +124,7 @@ export interface PutChange extends ChangeOf {
   readonly op: 'put';
   /** The whole document, in place of an earlier one. */
   readonly doc: EntityDoc;
-  /** All digests of a key, in place of the earlier ones. Absent: they stay. */
+  /** All digests of a key or token, in place of the earlier ones. Absent: they stay. */
   readonly digests?: readonly KeyDigest[] | undefined;
   /** Values to seal, by field; undefined removes a field. Fields that are not named stay. */
   readonly secrets?: Readonly<Record<string, string | undefined>> | undefined;

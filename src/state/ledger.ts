@@ -99,7 +99,12 @@ export interface LedgerQuery {
   readonly where?: LedgerCondition | undefined;
   /** Rows of a piece, at most 1,000. Default: 500. */
   readonly pieces?: number | undefined;
+  /** The last row of an earlier query: only rows after it, in the order of `rows`. */
+  readonly after?: RowName | undefined;
 }
+
+/** What names a row, and the day where it is kept. */
+export type RowName = Pick<LedgerRow, 'at' | 'req' | 'att' | 'kind'>;
 
 export type LedgerCondition = Readonly<Partial<Record<LedgerDimension, readonly string[]>>>;
 

@@ -93,6 +93,27 @@ export class KeptStore {
     return this.#down === undefined ? this.#store : undefined;
   }
 
+  /**
+   * All objects of the store, as of now, and the store's version. Rejects with `unavailable` while it does not answer. The map is this
+   * object's own: it changes with the store.
+   */
+  async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
+    // A store that does not answer is opened again by the timer, once.
+    if (this.store) await this.#look();
+    if (!this.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    return { version: this.#version, entities: this.#entities };
+  }
+
+  /** The folder of the store; undefined: it is in memory. */
+  get folder(): string | undefined {
+    return this.#setup.settings.folder;
+  }
+
+  /** Kinds of objects that the store may hold. */
+  get owns(): readonly string[] {
+    return this.#setup.settings.owns;
+  }
+
   /** Why the process is not ready. */
   reasons(): readonly string[] {
     return this.#answeredAt === undefined ? ['state store'] : [];

@@ -43,6 +43,8 @@ export interface ServerSettings {
     readonly host: string;
     readonly port: number;
     readonly token: Secret | undefined;
+    /** Of requests with `token`, and of requests from loopback while there is none. */
+    readonly role: 'viewer' | 'operator' | 'admin';
     /** Names accepted in Host headers, beside those that are always accepted. */
     readonly hosts: readonly string[];
     readonly records: number;
@@ -245,6 +247,7 @@ function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['
     host: admin.host ?? '127.0.0.1',
     port: admin.port ?? 8788,
     token: admin.token,
+    role: admin.role ?? 'viewer',
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
     explain: admin.explain ?? 'asked',

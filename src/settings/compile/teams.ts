@@ -42,7 +42,7 @@ interface NodeFile {
   readonly limits?: RateLimits;
 }
 
-function compileNode(kind: NodeKind, id: string, { budgets = [], limits }: NodeFile): TreeNode {
+export function compileNode(kind: NodeKind, id: string, { budgets = [], limits }: NodeFile): TreeNode {
   const compiled: Budget[] = [];
   const node = { kind, id, ref: `${kind}:${id}`, budgets: compiled, limits: limits && compileNodeLimits(limits) };
   compiled.push(...budgets.map((budget) => compileBudget(node, budget)));

@@ -24,6 +24,7 @@ import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';
 import { packageSchemas } from './schemas.ts';
 import { checkStored, readStoredObjects, withStoredKeys, type StoredObjects } from './stored-objects.ts';
+import { fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -113,6 +114,14 @@ export class LoadResult {
     const written = asWritten(path, value);
     const position = (at ? yaml?.locateText(written, at) : yaml?.locate(written, on)) ?? { line: 1, column: 1 };
     return { file: yaml?.name ?? join(this.folder, name), ...position };
+  }
+
+  /** The keys, teams and organizations of the files, each with its place. */
+  objects(): readonly FileObject[] {
+    return ['keys.yaml', 'teams.yaml'].flatMap((name) => {
+      const { yaml, value } = this.#files.get(name) ?? NO_FILE;
+      return fileObjectsOf(name, yaml, value);
+    });
   }
 
   /** Replaces the file's secrets and referenced values in a text. */

@@ -131,6 +131,8 @@ export function describeLedger(backend: Backend): void {
           rows[5],
           rows[6],
         ]);
+        for (const at of [0, 7, 23, 29])
+          expect(await rowsOf(ledger, { pieces: 4, after: rows[at]! })).toEqual(rows.slice(at + 1));
         for await (const piece of ledger.rows({ ...ALL, pieces: 2 })) {
           expect(piece).toEqual(rows.slice(0, 2));
           break;

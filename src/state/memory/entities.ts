@@ -1,16 +1,17 @@
 import type { Clock } from '../../plugin/index.ts';
-import type {
-  Actor,
-  EntityChange,
-  Entities,
-  Entity,
-  EntityDoc,
-  EntityKind,
-  EntityRef,
-  KeyDigest,
-  KeyUse,
-  Loaded,
-  Version,
+import {
+  hasDigests,
+  type Actor,
+  type EntityChange,
+  type Entities,
+  type Entity,
+  type EntityDoc,
+  type EntityKind,
+  type EntityRef,
+  type KeyDigest,
+  type KeyUse,
+  type Loaded,
+  type Version,
 } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import { checkKeyUses } from '../rules/checks.ts';
@@ -27,6 +28,7 @@ export class MemoryEntities implements Entities {
   readonly #keys: KeyEncryptionKeys;
   readonly #undo = new UndoLog();
   readonly #rows = new Map<string, EntityRow>();
+  /** By kind and id, and the id by kind and digest. */
   readonly #digests = new Map<string, readonly KeyDigest[]>();
   readonly #owners = new Map<string, string>();
   readonly #sealed = new Map<string, ReadonlyMap<string, SealedField>>();
@@ -59,7 +61,7 @@ export class MemoryEntities implements Entities {
       version,
       doc: JSON.parse(doc) as EntityDoc,
       sealed: [...(this.#sealed.get(nameOf(row))?.keys() ?? [])].sort(),
-      digests: kind === 'keys' ? (this.#digests.get(id) ?? []) : [],
+      digests: hasDigests(kind) ? (this.#digests.get(nameOf(row)) ?? []) : [],
       updatedBy,
       updatedAt,
     };
@@ -100,22 +102,23 @@ export class MemoryEntities implements Entities {
       version: () => this.#version,
       entity: (ref) => this.#rows.get(nameOf(ref)),
       count: (kind) => this.#counts.get(kind) ?? 0,
-      digests: (keyId) => this.#digests.get(keyId) ?? [],
-      digestOwner: (digest) => this.#owners.get(digest),
+      digests: (kind, id) => this.#digests.get(nameOf({ kind, id })) ?? [],
+      digestOwner: (kind, digest) => this.#owners.get(`${kind} ${digest}`),
       sealed: (ref) => [...(this.#sealed.get(nameOf(ref))?.values() ?? [])],
       saveVersion: (version) => void (this.#version = version),
       saveEntity: (row) => {
         if (!this.#rows.has(nameOf(row))) undo.set(this.#counts, row.kind, (this.#counts.get(row.kind) ?? 0) + 1);
         undo.set(this.#rows, nameOf(row), row);
       },
-      saveDigests: (keyId, digests) => {
-        for (const { digest } of this.#digests.get(keyId) ?? []) undo.delete(this.#owners, digest);
+      saveDigests: (kind, id, digests) => {
+        const name = nameOf({ kind, id });
+        for (const { digest } of this.#digests.get(name) ?? []) undo.delete(this.#owners, `${kind} ${digest}`);
         undo.set(
           this.#digests,
-          keyId,
+          name,
           digests.toSorted((one, other) => one.slot - other.slot),
         );
-        for (const { digest } of digests) undo.set(this.#owners, digest, keyId);
+        for (const { digest } of digests) undo.set(this.#owners, `${kind} ${digest}`, id);
       },
       saveSealed: (ref, field, sealed) => {
         const fields = new Map(this.#sealed.get(nameOf(ref)));

@@ -6,6 +6,7 @@ import {
   type LedgerName,
   type LedgerQuery,
   type LedgerRow,
+  type RowName,
   type RollupQuery,
   type RollupRow,
 } from '../ledger.ts';
@@ -35,7 +36,7 @@ interface Day {
 }
 
 // Kinds are single digits and tries have five, so that names sort as requests and tries do.
-const nameOf = ({ req, att, kind }: LedgerRow): string => `${req} ${String(att).padStart(5, '0')} ${KIND_ORDER[kind]}`;
+const nameOf = ({ req, att, kind }: RowName): string => `${req} ${String(att).padStart(5, '0')} ${KIND_ORDER[kind]}`;
 const KIND_ORDER = { try: 0, hit: 1, adjustment: 2, expired: 3 } as const;
 
 export class MemoryLedger implements Ledger {
@@ -108,11 +109,14 @@ export class MemoryLedger implements Ledger {
     ]);
   }
 
-  async *rows({ from, to, where = {}, pieces = 500 }: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
-    checkQuery({ from, to, where });
+  async *rows({ from, to, where = {}, pieces = 500, after }: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+    checkQuery({ from, to, where, after });
     const size = Math.min(Math.max(1, pieces), MAX_PIECE);
     for (const day of await this.days()) {
+      if (after && day < dayOf(after.at)) continue;
+      const name = after && day === dayOf(after.at) ? nameOf(after) : '';
       const found = [...(this.#days.get(day)?.rows ?? [])]
+        .filter(([own]) => own > name)
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([, row]) => row)
         .filter((row) => row.at >= from && row.at < to && isMatch(where, (dimension) => row[dimension]));

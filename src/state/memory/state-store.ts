@@ -5,6 +5,7 @@ import type { StateStore } from '../store.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryCounters } from './counters.ts';
 import { MemoryEntities } from './entities.ts';
+import { MemoryIdempotency } from './idempotency.ts';
 import { MemoryLedger } from './ledger.ts';
 
 /** A store that ends with its process: for trials and tests. */
@@ -15,6 +16,7 @@ export function openMemoryStore(clock: Clock, keys: KeyEncryptionKeys, maxNames?
     counters: new MemoryCounters(clock, audit),
     ledger: new MemoryLedger(maxNames),
     audit,
+    idempotency: new MemoryIdempotency(clock),
     backup: () => Promise.reject(new StateFailure('invalid', 'a store in memory has no backup')),
     close: () => Promise.resolve(),
   };

@@ -1,6 +1,7 @@
 import { StateFailure } from '../failures.ts';
 import {
   ENTITY_KINDS,
+  hasDigests,
   MAX_CHANGES,
   MAX_DOC_BYTES,
   type Actor,
@@ -9,6 +10,7 @@ import {
   type KeyDigest,
   type KeyUse,
 } from '../entities.ts';
+import { MAX_ANSWER, type KeptAnswer } from '../idempotency.ts';
 
 // The bounds of the ports. Each backend checks them before it writes anything.
 
@@ -46,7 +48,7 @@ export function checkChanges(changes: readonly EntityChange[]): (string | undefi
     if ((change.reason?.length ?? 0) > MAX_TEXT) throw invalid(`a reason has at most ${MAX_TEXT} characters`);
     if (change.op === 'delete') return undefined;
     checkSecrets(name, change.secrets ?? {});
-    if (change.digests) checkDigests(name, change.digests, change.kind === 'keys');
+    if (change.digests) checkDigests(name, change.digests, hasDigests(change.kind));
     return docText(name, change.doc);
   });
 }
@@ -60,8 +62,8 @@ function checkSecrets(name: string, secrets: Readonly<Record<string, string | un
   }
 }
 
-function checkDigests(name: string, digests: readonly KeyDigest[], isKey: boolean): void {
-  if (!isKey && digests.length > 0) throw invalid(`${name} is no key, so it has no digests`);
+function checkDigests(name: string, digests: readonly KeyDigest[], mayHave: boolean): void {
+  if (!mayHave && digests.length > 0) throw invalid(`${name} is no key or token, so it has no digests`);
   const slots = new Set(digests.map(({ slot }) => slot));
   if (slots.size !== digests.length || [...slots].some((slot) => slot !== 0 && slot !== 1))
     throw invalid(`${name}: a key has at most one digest in each of the slots 0 and 1`);
@@ -108,4 +110,13 @@ export function checkKeyUses(uses: readonly KeyUse[]): void {
     checkInteger('the time of a use', at, 0);
     if (address.length > 64) throw invalid('the address of a use has at most 64 characters');
   }
+}
+
+export function checkAnswer({ actor, key, sha256, status, body, until }: KeptAnswer): void {
+  checkText('the actor of an answer', actor, 256);
+  checkText('the key of an answer', key, 128);
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw invalid('the request of an answer is named by a SHA-256');
+  checkInteger('the status of an answer', status, 100, 599);
+  checkInteger('the end of an answer', until, 0);
+  if (body.length > MAX_ANSWER) throw invalid(`an answer has at most ${MAX_ANSWER} characters`);
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { AuditEvent } from '../audit.ts';
 import {
+  hasDigests,
   MAX_ENTITIES,
   type Actor,
+  type DigestKind,
   type EntityChange,
   type EntityKind,
   type EntityRef,
@@ -36,12 +38,12 @@ export interface EntityTables {
   version(): Version;
   entity(ref: EntityRef): EntityRow | undefined;
   count(kind: EntityKind): number;
-  digests(keyId: string): readonly KeyDigest[];
-  digestOwner(digest: string): string | undefined;
+  digests(kind: DigestKind, id: string): readonly KeyDigest[];
+  digestOwner(kind: DigestKind, digest: string): string | undefined;
   sealed(ref: EntityRef): readonly SealedField[];
   saveVersion(version: Version): void;
   saveEntity(row: EntityRow): void;
-  saveDigests(keyId: string, digests: readonly KeyDigest[]): void;
+  saveDigests(kind: DigestKind, id: string, digests: readonly KeyDigest[]): void;
   saveSealed(ref: EntityRef, field: string, sealed: SealedField | undefined): void;
   addAudit(event: AuditEvent, by: Actor): void;
 }
@@ -100,10 +102,10 @@ function applyChange(
   const secrets = change.op === 'put' ? seal(tables, keys, { change, version }) : undefined;
   if (change.op === 'delete') {
     for (const { field } of tables.sealed(change)) tables.saveSealed(change, field, undefined);
-    if (change.kind === 'keys') tables.saveDigests(change.id, []);
-  } else if (change.digests) {
-    checkOwners(tables, change);
-    tables.saveDigests(change.id, change.digests);
+    if (hasDigests(change.kind)) tables.saveDigests(change.kind, change.id, []);
+  } else if (change.digests && hasDigests(change.kind)) {
+    checkOwners(tables, change.kind, change);
+    tables.saveDigests(change.kind, change.id, change.digests);
   }
   const { kind, id } = change;
   tables.saveEntity({
@@ -140,11 +142,11 @@ function seal(
   return fingerprints;
 }
 
-function checkOwners(tables: EntityTables, { id, digests = [] }: PutChange): void {
+function checkOwners(tables: EntityTables, kind: DigestKind, { id, digests = [] }: PutChange): void {
   for (const { digest } of digests) {
-    const owner = tables.digestOwner(digest);
+    const owner = tables.digestOwner(kind, digest);
     if (owner !== undefined && owner !== id)
-      throw new StateFailure('digest_taken', `keys/${id} has the digest of keys/${owner}`);
+      throw new StateFailure('digest_taken', `${kind}/${id} has the digest of ${kind}/${owner}`);
   }
 }
 
@@ -155,7 +157,7 @@ function shown(
   doc: string,
   secrets: Readonly<Record<string, string>> = {},
 ): string {
-  const digests = ref.kind === 'keys' ? tables.digests(ref.id) : [];
+  const digests = hasDigests(ref.kind) ? tables.digests(ref.kind, ref.id) : [];
   const sealed = tables.sealed(ref);
   const parts = [`"doc":${doc}`];
   if (digests.length > 0) parts.push(`"digests":${JSON.stringify(digests.map(shownDigest))}`);

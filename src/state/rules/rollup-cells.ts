@@ -13,6 +13,7 @@ import {
   type LedgerSum,
   type RollupQuery,
   type RollupRow,
+  type RowName,
 } from '../ledger.ts';
 import { checkInteger, invalid } from './checks.ts';
 
@@ -31,6 +32,13 @@ export function startOfDay(day: string): number {
   return start;
 }
 
+function checkRowName({ req, att, kind, at }: RowName): void {
+  if (!REQ.test(req)) throw invalid('the request of a row is a UUID in lower case');
+  if (!LEDGER_KINDS.includes(kind)) throw invalid('a row has a kind of the ledger');
+  checkInteger('att', att, 0, 65_535);
+  checkInteger('at', at, 0, LATEST);
+}
+
 export function checkRows(rows: readonly LedgerRow[]): void {
   if (rows.length > MAX_ROWS) throw invalid(`an append has at most ${MAX_ROWS} rows`);
   for (const row of rows) checkRow(row);
@@ -40,11 +48,8 @@ export function checkRows(rows: readonly LedgerRow[]): void {
 const LATEST = 4_102_444_800_000;
 
 function checkRow(row: LedgerRow): void {
-  if (!REQ.test(row.req)) throw invalid('the request of a row is a UUID in lower case');
-  if (!LEDGER_KINDS.includes(row.kind) || !LEDGER_SOURCES.includes(row.src))
-    throw invalid('a row has a kind and a source of the ledger');
-  checkInteger('att', row.att, 0, 65_535);
-  checkInteger('at', row.at, 0, LATEST);
+  checkRowName(row);
+  if (!LEDGER_SOURCES.includes(row.src)) throw invalid('a row has a source of the ledger');
   for (const sum of LEDGER_SUMS) checkInteger(sum, row[sum], sum === 'nano' ? -Number.MAX_SAFE_INTEGER : 0);
   for (const amount of [row.held, row.ms, row.firstMs ?? 0]) checkInteger('held, ms and firstMs', amount, 0);
   for (const name of LEDGER_NAMES) checkName(row[name]);
@@ -56,7 +61,8 @@ function checkName(name: string): void {
     throw invalid(`a name of a row has at most ${MAX_NAME} characters`);
 }
 
-export function checkQuery({ from, to, where = {} }: Pick<LedgerQuery, 'from' | 'to' | 'where'>): void {
+export function checkQuery({ from, to, where = {}, after }: Omit<LedgerQuery, 'pieces'>): void {
+  if (after) checkRowName(after);
   checkInteger('from', from, 0, LATEST);
   checkInteger('to', to, from, LATEST);
   for (const [name, values] of Object.entries(where))

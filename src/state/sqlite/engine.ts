@@ -4,6 +4,7 @@ import type { AuditEvent, AuditQuery } from '../audit.ts';
 import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
+import type { KeptAnswer } from '../idempotency.ts';
 import type { LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
 import { checkInteger } from '../rules/checks.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
@@ -12,6 +13,7 @@ import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
 import { SqliteLedger, type LedgerPlace } from './ledger.ts';
+import { SqliteIdempotency } from './idempotency.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
 import { copyStore } from './store-copy.ts';
@@ -95,6 +97,7 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
   const audit = new SqliteAudit(db);
   const entities = new SqliteEntities(db, audit, keys);
   const counters = new SqliteCounters(db, audit);
+  const idempotency = new SqliteIdempotency(db);
   return {
     useKeys: () => entities.useKeys(),
     load: (_now: number, since: Version) => entities.load(since),
@@ -123,6 +126,8 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
     verifyAudit: (_now: number) => audit.verify(),
+    findAnswer: (now: number, actor: string, key: string) => idempotency.find(actor, key, now),
+    keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),
     backup: (_now: number, copy: string) => copyStore(folder, copy),
   };
 }

@@ -1,14 +1,16 @@
-import type {
-  Actor,
-  EntityChange,
-  Entity,
-  EntityDoc,
-  EntityKind,
-  EntityRef,
-  KeyDigest,
-  KeyUse,
-  Loaded,
-  Version,
+import {
+  DIGEST_KINDS,
+  type Actor,
+  type DigestKind,
+  type EntityChange,
+  type Entity,
+  type EntityDoc,
+  type EntityKind,
+  type EntityRef,
+  type KeyDigest,
+  type KeyUse,
+  type Loaded,
+  type Version,
 } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import { checkKeyUses } from '../rules/checks.ts';
@@ -48,11 +50,14 @@ export class SqliteEntities {
   load(since: Version): Loaded {
     const rows = this.#db.all<StoredEntity>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
     const digests = Map.groupBy(
-      this.#db.all<StoredDigest>(
-        `SELECT key_secret.* FROM key_secret JOIN entity ON kind = 'keys' AND id = key_id WHERE version > ? ORDER BY slot`,
-        since,
+      DIGEST_KINDS.flatMap((kind) =>
+        this.#db.all<StoredDigest & EntityRef>(
+          `SELECT kind, id, secret.* FROM ${SECRETS[kind]} AS secret JOIN entity ON kind = ? AND id = key_id WHERE version > ? ORDER BY slot`,
+          kind,
+          since,
+        ),
       ),
-      ({ key_id }) => key_id,
+      nameOf,
     );
     const sealed = Map.groupBy(
       this.#db.all<EntityRef & { field: string }>(
@@ -65,7 +70,7 @@ export class SqliteEntities {
       version: this.#version(),
       changed: rows
         .filter(({ gone }) => gone === 0)
-        .map((row) => entityOf(row, row.kind === 'keys' ? digests.get(row.id) : [], sealed.get(nameOf(row)))),
+        .map((row) => entityOf(row, digests.get(nameOf(row)), sealed.get(nameOf(row)))),
       gone: rows.filter(({ gone }) => gone === 1).map(({ kind, id }) => ({ kind, id })),
     };
   }
@@ -175,9 +180,10 @@ const readTables = (db: Database): ReadTables => ({
   },
   count: (kind: EntityKind) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
-  digests: (keyId) =>
-    db.all<StoredDigest>('SELECT * FROM key_secret WHERE key_id = ? ORDER BY slot', keyId).map(digestOf),
-  digestOwner: (digest) => db.get<{ key_id: string }>('SELECT key_id FROM key_secret WHERE digest = ?', digest)?.key_id,
+  digests: (kind, id) =>
+    db.all<StoredDigest>(`SELECT * FROM ${SECRETS[kind]} WHERE key_id = ? ORDER BY slot`, id).map(digestOf),
+  digestOwner: (kind, digest) =>
+    db.get<{ key_id: string }>(`SELECT key_id FROM ${SECRETS[kind]} WHERE digest = ?`, digest)?.key_id,
   sealed: ({ kind, id }) =>
     db.all<SealedField>(
       'SELECT field, version, envelope FROM sealed WHERE kind = ? AND id = ? ORDER BY field',
@@ -202,12 +208,12 @@ const savingTables = (db: Database): SavingTables => ({
       row.updatedAt,
       row.gone ? 1 : 0,
     ),
-  saveDigests: (keyId, digests) => {
-    db.run('DELETE FROM key_secret WHERE key_id = ?', keyId);
+  saveDigests: (kind, id, digests) => {
+    db.run(`DELETE FROM ${SECRETS[kind]} WHERE key_id = ?`, id);
     for (const { slot, digest, last4, validFrom, validTo } of digests)
       db.run(
-        'INSERT INTO key_secret VALUES (?, ?, ?, ?, ?, ?)',
-        keyId,
+        `INSERT INTO ${SECRETS[kind]} VALUES (?, ?, ?, ?, ?, ?)`,
+        id,
         slot,
         digest,
         last4,
@@ -220,6 +226,9 @@ const savingTables = (db: Database): SavingTables => ({
     if (sealed) db.run('INSERT INTO sealed VALUES (?, ?, ?, ?, ?)', kind, id, field, sealed.version, sealed.envelope);
   },
 });
+
+/** The tables of digests. */
+const SECRETS: Readonly<Record<DigestKind, string>> = { keys: 'key_secret', tokens: 'token_secret' };
 
 /** The value that shows whether a key is the one that it was. */
 const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check', version: 1 };

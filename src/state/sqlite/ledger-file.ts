@@ -11,6 +11,7 @@ import {
   type LedgerQuery,
   type LedgerRow,
   type RollupQuery,
+  type RowName,
 } from '../ledger.ts';
 import { StateFailure } from '../failures.ts';
 import { addRows, BUCKETS, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
@@ -50,6 +51,13 @@ export interface LedgerCursor {
   readonly att: number;
   readonly kind: number;
 }
+
+/** @param row valid: `checkQuery` */
+export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
+  req: Buffer.from(req.replaceAll('-', ''), 'hex'),
+  att,
+  kind: LEDGER_KINDS.indexOf(kind),
+});
 
 type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
 

@@ -20,7 +20,7 @@ import {
   DAY_MS,
   type RollupCell,
 } from '../rules/rollup-cells.ts';
-import { LedgerFile, type LedgerCursor } from './ledger-file.ts';
+import { cursorOf, LedgerFile, type LedgerCursor } from './ledger-file.ts';
 
 const MAX_OPEN = 4;
 const DAY_FILE = /^(\d{4}-\d\d-\d\d)\.db$/;
@@ -95,9 +95,11 @@ export class SqliteLedger {
     limit: number,
   ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
     checkQuery(query);
+    const { after } = query;
+    const from = place ?? (after && { day: dayOf(after.at), cursor: cursorOf(after) });
     for (const day of this.#daysWithin(query.from, query.to)) {
-      if (place && day < place.day) continue;
-      const { rows, last } = this.#file(day).rowsAfter(query, place?.day === day ? place.cursor : undefined, limit);
+      if (from && day < from.day) continue;
+      const { rows, last } = this.#file(day).rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
       if (rows.length > 0)
         return { rows, next: last ? { day, cursor: last } : { day: nextDay(day), cursor: undefined } };
     }

@@ -52,6 +52,18 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE TRIGGER audit_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are not changed'); END;
       CREATE TRIGGER audit_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are not removed'); END;`,
   },
+  {
+    number: 2,
+    name: 'tokens and kept answers of the admin API',
+    sql: `
+      CREATE TABLE token_secret (
+        key_id TEXT NOT NULL, slot INTEGER NOT NULL, digest TEXT NOT NULL UNIQUE, last4 TEXT NOT NULL,
+        valid_from INTEGER NOT NULL, valid_to INTEGER, PRIMARY KEY (key_id, slot)) STRICT, WITHOUT ROWID;
+      CREATE TABLE idem (
+        actor TEXT NOT NULL, key TEXT NOT NULL, sha256 TEXT NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
+        until INTEGER NOT NULL, PRIMARY KEY (actor, key)) STRICT;
+      CREATE INDEX idem_until ON idem (until);`,
+  },
 ];
 
 const checksum = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');

@@ -16,6 +16,10 @@ export async function openSqliteStore(options: Omit<EngineOptions, 'now'>, clock
     counters: countersOf(thread),
     ledger: ledgerOf(thread),
     audit: auditOf(thread),
+    idempotency: {
+      find: (actor, key) => thread.call('findAnswer', actor, key),
+      keep: (answer) => thread.call('keepAnswer', answer),
+    },
     backup: (folder) => thread.call('backup', folder),
     close: () => thread.close(),
   };

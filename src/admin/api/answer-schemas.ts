@@ -1,0 +1,218 @@
+import type { Schema } from '../../settings/read/schema-files.ts';
+import { LEDGER_DIMENSIONS, LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS } from '../../state/ledger.ts';
+import { ROLES, SCOPES } from './roles.ts';
+import type { AnswerName } from './schema-names.ts';
+import { BASE, ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
+
+const META = {
+  id: ID,
+  owner: text('`store`, or the file and line that hold the object: such an object is changed there.', {
+    examples: ['store', 'keys.yaml:12'],
+  }),
+  etag: text('For `If-Match`.', { examples: ['"12"'] }),
+  updated_by: nullable(text('Who wrote it last; null for an object of a file.')),
+  updated_at: nullable(moment('When.')),
+} as const;
+const META_NAMES = Object.keys(META);
+
+const CREDENTIAL = object(
+  {
+    slot: integer('0: the secret of the key. 1: the one before its last rotation.'),
+    last4: text('The last characters of the secret; empty if unknown.'),
+    valid_from: nullable(moment('Null if unknown.')),
+    valid_to: nullable(moment('Time from which it is refused; null: never.')),
+  },
+  ['slot', 'last4', 'valid_from', 'valid_to'],
+);
+
+const NODE_SUMS = Object.fromEntries(
+  LEDGER_SUMS.map((sum) => [sum, integer(sum === 'nano' ? 'The cost in nano-USD, exact.' : `Sum of ${sum}.`)]),
+);
+const HISTOGRAM = (what: string): Schema =>
+  list(
+    { type: 'integer' },
+    {
+      description: `Counts of ${what} by bucket: up to 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000 ms, and above.`,
+    },
+  );
+
+const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spec`) }, [...META_NAMES, 'spec']);
+const secret = (of: string, what: string): Schema =>
+  object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) }, [
+    what,
+    'object',
+  ]);
+
+/** What answers are. */
+export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
+  organization: named('organization'),
+  team: named('team'),
+  key: object(
+    {
+      ...META,
+      spec: own('key_spec'),
+      state: text('expired: `expires_at` has come. disabled: `disabled` is set. revoked: it has no secret any more.', {
+        enum: ['active', 'disabled', 'expired', 'revoked'],
+      }),
+      credentials: list(CREDENTIAL, { description: 'The secrets of the key, without anything of their digests.' }),
+      last_used: nullable(
+        object({ at: moment('When.'), address: text('Of the client.') }, ['at', 'address'], {
+          description: 'Null: not known.',
+        }),
+      ),
+    },
+    [...META_NAMES, 'spec', 'state', 'credentials', 'last_used'],
+  ),
+  created_key: secret('key', 'key'),
+  budget: object(
+    {
+      id: text('Node, period and unit; a budget for some models ends with a digest of their patterns.', {
+        examples: ['team:search:month:usd'],
+      }),
+      node: text('The organization, team or key.', { examples: ['team:search'] }),
+      owner: META.owner,
+      etag: META.etag,
+      spec: { $ref: `${BASE}teams.json#/definitions/budget` },
+      unit: text('The unit of the amounts: nano-USD, or tokens.', { enum: ['nano_usd', 'tokens'] }),
+      cap: integer('In `unit`.'),
+      period_start: nullable(moment('Of the current period; null for a total.')),
+      period_end: nullable(moment('Its end, excluded.')),
+      spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
+      leased: nullable(integer('Granted to running processes and not spent.')),
+      unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
+    },
+    [
+      'id',
+      'node',
+      'owner',
+      'etag',
+      'spec',
+      'unit',
+      'cap',
+      'period_start',
+      'period_end',
+      'spent',
+      'leased',
+      'unreconciled',
+    ],
+  ),
+  usage_row: object(
+    {
+      start: moment('Start of the hour, the day or the time.'),
+      ...Object.fromEntries(LEDGER_DIMENSIONS.map((name) => [name, text('With `by`.')])),
+      requests: integer('Requests.'),
+      attempts: integer('Tries at upstreams.'),
+      hits: integer('Replies of the cache.'),
+      ...NODE_SUMS,
+      cost_usd: text('The cost in USD, exact.', { examples: ['12.0305'] }),
+      ms: HISTOGRAM('durations'),
+      first_ms: HISTOGRAM('times to the first content'),
+    },
+    ['start', 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'ms', 'first_ms'],
+  ),
+  ledger_row: object(
+    {
+      req: text('Id of the request.'),
+      att: integer('Number of the try.'),
+      kind: text('What the row is about.', { enum: LEDGER_KINDS }),
+      at: moment('When.'),
+      ...Object.fromEntries(LEDGER_NAMES.map((name) => [name, text('Empty: none.')])),
+      asked: text('The model as the caller wrote it.'),
+      src: text('Where the figures come from.', { enum: LEDGER_SOURCES }),
+      tier: text('Service tier.'),
+      geo: text('Region.'),
+      price_version: text('Of the prices.'),
+      ...NODE_SUMS,
+      cost_usd: text('The cost in USD, exact.'),
+      held: integer('What was reserved, in nano-USD.'),
+      ms: integer('Duration.'),
+      first_ms: nullable(integer('Time to the first content.')),
+    },
+    [
+      'req',
+      'att',
+      'kind',
+      'at',
+      ...LEDGER_NAMES,
+      'asked',
+      'src',
+      'tier',
+      'geo',
+      'price_version',
+      ...LEDGER_SUMS,
+      'cost_usd',
+      'held',
+      'ms',
+      'first_ms',
+    ],
+  ),
+  audit_row: object(
+    {
+      seq: integer('From 1, without gaps.'),
+      at: moment('When.'),
+      actor: text('Who.'),
+      role: text('With which role.'),
+      address: nullable(text('Of the client.')),
+      action: text('What.', { examples: ['put', 'delete', 'adjust', 'refused', 'export'] }),
+      kind: text('The kind of object.'),
+      id: text('Its id.'),
+      before: { description: 'The object before, with its secrets as keyed hashes; null: there was none.' },
+      after: { description: 'The object after; null: there is none.' },
+      reason: nullable(text('The reason.')),
+      prev: text('The hash of the row before.'),
+      hash: text('SHA-256 over `prev` and the row.'),
+    },
+    ['seq', 'at', 'actor', 'role', 'address', 'action', 'kind', 'id', 'before', 'after', 'reason', 'prev', 'hash'],
+  ),
+  audit_verdict: object(
+    {
+      intact: { type: 'boolean' },
+      rows: integer('Rows of an intact audit.'),
+      head: text('The hash of its last row.'),
+      at: integer('The first row that does not continue the chain.'),
+      reason: text('Why not.'),
+    },
+    ['intact'],
+  ),
+  token: object(
+    {
+      ...META,
+      role: text('Its rights.', { enum: ROLES }),
+      expires_at: moment('Time from which it is refused.'),
+      networks: list({ type: 'string' }, { description: 'Absent: any.' }),
+      scopes: list({ type: 'string', enum: SCOPES }, { description: 'Absent: all.' }),
+      last4: text('The last characters of the token.'),
+      state: text('Whether it is accepted.', { enum: ['active', 'expired'] }),
+    },
+    [...META_NAMES, 'role', 'expires_at', 'last4', 'state'],
+  ),
+  created_token: secret('token', 'token'),
+  identity: object(
+    {
+      actor: text('As in the audit.'),
+      role: text('Its rights.', { enum: ROLES }),
+      scopes: list({ type: 'string' }, { description: 'Absent: all.' }),
+      expires_at: nullable(moment('Of the token.')),
+    },
+    ['actor', 'role', 'expires_at'],
+  ),
+  document: { description: 'An OpenAPI document.', type: 'object' },
+};
+
+export const PROBLEM_SCHEMA: Schema = object(
+  {
+    type: text('`urn:gatehouse:problem:` and the code.'),
+    title: text('Of the code.'),
+    status: integer('Of HTTP.'),
+    code: text('Stable; clients branch on it.'),
+    detail: text('What was wrong in this call.'),
+    errors: list(
+      object({ pointer: text('JSON pointer into the body.'), message: text('What is wrong there.') }, [
+        'pointer',
+        'message',
+      ]),
+    ),
+  },
+  ['type', 'title', 'status', 'code', 'detail'],
+  { description: 'Problem details (RFC 9457).' },
+);

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import { isObject, type Clock } from '../../plugin/index.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import type { Actor } from '../../state/entities.ts';
+import { StateFailure } from '../../state/failures.ts';
+import type { AdminAnswer } from '../answer.ts';
+import { CLOSE, isJson, readBody } from '../read-body.ts';
+import { Bootstrap } from './bootstrap.ts';
+import type { CallAnswer, Call } from './call.ts';
+import { Failures } from './failures.ts';
+import { HANDLERS } from './handlers/index.ts';
+import { callIdOf, RepeatableCalls } from './idempotent.ts';
+import { addressOf, hasAdmin, identify, type AdminIdentity } from './identity.ts';
+import { createObjectsReader, type Objects } from './objects.ts';
+import { CallQuery } from './parameters.ts';
+import { OF_STORE, ApiProblem } from './problems.ts';
+import { includesRole, includesScope, RESOURCES } from './roles.ts';
+import { findRoute } from './router.ts';
+import { isWrite, resourceOf, type OperationId, type AdminRoute } from './routes.ts';
+import { checkAgainst } from './schemas.ts';
+import type { ApiSources } from './sources.ts';
+
+/** A document of the store has at most half of it. */
+const MAX_BODY_BYTES = 128 * 1024;
+/** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
+const MAX_CALLS = 16;
+const MAX_DEPTH = 32;
+/** Rows of refused writes in a minute. A client that is refused again and again fills no disk. */
+const MAX_REFUSALS = 60;
+const REFUSALS_MS = 60_000;
+
+export interface ApiOptions extends ApiSources {
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly admin: () => ServerSettings['admin'];
+}
+
+/** The part of a request that routes it. */
+interface Place {
+  readonly operation: OperationId;
+  readonly route: AdminRoute;
+  readonly id: string;
+  readonly query: string;
+}
+
+/** The admin API under `/admin/v1`. */
+export class AdminApi {
+  readonly #options: ApiOptions;
+  readonly #readObjects: () => Promise<Objects>;
+  readonly #failures: Failures;
+  readonly #bootstrap: Bootstrap;
+  readonly #repeatable: RepeatableCalls;
+  readonly #refusals: Refusals;
+  #calls = 0;
+
+  constructor(options: ApiOptions) {
+    const { clock, state } = options;
+    this.#options = options;
+    this.#readObjects = createObjectsReader(options);
+    this.#failures = new Failures(clock);
+    this.#bootstrap = new Bootstrap(state?.folder);
+    this.#repeatable = new RepeatableCalls(clock);
+    this.#refusals = new Refusals(clock);
+  }
+
+  /** Writes a bootstrap token if no admin token is valid. Never rejects. */
+  async offerBootstrap(): Promise<void> {
+    const { state, clock, log } = this.#options;
+    if (!state) return;
+    try {
+      if (hasAdmin((await this.#readObjects()).tokens(), clock.wall())) return this.#bootstrap.end();
+      const file = this.#bootstrap.offer();
+      if (file !== undefined)
+        log.warn(
+          { file },
+          'the admin API has no admin token: the token in this file creates the first one, from this machine',
+        );
+    } catch (err) {
+      log.error({ err }, 'the bootstrap token of the admin API could not be written');
+    }
+  }
+
+  /** Finds out who sends a request. Throws `ApiProblem`. */
+  identify(request: IncomingMessage): Promise<AdminIdentity> {
+    const { admin, clock, state } = this.#options;
+    return identify(request, {
+      admin: admin(),
+      failures: this.#failures,
+      bootstrap: this.#bootstrap,
+      now: clock.wall(),
+      objects: state && this.#readObjects,
+    });
+  }
+
+  /** @param path below `/admin/v1` */
+  async answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
+    if (this.#calls >= MAX_CALLS) return answerOf(new ApiProblem('busy', `${MAX_CALLS} calls are under way.`));
+    this.#calls += 1;
+    try {
+      return await this.#answer(request, path, query);
+    } catch (error) {
+      return answerOf(problemOf(error, request.method));
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
+  async #answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
+    const match = findRoute(request.method ?? 'GET', path);
+    const place = match && 'route' in match ? { ...match, query } : undefined;
+    let actor: Actor = { id: 'unknown', role: '', address: addressOf(request) };
+    try {
+      const identity = await this.identify(request);
+      ({ actor } = identity);
+      if (match && !place && 'allow' in match)
+        throw new ApiProblem('method_not_allowed', `This path accepts ${match.allow}.`, {
+          headers: { allow: match.allow },
+        });
+      if (!place) throw new ApiProblem('not_found', 'There is nothing at this path.');
+      checkAllowed(place, identity);
+      return await this.#run(request, place, identity);
+    } catch (error) {
+      if (error instanceof ApiProblem && place) await this.#auditRefusal(error, place, actor);
+      throw error;
+    }
+  }
+
+  async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+    const { operation, route, id } = place;
+    const query = CallQuery.read(place.query, route.query ?? []);
+    const bytes = await readBytes(request, route);
+    const key = keyIn(request, route);
+    const run = async (): Promise<AdminAnswer> => {
+      const objects = await this.#readObjects();
+      const { settings } = this.#options.inForce();
+      const call: Call = {
+        operation,
+        identity,
+        id,
+        query,
+        body: route.body === undefined ? undefined : parse(bytes),
+        ifMatch: request.headers['if-match'],
+        callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
+        objects,
+        settings,
+        clock: this.#options.clock,
+        again: this.#readObjects,
+      };
+      if (route.body !== undefined) checkAgainst(route.body, call.body);
+      const answered = await HANDLERS[operation](call);
+      if (operation === 'tokens.create' && !query.dryRun) await this.#endBootstrap();
+      return toAnswer(route, answered);
+    };
+    if (key === undefined || query.dryRun) return run();
+    const { idempotency } = (await this.#readObjects()).store;
+    const repeatable = { identity, key, method: route.method, target: request.url ?? '', body: bytes };
+    return this.#repeatable.run(repeatable, idempotency, run);
+  }
+
+  async #endBootstrap(): Promise<void> {
+    if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) this.#bootstrap.end();
+  }
+
+  /** The audit has refused writes, too. */
+  async #auditRefusal(
+    { code, kind: { status } }: ApiProblem,
+    { operation, route, id }: Place,
+    actor: Actor,
+  ): Promise<void> {
+    const { state, log } = this.#options;
+    if ((status !== 401 && status !== 403) || !isWrite(route) || !state?.store || !this.#refusals.take()) return;
+    const event = {
+      action: 'refused',
+      kind: resourceOf(operation),
+      id: id.slice(0, 256),
+      reason: `${operation}: ${code}`,
+    };
+    await state.store.audit
+      .add(event, actor)
+      .catch((err: unknown) => log.error({ err }, 'a refused call is not in the audit'));
+  }
+}
+
+class Refusals {
+  readonly #clock: Pick<Clock, 'now'>;
+  #from = -Infinity;
+  #count = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  take(): boolean {
+    const now = this.#clock.now();
+    if (now - this.#from >= REFUSALS_MS) {
+      this.#from = now;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    return this.#count <= MAX_REFUSALS;
+  }
+}
+
+function checkAllowed({ operation, route }: Place, { role, scopes, only }: AdminIdentity): void {
+  if (only !== undefined && only !== operation)
+    throw new ApiProblem('forbidden', 'The bootstrap token creates the first admin token, and nothing else.');
+  if (!includesRole(role, route.role))
+    throw new ApiProblem('forbidden', `This call needs the role ${route.role}, not ${role}.`);
+  const resource = resourceOf(operation);
+  if (RESOURCES.some((one) => one === resource) && !includesScope(scopes, resource, isWrite(route)))
+    throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${isWrite(route) ? 'write' : 'read'}\`.`);
+}
+
+/** Empty for a route without a body. */
+async function readBytes(request: IncomingMessage, { body }: AdminRoute): Promise<Buffer> {
+  if (body === undefined) return Buffer.alloc(0);
+  // A browser page can send a form anywhere, but JSON only after a preflight request (Fetch, section 3.3.1).
+  if (!isJson(request.headers['content-type']))
+    throw new ApiProblem('unsupported_media_type', 'Content-Type must be application/json.');
+  const bytes = await readBody(request, MAX_BODY_BYTES);
+  if (!bytes) throw new ApiProblem('too_large', `The body exceeds ${MAX_BODY_BYTES} bytes.`, { headers: CLOSE });
+  return bytes;
+}
+
+/** An empty body is an empty object: a rotation needs no fields. */
+function parse(bytes: Buffer): object {
+  try {
+    const value: unknown =
+      bytes.length === 0 ? {} : JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (isObject(value) && !isDeeper(value, MAX_DEPTH)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new ApiProblem('invalid_json', `The body must be one JSON object of at most ${MAX_DEPTH} levels.`);
+}
+
+/** Level by level: a recursion would end with the stack. */
+function isDeeper(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
+function keyIn({ headersDistinct }: IncomingMessage, { method }: AdminRoute): string | undefined {
+  const sent = headersDistinct['idempotency-key'];
+  if (sent === undefined || method !== 'POST') return undefined;
+  const [key = ''] = sent;
+  if (sent.length > 1 || !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new ApiProblem('invalid_header', '`Idempotency-Key` is one text of 1 to 255 visible characters of ASCII.');
+  return key;
+}
+
+const toAnswer = ({ status }: AdminRoute, { body, headers, file }: CallAnswer): AdminAnswer =>
+  file
+    ? {
+        status,
+        body: file.pieces,
+        headers: {
+          'content-type': `${file.type}; charset=utf-8`,
+          'content-disposition': `attachment; filename="${file.name}"`,
+        },
+      }
+    : { status, body, ...(headers && { headers }) };
+
+function problemOf(error: unknown, method: string | undefined): ApiProblem {
+  if (error instanceof ApiProblem) return error;
+  const found = error instanceof StateFailure ? OF_STORE[error.code] : undefined;
+  // A read has no body: the store does not take its query, such as a sum that no number holds.
+  const code = found === 'invalid_body' && method === 'GET' ? 'invalid_query' : found;
+  if (!(error instanceof StateFailure) || code === undefined) throw error;
+  const detail = code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`;
+  return new ApiProblem(code, detail);
+}
+
+export function answerOf(problem: ApiProblem): AdminAnswer {
+  const { status, retryAfter } = problem.kind;
+  return {
+    status,
+    body: problem.body,
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      ...problem.headers,
+    },
+  };
+}

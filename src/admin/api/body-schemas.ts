@@ -1,0 +1,99 @@
+import type { Schema } from '../../settings/read/schema-files.ts';
+import { ROLES, SCOPES } from './roles.ts';
+import type { BodyName } from './schema-names.ts';
+import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
+
+const create = (noun: string): Schema => object({ id: ID, spec: own(`${noun}_spec`), reason: REASON }, ['id']);
+// The patched document is checked, not the patch: a null removes a field.
+const patch = (noun: string): Schema =>
+  object(
+    {
+      spec: {
+        description: `A merge patch of the fields of \`${noun}_spec\`.`,
+        type: 'object',
+        minProperties: 1,
+        examples: [{}],
+      },
+      reason: REASON,
+    },
+    ['spec'],
+  );
+
+/** What bodies must be. */
+export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
+  create_organization: create('organization'),
+  patch_organization: patch('organization'),
+  create_team: create('team'),
+  patch_team: patch('team'),
+  create_key: create('key'),
+  patch_key: patch('key'),
+  rotate: object(
+    {
+      overlap: {
+        $ref: `${BASE}server.json#/definitions/duration`,
+        description: 'Time for which the secret before stays valid, at most 90 days.',
+        default: '24h',
+        examples: ['24h'],
+      },
+      reason: REASON,
+    },
+    [],
+  ),
+  revoke: object(
+    {
+      which: text('all: every secret of the key, for ever. previous: the one before the last rotation.', {
+        enum: ['all', 'previous'],
+        default: 'all',
+      }),
+      reason: REASON,
+    },
+    [],
+  ),
+  adjust: object(
+    {
+      by: text('The change, in the unit of the budget. Negative: less is spent.', {
+        pattern: '^-?[0-9]{1,16}(\\.[0-9]{1,9})? (USD|tokens)$',
+        examples: ['-5 USD', '20000 tokens'],
+      }),
+      of: text('spent: what is spent. unreconciled: what processes that ended had leased and not reported.', {
+        enum: ['spent', 'unreconciled'],
+        default: 'spent',
+      }),
+      reason: { ...REASON, minLength: 1 },
+    },
+    ['by', 'reason'],
+  ),
+  create_token: object(
+    {
+      id: { ...ID, examples: ['ann-laptop'] },
+      role: text(
+        'viewer reads. operator rotates and revokes keys and adjusts budgets a little, too. admin does everything.',
+        { enum: ROLES },
+      ),
+      expires_at: text(
+        'Time from which the token is refused (RFC 3339), at most 90 days from now. Default: 90 days from now.',
+        { ...MOMENT, examples: ['2027-01-01T00:00:00Z'] },
+      ),
+      networks: list(
+        { type: 'string', minLength: 1, maxLength: 50 },
+        {
+          description: 'Networks of clients that may use the token, in CIDR notation. Default: any.',
+          minItems: 1,
+          maxItems: 64,
+          examples: [['10.0.0.0/8']],
+        },
+      ),
+      scopes: list(
+        { type: 'string', enum: SCOPES },
+        {
+          description: 'Resources that the token may read or write, within its role. Default: all.',
+          minItems: 1,
+          uniqueItems: true,
+          examples: [['keys:write', 'usage:read']],
+        },
+      ),
+      reason: REASON,
+    },
+    ['id', 'role'],
+  ),
+};

@@ -1,0 +1,57 @@
+import type { AuditRow } from '../../../state/audit.ts';
+import type { Handler } from '../call.ts';
+import { cut, readCursor } from '../pages.ts';
+import { ApiProblem } from '../problems.ts';
+
+export const listAudit: Handler = async ({ objects, query }) => {
+  const after = readCursor(query);
+  if (after !== undefined && !/^\d{1,15}$/.test(after))
+    throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
+  const { limit } = query;
+  const wanted = {
+    before: after === undefined ? undefined : Number(after),
+    kind: query.one('object_kind'),
+    id: query.one('object_id'),
+  };
+  const rows = await objects.store.audit.rows({ ...wanted, limit });
+  // The port answers with 200 rows at most: whether there is one more is another question.
+  const last = rows.at(-1);
+  const more =
+    last && rows.length === limit ? await objects.store.audit.rows({ ...wanted, before: last.seq, limit: 1 }) : [];
+  const { items, next } = cut([...rows, ...more], ({ seq }) => String(seq), limit);
+  return { body: { items: items.map(shown), ...(next !== undefined && { next }) } };
+};
+
+export const verifyAudit: Handler = async ({ objects }) => ({ body: await objects.store.audit.verify() });
+
+const json = (text: string | undefined): unknown => (text === undefined ? null : JSON.parse(text));
+
+const shown = ({
+  seq,
+  at,
+  actor,
+  role,
+  address,
+  action,
+  kind,
+  id,
+  before,
+  after,
+  reason,
+  prev,
+  hash,
+}: AuditRow): object => ({
+  seq,
+  at: new Date(at).toISOString(),
+  actor,
+  role,
+  address: address ?? null,
+  action,
+  kind,
+  id,
+  before: json(before),
+  after: json(after),
+  reason: reason ?? null,
+  prev,
+  hash,
+});

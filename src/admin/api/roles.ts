@@ -1,0 +1,16 @@
+/** Roles, each with the rights of those before it. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What scopes name: the first part of an operation's id. */
+export const RESOURCES = ['organizations', 'teams', 'keys', 'budgets', 'usage', 'ledger', 'audit', 'tokens'] as const;
+
+export const SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
+
+export const isRole = (text: unknown): text is Role => ROLES.some((role) => role === text);
+
+export const includesRole = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
+
+/** The right to write a resource includes the right to read it. */
+export const includesScope = (scopes: readonly string[] | undefined, resource: string, write: boolean): boolean =>
+  scopes === undefined || scopes.includes(`${resource}:write`) || (!write && scopes.includes(`${resource}:read`));

@@ -1,0 +1,26 @@
+import type { Clock } from '../../plugin/index.ts';
+import type { FileObject } from '../../settings/read/file-objects.ts';
+import type { Settings } from '../../settings/read/load.ts';
+import type { Entity, Version } from '../../state/entities.ts';
+import type { StateStore } from '../../state/store.ts';
+
+/** A state store as the admin API uses it. */
+export interface ApiStore {
+  /** Undefined while it does not answer. */
+  readonly store: StateStore | undefined;
+  /** Kinds of objects that it may hold. */
+  readonly owns: readonly string[];
+  /** Undefined: it is in memory. */
+  readonly folder: string | undefined;
+  /** Rejects with `StateFailure` while it does not answer. */
+  latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }>;
+}
+
+/** The parts of the process that the admin API reads and writes. */
+export interface ApiSources {
+  /** Undefined: server.yaml has no `state`. */
+  readonly state: ApiStore | undefined;
+  /** The settings that serve, and the objects of their files. */
+  readonly inForce: () => { readonly settings: Settings; readonly objects: readonly FileObject[] };
+  readonly clock: Clock;
+}

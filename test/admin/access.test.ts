@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROLES } from '../../src/admin/api/roles.ts';
+import { isWrite, OPERATIONS, resourceOf, type OperationId, type AdminRoute } from '../../src/admin/api/routes.ts';
+import { CALLS } from './calls.ts';
+import { ADMIN_TOKEN, startAdmin, type AdminGateway, type Answer, type Asked } from './kit.ts';
+
+let admin: AdminGateway;
+const tokens: Record<string, string> = {};
+let network = 1;
+
+beforeAll(async () => {
+  admin = await startAdmin({ admin: { token: ADMIN_TOKEN, role: 'operator' } });
+  for (const role of ROLES) tokens[role] = await admin.token(role);
+  tokens['usage'] = await admin.token('admin', { scopes: ['usage:read'] });
+  tokens['elsewhere'] = await admin.token('admin', { networks: ['10.0.0.0/8'] });
+  const headers = { 'content-type': 'application/json' };
+  for (const kind of ['organizations', 'teams', 'keys'])
+    await admin.ask('POST', `/${kind}`, { token: tokens['admin'], headers, body: { id: 'own' } });
+  await admin.ask('POST', '/tokens', { token: tokens['admin'], body: { id: 'own', role: 'viewer' } });
+});
+afterAll(() => admin.close());
+
+const versionOf = async (): Promise<number> => (await admin.gateway.state!.store!.entities.load(0)).version;
+
+/** Each is another client: wrong tokens are counted by address. */
+const nextAddress = (): string => `127.0.${network >> 6}.${(network++ % 64) + 2}`;
+
+function ask(id: OperationId, { method, changes }: AdminRoute, asked: Asked = {}, query = ''): Promise<Answer> {
+  const { path, body } = CALLS[id];
+  const headers = changes ? { 'if-match': '*' } : {};
+  const named = body && JSON.parse(JSON.stringify(body).replace('NEW', 'fresh'));
+  return admin.ask(method, withQuery(path.replace('ID', 'own'), query), {
+    body: named,
+    ...asked,
+    headers: { ...headers, ...asked.headers },
+  });
+}
+
+const withQuery = (path: string, query: string): string =>
+  query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
+
+const problem = ({ status, json }: Answer): string => `${status} ${json.code}`;
+
+describe.each(OPERATIONS)('%s', (id, route) => {
+  const least = ROLES.indexOf(route.role);
+
+  it('is refused without a valid token and with too little role, and changes nothing', async () => {
+    const version = await versionOf();
+    const from = nextAddress();
+    expect(problem(await ask(id, route, { from }))).toBe('401 unauthorized');
+    for (const wrong of ['gha_wrong', `${tokens['admin']}x`, 'ghb_wrong', 'nonsense'])
+      expect(problem(await ask(id, route, { from, token: wrong }))).toBe('401 unauthorized');
+    for (const role of ROLES.slice(0, least))
+      expect(problem(await ask(id, route, { token: tokens[role] }))).toBe('403 forbidden');
+    expect(problem(await ask(id, route, { token: tokens['elsewhere'] }))).toBe('403 forbidden');
+    if (!['usage', 'whoami', 'openapi'].includes(resourceOf(id)))
+      expect(problem(await ask(id, route, { token: tokens['usage'] }))).toBe('403 forbidden');
+    expect(await versionOf()).toBe(version);
+  });
+
+  it('answers each role that may call it', async () => {
+    for (const role of ROLES.slice(least)) {
+      const { status, text } = await ask(id, route, { token: tokens[role] }, isWrite(route) ? 'dry_run=true' : '');
+      expect([status, text]).toEqual([route.status, expect.anything()]);
+    }
+  });
+
+  it('refuses a query, a body and headers that it does not know, and changes nothing', async () => {
+    const version = await versionOf();
+    const token = tokens['admin'];
+    for (const query of ['colour=red', 'limit=0', 'limit=201', 'dry_run=yes', 'cursor=abc'])
+      expect(problem(await ask(id, route, { token }, query))).toBe('400 invalid_query');
+    if (route.body !== undefined) await refusesBodies(id, route, token!);
+    if (route.changes) await refusesPreconditions(id, route, token!);
+    expect(await versionOf()).toBe(version);
+  });
+});
+
+async function refusesBodies(id: OperationId, route: AdminRoute, token: string): Promise<void> {
+  const bodies: [string, unknown, Record<string, string>][] = [
+    ['422 invalid_body', { ...CALLS[id].body, colour: 'red' }, {}],
+    ['422 invalid_body', { ...CALLS[id].body, reason: 'x'.repeat(501) }, {}],
+    ['400 invalid_json', '{"a":', {}],
+    ['400 invalid_json', '[]', {}],
+    ['400 invalid_json', `{"spec":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, {}],
+    ['413 too_large', `{"reason":"${'x'.repeat(200_000)}"}`, {}],
+    ['415 unsupported_media_type', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ];
+  for (const [wanted, body, headers] of bodies)
+    expect([problem(await ask(id, route, { token, body, headers })), body]).toEqual([wanted, body]);
+  if (route.method === 'POST')
+    expect(problem(await ask(id, route, { token, headers: { 'idempotency-key': 'with space' } }))).toBe(
+      '400 invalid_header',
+    );
+}
+
+async function refusesPreconditions(id: OperationId, route: AdminRoute, token: string): Promise<void> {
+  const { path, body } = CALLS[id];
+  const target = path.replace('ID', 'own');
+  expect(problem(await admin.ask(route.method, target, { token, body }))).toBe('428 precondition_required');
+  for (const stale of ['"0"', 'W/"1"', '"file-0000000000000000"'])
+    expect(problem(await ask(id, route, { token, headers: { 'if-match': stale } }))).toBe('412 precondition_failed');
+  const none = await admin.ask(route.method, path.replace('ID', 'none').replace('team:search', 'team:none'), {
+    token,
+    body,
+    headers: { 'if-match': '*' },
+  });
+  expect(problem(none)).toBe('404 not_found');
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { packageFile } from '../../src/package-root.ts';
+import { fences } from '../docs/pages.ts';
+import { PAGE, withTables } from './docs-table.ts';
+import { appears, startAdmin } from './kit.ts';
+
+const run = promisify(execFile);
+const page = readFileSync(PAGE, 'utf8');
+
+describe('docs/operate/admin-api.md', () => {
+  it('has the tables of the calls and errors as the code has them', () => {
+    expect(withTables(page)).toBe(page);
+  });
+
+  it('has lines that work as they stand, one after the other', async () => {
+    const admin = await startAdmin();
+    const bin = mkdtempSync(join(tmpdir(), 'gatehouse-bin-'));
+    try {
+      writeFileSync(
+        join(bin, 'gatehouse'),
+        `#!/bin/sh\nexec "${process.execPath}" "${packageFile('src/cli/main.ts')}" "$@"\n`,
+      );
+      chmodSync(join(bin, 'gatehouse'), 0o755);
+      await appears(join(admin.folder, 'bootstrap-token'));
+      const { url } = admin.gateway.admin!;
+      const env: NodeJS.ProcessEnv = {
+        ...process.env,
+        PATH: `${bin}:${process.env['PATH']}`,
+        GATEHOUSE_ADMIN_URL: url,
+      };
+      const lines = fences(page, 'sh').flatMap((code) => code.trim().split('\n'));
+      const answers: string[] = [];
+      for (const line of lines.filter((one) => !one.startsWith('export '))) {
+        const here = line.replace('http://127.0.0.1:8788', url).replace('/var/lib/gatehouse/state', admin.folder);
+        const { stdout } = await run('bash', ['-c', here.replace(/^curl/, 'curl -sS --fail')], { env });
+        env['GATEHOUSE_ADMIN_TOKEN'] ??= (JSON.parse(stdout) as { token: string }).token;
+        answers.push(stdout);
+      }
+      const [token, team, key, budgets, adjusted, usage, csv, ...commands] = answers;
+      expect(JSON.parse(token!)).toMatchObject({ object: { id: 'ann', role: 'admin' } });
+      expect(JSON.parse(team!)).toMatchObject({ id: 'research', owner: 'store' });
+      expect(JSON.parse(key!)).toMatchObject({
+        key: expect.stringMatching(/^gatehouse_/),
+        object: { state: 'active' },
+      });
+      expect(JSON.parse(budgets!)).toMatchObject({
+        items: [{ id: 'team:research:month:usd', cap: 500_000_000_000, spent: 0 }],
+      });
+      expect(JSON.parse(adjusted!)).toMatchObject({ spent: -20_000_000_000 });
+      expect([JSON.parse(usage!), csv]).toEqual([
+        { items: [] },
+        expect.stringMatching(/^start,team,requests,.*,cost_usd\r\n$/),
+      ]);
+      expect(commands.length).toBe(7);
+      expect(commands[3]).toMatch(/^ID .*\nteam:interns:month:usd +50 USD/);
+      expect(commands[6]).toMatch(/keys\.rotate/);
+    } finally {
+      await admin.close();
+      rmSync(bin, { recursive: true });
+    }
+  });
+});
