@@ -22,6 +22,8 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['read secrets from environment variables', 'operate/secrets.html'],
   ['migrate from portkey virtual_key', 'move/portkey.html'],
   ['litellm model_list', 'move/litellm.html'],
+  ['import portkey configs', 'move/portkey.html'],
+  ['docker image', 'operate/deploy.html'],
   ['claude code base url', 'agents/claude.html'],
   ['canary release with weights', 'route/load-balancing.html'],
   ['circuit breaker cooldown', 'route/circuit-breaker.html'],

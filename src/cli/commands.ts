@@ -1,6 +1,6 @@
 import { parseDuration, readMoment } from '../plugin/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
-import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
+import { AGENT_CONFIG_HELP, EXPLAIN_HELP, IMPORT_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import { ledgerCommands } from './ledger/commands.ts';
 import { priceCommands } from './prices/commands.ts';
 import { promptCommands } from './prompts/commands.ts';
@@ -21,6 +21,22 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const { positionals } = parse(args, {}, 1);
         const { initCommand } = await import('./init.ts');
         return initCommand(positionals[0] ?? 'configs', world);
+      },
+    },
+  ],
+  [
+    'import',
+    {
+      ...IMPORT_HELP,
+      async run(args, world) {
+        const { values, positionals } = parse(args, { to: { type: 'string' } }, 33);
+        const [name = '', ...paths] = positionals;
+        const { importCommand, KINDS } = await import('./import/import.ts');
+        const kind = Object.keys(KINDS).find((one): one is keyof typeof KINDS => one === name);
+        if (kind === undefined) throw new UsageError('import needs portkey or litellm, then a FILE');
+        if (paths.length === 0) throw new UsageError(`import ${kind} needs a FILE`);
+        if (values.to === undefined) throw new UsageError('import needs --to DIR, the new settings folder');
+        return importCommand({ ...world, kind, paths, dir: values.to });
       },
     },
   ],

@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 /** Blocks the event loop for good where a request says so. */
-const BLOCKS = `import { definePlugin } from 'gatehouse/plugin';
+const BLOCKS = `import { definePlugin } from 'gatehouse-gateway/plugin';
 export default definePlugin({
   name: 'blocks',
   level: 'request',

@@ -146,7 +146,6 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/operate/admin-api.md': 'test/admin/docs.test.ts',
   'docs/operate/deploy.md': 'test/package/deploy.test.ts',
   'docs/operate/explain.md': 'test/docs/docs.test.ts',
-  'docs/operate/install.md': 'test/package/deploy.test.ts',
   'docs/operate/keys.md': 'test/docs/docs.test.ts',
   'docs/operate/ledger.md': 'test/state/ledger-export.test.ts',
   'docs/operate/prices.md': 'test/docs/docs.test.ts',

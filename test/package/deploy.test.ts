@@ -136,7 +136,7 @@ describe('the manifests of Kubernetes', () => {
   });
 
   it('probe paths that a gateway with these settings answers, and its readiness ends with the drain', async () => {
-    const server = map.data['server.yaml']!.replaceAll(/port: \d+/g, 'port: 0').replace('delay: 10s', 'delay: 300ms');
+    const server = map.data['server.yaml']!.replaceAll(/port: \d+/g, 'port: 0').replace('delay: 5s', 'delay: 300ms');
     const own = join(folder, 'own');
     mkdirSync(own);
     for (const [name, text] of Object.entries({ ...map.data, 'server.yaml': `${server}\nadmin: { enabled: false }\n` }))
@@ -149,6 +149,16 @@ describe('the manifests of Kubernetes', () => {
     const drained = gateway.drain();
     expect(await Promise.all(probes.map(ask))).toEqual([503, 503, 200]);
     await drained;
+  });
+
+  it('have the probes of docs/operate/deploy.md', () => {
+    const shown = /^```yml\n([^]*?)^```/m.exec(read('docs/operate/deploy.md'))?.[1] ?? '';
+    const page = parse(shown) as Deployment['spec']['template']['spec'];
+    expect(page.terminationGracePeriodSeconds).toBe(spec.terminationGracePeriodSeconds);
+    for (const name of ['readinessProbe', 'livenessProbe'] as const) {
+      const { httpGet: _, ...times } = page.containers[0][name];
+      expect(container[name]).toMatchObject(times);
+    }
   });
 
   it('give the container no rights that it does not need, and the user of the image', () => {
@@ -169,9 +179,15 @@ describe('the unit of systemd', () => {
 
   it('waits longer than the settings of deploy/settings drain, and reloads by the signal of a reload', async () => {
     const settings = await valid(packageFile('deploy/settings'), { GATEHOUSE_KEY: 'gatehouse-key-0123456789' });
-    expect(Number(valueOf('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(drainMs(settings) + MARGIN_MS);
+    expect(parseDuration(valueOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(drainMs(settings) + MARGIN_MS);
     expect(valueOf('ExecReload')).toBe('/bin/kill -HUP $MAINPID');
-    expect(valueOf('ExecStart')).toMatch(/ serve --configs \/etc\/gatehouse$/);
+    expect(valueOf('ExecStart')).toMatch(/ serve --configs \/etc\/gatehouse --workers 2$/);
+  });
+
+  it('has the lines of docs/operate/deploy.md that start and stop the process', () => {
+    const shown = /^```ini\n([^]*?)^```/m.exec(read('docs/operate/deploy.md'))?.[1] ?? '';
+    for (const name of ['ExecReload', 'KillMode', 'TimeoutStopSec', 'Restart', 'RestartSec'])
+      expect(shown, name).toContain(`\n${name}=${valueOf(name)}\n`);
   });
 
   it.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('is one that systemd understands', () => {

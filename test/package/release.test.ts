@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { checkManifest, type Manifest } from '../../build/release/manifest.ts';
 import { bundledPackages, shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
 import { packageFile } from '../../src/package-root.ts';
@@ -36,6 +37,12 @@ describe('the check of package.json before a release', () => {
     expect(checkManifest({ ...manifest, ...wrong })).toEqual([expect.stringMatching(problem)]);
   });
 });
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
 
 interface Locked {
   readonly version?: string;
@@ -72,6 +79,28 @@ describe('package-lock.json', () => {
   it('has no optional package of OpenTelemetry: npm leaves those out on a Node that their engines refuse', () => {
     const optional = fromRegistry.filter(([path, locked]) => path.includes('@opentelemetry') && locked.optional);
     expect(optional).toEqual([]);
+  });
+});
+
+describe('the workflow that publishes', () => {
+  const { jobs } = parse(readFileSync(packageFile('.github/workflows/publish.yml'), 'utf8')) as {
+    readonly jobs: { readonly publish: { readonly permissions: object; readonly steps: readonly Step[] } };
+  };
+  const { permissions, steps } = jobs.publish;
+
+  it('signs the origin of the package, after the tests and the check of a release', () => {
+    expect(permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+    const commands = steps.flatMap(({ run }) => run ?? []);
+    const order = ['npm ci', 'npm test', 'npm run release:check', 'npm publish --provenance'];
+    expect(order.map((start) => commands.findIndex((command) => command.startsWith(start)))).toEqual([1, 2, 3, 4]);
+  });
+
+  it('uses actions by their commit, and the Node of package.json', () => {
+    const actions = steps.flatMap(({ uses }) => uses ?? []);
+    expect(actions.length).toBeGreaterThan(1);
+    expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+    const { version } = readJson('build/node/package.json') as { readonly version: string };
+    expect(steps.find((step) => step.with?.['node-version'])?.with).toMatchObject({ 'node-version': version });
   });
 });
 

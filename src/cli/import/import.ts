@@ -1,0 +1,139 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { checkSettings } from '../../dry-run/explain/check-settings.ts';
+import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
+import { loadSettings } from '../../settings/read/load.ts';
+import { YamlFile } from '../../settings/source/yaml-file.ts';
+import { shellWord, type Output } from '../output.ts';
+import { Draft } from './draft.ts';
+import { importLiteLlm } from './litellm.ts';
+import { importPortkey } from './portkey.ts';
+import { ForeignFile } from './source.ts';
+
+export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const;
+
+interface ImportOptions extends Output {
+  readonly kind: keyof typeof KINDS;
+  readonly paths: readonly string[];
+  /** The new settings folder. */
+  readonly dir: string;
+}
+
+/** Files of settings are written by people; exports of keys may have thousands of rows. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** `gatehouse import`. Exit code 0: written and valid; 1: nothing was written, or what was written has errors. */
+export async function importCommand({ kind, paths, dir, out, err }: ImportOptions): Promise<0 | 1> {
+  const sources = await readSources(paths, err);
+  if (!sources) return 1;
+  const draft = new Draft();
+  KINDS[kind](sources, draft);
+  if (draft.keys.length === 0) {
+    const key = draft.variable('GATEHOUSE_KEY', 'a key for applications, at least 16 characters');
+    draft.keys.push({ id: 'application', key });
+  }
+  const files = filesOf(draft, paths);
+  const problem = await writeAll(dir, files);
+  if (problem !== undefined) {
+    err(`gatehouse: nothing was imported: ${problem}\n`);
+    return 1;
+  }
+  const loaded = await loadSettings(dir, { env: draft.samples, fakeMissing: true });
+  if (loaded.settings) await checkSettings(loaded, dir);
+  out(reportOf(draft, sources, { dir, names: Object.keys(files) }));
+  if (loaded.diagnostics.length > 0) err(formatDiagnostics(loaded.diagnostics, 'pretty'));
+  return loaded.ok ? 0 : 1;
+}
+
+async function readSources(
+  paths: readonly string[],
+  err: (text: string) => void,
+): Promise<readonly ForeignFile[] | undefined> {
+  const sources: ForeignFile[] = [];
+  for (const path of paths) {
+    let text: string;
+    try {
+      if ((await stat(path)).size > MAX_BYTES) throw new Error('it has more than 64 MiB');
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      err(`gatehouse: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}\n`);
+      return undefined;
+    }
+    const yaml = YamlFile.parse(path, text);
+    if (yaml.syntaxErrors.length > 0) {
+      err(formatDiagnostics(yaml.syntaxErrors, 'pretty'));
+      return undefined;
+    }
+    sources.push(new ForeignFile(yaml));
+  }
+  return sources;
+}
+
+function filesOf(draft: Draft, paths: readonly string[]): Readonly<Record<string, string>> {
+  const isFilled = (value: object): boolean => Object.keys(value).length > 0;
+  const head = `# Imported from ${paths.join(', ')} by \`gatehouse import\`.\n`;
+  const file = (value: unknown): string => `${head}${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+  return {
+    ...(isFilled(draft.server) && { 'server.yaml': file(draft.server) }),
+    'catalog.yaml': file({ providers: draft.providers, ...(isFilled(draft.aliases) && { aliases: draft.aliases }) }),
+    'keys.yaml': file({ keys: draft.keys }),
+    ...((isFilled(draft.teams) || isFilled(draft.organizations)) && {
+      'teams.yaml': file({
+        ...(isFilled(draft.organizations) && { organizations: draft.organizations }),
+        ...(isFilled(draft.teams) && { teams: draft.teams }),
+      }),
+    }),
+    ...(draft.prices.length > 0 && { 'prices.yaml': file({ prices: draft.prices }) }),
+    ...Object.fromEntries([...draft.gateway].map(([id, config]) => [`gateway/${id}.yaml`, file(config)])),
+  };
+}
+
+/** Writes nothing over a file. Returns what went wrong. */
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const paths = Object.keys(files).map((name) => join(dir, name));
+  const present = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        () => [path],
+        () => [],
+      ),
+    ),
+  );
+  if (present.flat().length > 0) return `these files exist: ${present.flat().join(', ')}`;
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(dir, name)), { recursive: true });
+      await writeFile(join(dir, name), text, { flag: 'wx' });
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+interface Written {
+  readonly dir: string;
+  readonly names: readonly string[];
+}
+
+function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names }: Written): string {
+  const losses = sources.flatMap((source) => source.losses.toSorted((one, other) => one.line - other.line));
+  const part = (title: string, lines: readonly string[]): string =>
+    lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return [
+    `Wrote a settings folder:\n\n${names.map((name) => `  ${join(dir, name)}\n`).join('')}`,
+    part(
+      'Set these variables; no secret was copied',
+      draft.variables.map(
+        ({ name, purpose, place }) => `${name}: ${purpose}${place === undefined ? '' : `, at ${place}`}`,
+      ),
+    ),
+    part('Check', draft.notes),
+    part(
+      'Not imported',
+      losses.map(({ file, line, key, reason }) => `${file}:${line}: ${key === '' ? 'the file' : key}: ${reason}`),
+    ),
+    `\nThen: gatehouse validate --configs ${shellWord(dir)} && gatehouse serve --configs ${shellWord(dir)}\n`,
+  ].join('');
+}

@@ -1,0 +1,86 @@
+import { variableOf, type Draft, type DraftPart } from './draft.ts';
+import { metadataOf } from './litellm-keys.ts';
+import { defined, nameOf } from './names.ts';
+import type { ForeignItem, Reasons } from './source.ts';
+import { capOf, NO_PERIOD, whole } from './spending.ts';
+
+const REASONS: Reasons = {
+  scopes: 'write `models`, `providers` and `configs` of the key; keys administer nothing',
+  organisation_id: 'write `organization` of a team',
+  workspace_id: 'write `team` of the key',
+  user_id: 'there are no users; `owner` of a key names a person',
+  alert_emails: 'alerts are rules on metrics: configs/observability/alerts.yaml',
+};
+
+/** A key of a list of Portkey's admin API, which never has the key itself. */
+export function importPortkeyKeys(item: ForeignItem, draft: Draft, ids: ReadonlyMap<string, string>): void {
+  const name = nameOf((item.get('name') ?? item.get('id'))?.text() ?? 'key');
+  const id = draft.keys.some((key) => key['id'] === name) ? `${name}-${draft.keys.length + 1}` : name;
+  for (const key of ['id', 'object', 'type', 'status', 'key', 'created_at', 'last_updated_at', 'description'])
+    item.get(key);
+  const defaults = item.get('defaults');
+  const config = defaults?.get('config_id');
+  const written = config?.text();
+  const wanted = written === undefined ? undefined : ids.get(written);
+  if (written !== undefined && wanted === undefined) config?.lose('names a config that is in none of the files');
+  const variable = variableOf(`${id}_KEY`);
+  draft.keys.push(
+    defined({
+      id,
+      key: draft.variable(variable, `the key ${id}: its present one, which the list does not have, or a new one`),
+      expires_at: item.get('expires_at')?.text(),
+      metadata: metadataOf(defaults?.get('metadata')),
+      budgets: budgetsOf(item.get('usage_limits')),
+      limits: limitsOf(item.get('rate_limits')),
+      default_config: wanted,
+    }),
+  );
+  defaults?.rest();
+  item.rest(REASONS);
+}
+
+function budgetsOf(item: ForeignItem | undefined): readonly DraftPart[] | undefined {
+  // One limit, or a list of them.
+  const all = item && Array.isArray(item.value) ? item.items() : item ? [item] : [];
+  const budgets = all.flatMap((limit) => {
+    const reset = limit.get('periodic_reset')?.text();
+    const isTokens = limit.get('type')?.value === 'tokens';
+    const amount = limit.get('credit_limit');
+    const cap = isTokens ? tokensOf(amount) : capOf(amount);
+    const alert = limit.get('alert_threshold')?.number();
+    const limitUsd = amount?.value;
+    limit.rest(REASONS);
+    if (reset !== undefined && reset !== 'monthly' && reset !== 'daily') {
+      limit.get('periodic_reset')?.lose(NO_PERIOD);
+      return [];
+    }
+    if (cap === undefined) return [];
+    const percent =
+      alert !== undefined && typeof limitUsd === 'number' && limitUsd > 0 ? Math.round((100 * alert) / limitUsd) : 0;
+    const period = reset === 'monthly' ? 'month' : reset === 'daily' ? 'day' : 'total';
+    return [defined({ cap, period, alerts: percent >= 1 && percent <= 100 ? [percent] : undefined })];
+  });
+  return budgets.length > 0 ? budgets : undefined;
+}
+
+const tokensOf = (item: ForeignItem | undefined): string | undefined => {
+  const number = whole(item);
+  return number === undefined ? undefined : `${number} tokens`;
+};
+
+const UNITS: Readonly<Record<string, string>> = { rps: 's', rpm: 'min', rph: 'h' };
+
+function limitsOf(item: ForeignItem | undefined): DraftPart | undefined {
+  const limits: Record<string, string> = {};
+  for (const rate of item?.items() ?? []) {
+    const [type, unit, value] = [rate.get('type')?.text(), rate.get('unit')?.text() ?? '', whole(rate.get('value'))];
+    const per = UNITS[unit];
+    if (per === undefined)
+      rate
+        .get('unit')
+        ?.lose('is no unit of a rate here, so this limit is not in force: write `limits` per s, min or h');
+    else if (value !== undefined) limits[type === 'tokens' ? 'tokens' : 'requests'] = `${value}/${per}`;
+    rate.rest();
+  }
+  return Object.keys(limits).length > 0 ? limits : undefined;
+}

@@ -1,0 +1,229 @@
+import { adviceOnKey } from '../../settings/problems/foreign-words.ts';
+import { addAccount, type ForeignAccount } from './accounts.ts';
+import type { Draft, DraftPart } from './draft.ts';
+import { defined, literal, nameOf } from './names.ts';
+import { isObject } from '../../formats/json/object.ts';
+import type { ForeignItem } from './source.ts';
+import { noVendor, VENDORS } from './vendors.ts';
+
+/** Vendors by slug. */
+export type Slugs = ReadonlyMap<string, string>;
+
+interface TargetSetup {
+  readonly draft: Draft;
+  readonly slugs: Slugs;
+  readonly isRoot: boolean;
+}
+
+/** Portkey's spellings, and ours. */
+const SPELLINGS: readonly (readonly [ours: string, theirs: string])[] = [
+  ['override_params', 'overrideParams'],
+  ['forward_headers', 'forwardHeaders'],
+  ['request_timeout', 'requestTimeout'],
+  ['strict_open_ai_compliance', 'strictOpenAiCompliance'],
+  ['on_status_codes', 'onStatusCodes'],
+  ['virtual_key', 'virtualKey'],
+];
+
+const either = (item: ForeignItem, ours: string): ForeignItem | undefined => {
+  const theirs = SPELLINGS.find(([name]) => name === ours)?.[1];
+  return item.get(ours) ?? (theirs === undefined ? undefined : item.get(theirs));
+};
+
+/** A config, or a target of one. Undefined: nothing of it can be called. */
+export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | undefined {
+  const strategy = item.get('strategy');
+  const targets = item.get('targets')?.items() ?? [];
+  const inner = targets
+    .map((target) => targetOf(target, { ...setup, isRoot: false }))
+    .filter((target) => target !== undefined);
+  if (targets.length > 0 && inner.length === 0) return undefined;
+  const place = targets.length > 0 ? {} : placeOf(item, setup);
+  if (!place) return undefined;
+  const name = item.get('name');
+  const result = defined({
+    name: setup.isRoot ? undefined : name?.text(),
+    weight: item.get('weight')?.number(),
+    strategy: strategy && inner.length > 0 ? strategyOf(strategy, inner) : undefined,
+    ...place,
+    ...rulesOf(item, strategy),
+    targets: inner.length > 0 ? inner : undefined,
+  });
+  for (const key of ['id', 'slug', 'index']) item.get(key);
+  item.rest({ ...advices(setup.isRoot ? 'GatewayFile' : 'Target', item), ...AZURE });
+  strategy?.rest(advices('Strategy', strategy));
+  return result;
+}
+
+const AZURE = { azure_model_name: 'write `deployments` in the entry of catalog.yaml' };
+
+/** What a target says of its requests, whichever provider it has. */
+function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPart {
+  const deployment = item.get('azure_deployment_id')?.text();
+  const params = either(item, 'override_params')?.value;
+  const override = { ...(deployment !== undefined && { model: deployment }), ...(isObject(params) ? params : {}) };
+  return {
+    override_params: Object.keys(override).length > 0 ? literal(override) : undefined,
+    forward_headers: either(item, 'forward_headers')?.texts(),
+    cache: cacheOf(item.get('cache')),
+    retry: retryOf(item.get('retry')),
+    circuit_breaker: breakerOf(item.get('cb_config') ?? strategy?.get('cb_config')),
+    request_timeout: milliseconds(either(item, 'request_timeout')),
+    strict_open_ai_compliance: either(item, 'strict_open_ai_compliance')?.value,
+  };
+}
+
+/** What the diagnostics of the settings say of the same keys. */
+const advices = (title: string, item: ForeignItem): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(isObject(item.value) ? item.value : {}).flatMap((key) => {
+      const advice = adviceOnKey(title, key);
+      return advice === undefined ? [] : [[key, advice]];
+    }),
+  );
+
+/** The entry of the catalog: by slug, or made of the vendor and the credentials in the config. */
+function placeOf(item: ForeignItem, setup: TargetSetup): DraftPart | undefined {
+  const virtual = either(item, 'virtual_key')?.text();
+  const provider = item.get('provider')?.text();
+  const model = modelSlug(item);
+  const slug =
+    virtual ??
+    (provider?.startsWith('@') ? provider.slice(1) : undefined) ??
+    (provider === undefined ? model : undefined);
+  if (slug !== undefined) {
+    const known = entryOfSlug(item, slug, setup);
+    return known === undefined ? undefined : { provider: `@${known}` };
+  }
+  if (provider === undefined) return {};
+  if (!VENDORS.has(provider)) {
+    item.get('provider')?.lose(`${noVendor(provider)}: the target is left out`);
+    return undefined;
+  }
+  const added = addAccount(setup.draft, item, accountOf(item, provider));
+  return added === undefined ? undefined : { provider: `@${added}` };
+}
+
+/** `override_params: { model: "@slug/model" }`. */
+function modelSlug(item: ForeignItem): string | undefined {
+  const params = either(item, 'override_params')?.value;
+  const model = isObject(params) ? params['model'] : undefined;
+  return typeof model === 'string' ? /^@([^/]+)\/./.exec(model)?.[1] : undefined;
+}
+
+function entryOfSlug(item: ForeignItem, slug: string, { draft, slugs }: TargetSetup): string | undefined {
+  const name = nameOf(slug);
+  if (draft.providers.some((entry) => entry['slug'] === name)) return name;
+  const listed = slugs.get(slug);
+  const vendor = listed ?? [...VENDORS.keys()].find((one) => slug.toLowerCase().startsWith(one)) ?? 'openai';
+  if (listed === undefined)
+    item.lose(
+      `@${slug}: a config does not say which provider this is; catalog.yaml has it as ${VENDORS.get(vendor)!.provider}: check it, and its address`,
+    );
+  return addAccount(draft, item, { ...accountOf(item, vendor), slug: name });
+}
+
+function accountOf(item: ForeignItem, vendor: string): ForeignAccount {
+  const resource = item.get('azure_resource_name')?.text();
+  const host = item.get('custom_host')?.text();
+  return {
+    vendor,
+    apiKey: item.get('api_key') ?? item.get('apiKey'),
+    baseUrl: literal(host ?? (resource === undefined ? undefined : `https://${resource}.openai.azure.com`)),
+    organization: item.get('openai_organization')?.text(),
+    project: item.get('openai_project')?.text(),
+    apiVersion: item.get('azure_api_version'),
+    serviceAccount: item.get('vertex_service_account_json'),
+    vertexProject: item.get('vertex_project_id')?.text(),
+    region: item.get('vertex_region')?.text(),
+  };
+}
+
+function strategyOf(strategy: ForeignItem, targets: readonly DraftPart[]): DraftPart {
+  const mode = strategy.get('mode')?.text();
+  const names = new Set(targets.map(({ name }) => name));
+  const known = (item: ForeignItem | undefined): string | undefined => {
+    const name = item?.text();
+    if (name === undefined || names.has(name)) return name;
+    item?.lose('names a target that is left out');
+    return undefined;
+  };
+  const conditions = strategy
+    .get('conditions')
+    ?.items()
+    .flatMap((condition) => {
+      const query = condition.get('query');
+      const then = known(condition.get('then'));
+      condition.rest(advices('Condition', condition));
+      // oxlint-disable-next-line unicorn/no-thenable -- the schema's own word
+      return query && then !== undefined ? [{ query: literal(withPath(query.value)), then }] : [];
+    });
+  return defined({
+    mode,
+    on_status_codes: either(strategy, 'on_status_codes')?.value,
+    conditions,
+    default: known(strategy.get('default')),
+    sticky: stickyOf(strategy.get('sticky_session') ?? strategy.get('sticky_sessions') ?? strategy.get('sticky')),
+  });
+}
+
+/** `url.pathname` is `path` here. */
+function withPath(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPath);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key === 'url.pathname' ? 'path' : key, withPath(inner)]),
+  );
+}
+
+function stickyOf(item: ForeignItem | undefined): DraftPart | undefined {
+  if (!item || item.get('enabled')?.value === false) return undefined;
+  const ttl = item.get('ttl')?.number();
+  const fields = (item.get('hash_fields')?.texts() ?? []).map((field) =>
+    field === 'portkey.api_key' ? 'caller' : field,
+  );
+  item.rest(advices('Sticky', item));
+  return defined({
+    hash_fields: fields.length > 0 ? fields : ['caller'],
+    ttl: ttl === undefined ? undefined : `${ttl}s`,
+  });
+}
+
+function cacheOf(item: ForeignItem | undefined): DraftPart | undefined {
+  if (!item) return undefined;
+  const mode = item.get('mode');
+  if (mode?.value === 'semantic')
+    mode.lose('a semantic cache needs `embeddings`, a model that makes vectors; written as `exact`');
+  const age = (item.get('max_age') ?? item.get('maxAge'))?.number();
+  item.rest({ scope: 'write `scope: config` for replies that keys share' });
+  return defined({ mode: 'exact', max_age: age === undefined ? undefined : Math.max(1, Math.round(age)) });
+}
+
+function retryOf(item: ForeignItem | undefined): DraftPart | undefined {
+  if (!item) return undefined;
+  const after = item.get('use_retry_after_header') ?? item.get('useRetryAfterHeader');
+  if (after?.value === false) after.lose('the upstream’s retry-after is always honoured, up to `max_delay`');
+  const attempts = item.get('attempts')?.number();
+  const retry = defined({ attempts, on_status_codes: either(item, 'on_status_codes')?.value });
+  item.rest(advices('Retry', item));
+  return retry;
+}
+
+function breakerOf(item: ForeignItem | undefined): DraftPart | undefined {
+  if (!item) return undefined;
+  const percentage = item.get('failure_threshold_percentage')?.number();
+  const breaker = defined({
+    failures: item.get('failure_threshold')?.number(),
+    failure_rate: percentage === undefined ? undefined : percentage / 100,
+    min_requests: item.get('minimum_requests')?.number(),
+    cooldown: milliseconds(item.get('cooldown_interval')),
+    on_status_codes: item.get('failure_status_codes')?.value,
+  });
+  item.rest(advices('CircuitBreaker', item));
+  return breaker;
+}
+
+const milliseconds = (item: ForeignItem | undefined): string | undefined => {
+  const number = item?.number();
+  return number === undefined ? undefined : `${number}ms`;
+};

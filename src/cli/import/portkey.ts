@@ -1,0 +1,89 @@
+import type { Draft } from './draft.ts';
+import { importPortkeyKeys } from './portkey-keys.ts';
+import { targetOf, type Slugs } from './portkey-targets.ts';
+import { nameOf } from './names.ts';
+import { ForeignItem, type ForeignFile } from './source.ts';
+import { VENDORS } from './vendors.ts';
+
+/** Reads files of Portkey: gateway configs, and lists of its admin API (configs, API keys, providers). */
+export function importPortkey(sources: readonly ForeignFile[], draft: Draft): void {
+  const items = sources.flatMap(({ root }) => listOf(root));
+  const slugs = new Map(items.map(slugOf).filter((found) => found !== undefined));
+  const ids = new Map<string, string>();
+  for (const item of items) if (isConfig(item)) importConfig(item, { draft, slugs, ids });
+  for (const item of items) if (isKey(item)) importPortkeyKeys(item, draft, ids);
+  for (const item of items)
+    if (!isConfig(item) && !isKey(item) && !isProvider(item)) item.lose('is no config, no API key and no provider');
+  draft.server['header_prefixes'] = ['gateway', 'portkey'];
+}
+
+/** One object, a list of them, or `{ object: list, data: [...] }`. */
+function listOf(root: ForeignItem): readonly ForeignItem[] {
+  if (root.has('data')) return root.get('data')!.items();
+  return Array.isArray(root.value) ? root.items() : [root];
+}
+
+const CONFIG_KEYS = [
+  'config',
+  'strategy',
+  'targets',
+  'virtual_key',
+  'virtualKey',
+  'api_key',
+  'override_params',
+  'retry',
+  'cache',
+];
+const isProvider = (item: ForeignItem): boolean =>
+  item.has('ai_provider_name') || item.has('ai_provider_id') || item.has('integration_id');
+const isKey = (item: ForeignItem): boolean =>
+  !isProvider(item) && (item.has('usage_limits') || item.has('rate_limits') || item.has('scopes'));
+const isConfig = (item: ForeignItem): boolean =>
+  !isProvider(item) && !isKey(item) && (CONFIG_KEYS.some((key) => item.has(key)) || item.has('provider'));
+
+/** The vendor of a slug: only lists of providers say it. */
+function slugOf(item: ForeignItem): readonly [string, string] | undefined {
+  if (!isProvider(item)) return undefined;
+  const slug = item.get('slug')?.text();
+  const vendor = (item.get('ai_provider_name') ?? item.get('ai_provider_id') ?? item.get('integration_id'))?.text();
+  item.get('name');
+  if (slug === undefined || vendor === undefined) return undefined;
+  if (VENDORS.has(vendor)) return [slug, vendor];
+  item.lose(`is at ${vendor}, for which Gatehouse has no provider`);
+  return undefined;
+}
+
+interface ConfigSetup {
+  readonly draft: Draft;
+  readonly slugs: Slugs;
+  /** Filled with the ids here by slugs and ids of the file. */
+  readonly ids: Map<string, string>;
+}
+
+function importConfig(item: ForeignItem, { draft, slugs, ids }: ConfigSetup): void {
+  const inner = item.get('config');
+  const name = (item.get('name') ?? item.get('slug') ?? item.get('id'))?.text() ?? fileName(item.source.name);
+  const id = draft.freeConfig(nameOf(inner ? (item.get('slug')?.text() ?? name) : name));
+  for (const key of ['id', 'slug']) {
+    const known = item.get(key)?.value;
+    if (typeof known === 'string') ids.set(known, id);
+  }
+  if (inner) item.rest({}, 'is what the list says about the config');
+  const body = inner && typeof inner.value === 'string' ? parsed(inner) : (inner ?? item);
+  if (!body) return;
+  const config = targetOf(body, { draft, slugs, isRoot: true });
+  if (!config) body.lose('has no target that can be imported: the config is not written');
+  else draft.gateway.set(id, { name, ...config });
+}
+
+const fileName = (path: string): string => path.replace(/^.*\//, '').replace(/\.\w+$/, '');
+
+/** Some lists hold a config as text of JSON: its places are that of the text. */
+function parsed(item: ForeignItem): ForeignItem | undefined {
+  try {
+    return new ForeignItem(item.source, item.path, JSON.parse(String(item.value)));
+  } catch {
+    item.lose('is not JSON');
+    return undefined;
+  }
+}

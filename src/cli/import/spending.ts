@@ -1,0 +1,66 @@
+import type { DraftPart } from './draft.ts';
+import { defined } from './names.ts';
+import type { ForeignItem } from './source.ts';
+
+const PERIODS: readonly (readonly [pattern: RegExp, period: string])[] = [
+  [/^(?:1d|24h|daily)$/i, 'day'],
+  [/^(?:1mo|30d|monthly)$/i, 'month'],
+];
+
+export const NO_PERIOD =
+  'is no period of a budget here, so this budget is not in force: write `budgets` with day, month or total';
+
+/** `max_budget`, `soft_budget` and `budget_duration` of a key, a team or the proxy. */
+export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
+  const period = periodOf(item.get('budget_duration'));
+  const hard = item.get('max_budget');
+  const soft = item.get('soft_budget');
+  const [cap, warning] = [capOf(hard), capOf(soft)];
+  if (period === undefined) return undefined;
+  if (cap === undefined) return warning === undefined ? undefined : [{ cap: warning, period, on_exceeded: 'warn' }];
+  const percent = warning === undefined ? 0 : Math.round((100 * Number(soft?.value)) / Number(hard?.value));
+  return [{ cap, period, ...(percent >= 1 && percent <= 100 && { alerts: [percent] }) }];
+}
+
+/** Undefined, after a report: no period is the same. */
+function periodOf(item: ForeignItem | undefined): string | undefined {
+  const text = item?.text();
+  if (text === undefined) return 'total';
+  const [, period] = PERIODS.find(([pattern]) => pattern.test(text)) ?? [];
+  if (period === undefined) item?.lose(NO_PERIOD);
+  return period;
+}
+
+export function capOf(item: ForeignItem | undefined): string | undefined {
+  const usd = item?.number();
+  return usd === undefined ? undefined : `${decimal(usd)} USD`;
+}
+
+/** At most nine decimals, and no exponent. */
+const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '');
+
+/** `rpm_limit`, `tpm_limit` and `max_parallel_requests`, or the names of a deployment. */
+export function limitsOf(
+  item: ForeignItem,
+  names: { readonly requests: string; readonly tokens: string } = { requests: 'rpm_limit', tokens: 'tpm_limit' },
+): DraftPart | undefined {
+  const limits = defined({
+    requests: rate(item.get(names.requests)),
+    tokens: rate(item.get(names.tokens)),
+    concurrency: whole(item.get('max_parallel_requests')),
+  });
+  return Object.keys(limits).length > 0 ? limits : undefined;
+}
+
+const rate = (item: ForeignItem | undefined): string | undefined => {
+  const number = whole(item);
+  return number === undefined ? undefined : `${number}/min`;
+};
+
+export function whole(item: ForeignItem | undefined): number | undefined {
+  const number = item?.number();
+  if (number === undefined) return undefined;
+  if (Number.isInteger(number) && number > 0) return number;
+  item?.lose('must be a whole number above 0');
+  return undefined;
+}

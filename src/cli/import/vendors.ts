@@ -1,0 +1,72 @@
+/** Vendors by the names that other gateways give them. */
+export interface Vendor {
+  readonly provider: 'openai' | 'anthropic' | 'vertex-ai' | 'google-ai-studio' | 'azure-openai';
+  /** Of vendors with OpenAI's API. `required`: the file must have one. */
+  readonly baseUrl?: string;
+  readonly needsBase?: boolean;
+  readonly variable: string;
+}
+
+const compatible = (variable: string, baseUrl: string): Vendor => ({ provider: 'openai', baseUrl, variable });
+const ownServer = (variable: string): Vendor => ({ provider: 'openai', needsBase: true, variable });
+
+const OPENAI: Vendor = { provider: 'openai', variable: 'OPENAI_API_KEY' };
+const ANTHROPIC: Vendor = { provider: 'anthropic', variable: 'ANTHROPIC_API_KEY' };
+const VERTEX: Vendor = { provider: 'vertex-ai', variable: 'VERTEX_SERVICE_ACCOUNT' };
+const STUDIO: Vendor = { provider: 'google-ai-studio', variable: 'GEMINI_API_KEY' };
+const AZURE: Vendor = { provider: 'azure-openai', needsBase: true, variable: 'AZURE_OPENAI_API_KEY' };
+const GROQ = compatible('GROQ_API_KEY', 'https://api.groq.com/openai/v1');
+const MISTRAL = compatible('MISTRAL_API_KEY', 'https://api.mistral.ai/v1');
+const DEEPSEEK = compatible('DEEPSEEK_API_KEY', 'https://api.deepseek.com/v1');
+const TOGETHER = compatible('TOGETHERAI_API_KEY', 'https://api.together.xyz/v1');
+const FIREWORKS = compatible('FIREWORKS_AI_API_KEY', 'https://api.fireworks.ai/inference/v1');
+const OPENROUTER = compatible('OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1');
+const XAI = compatible('XAI_API_KEY', 'https://api.x.ai/v1');
+const CEREBRAS = compatible('CEREBRAS_API_KEY', 'https://api.cerebras.ai/v1');
+const NVIDIA = compatible('NVIDIA_NIM_API_KEY', 'https://integrate.api.nvidia.com/v1');
+const OLLAMA = compatible('OLLAMA_API_KEY', 'http://127.0.0.1:11434/v1');
+const VLLM = ownServer('HOSTED_VLLM_API_KEY');
+
+export const VENDORS: ReadonlyMap<string, Vendor> = new Map([
+  ['openai', OPENAI],
+  ['text-completion-openai', OPENAI],
+  ['openai_like', ownServer('OPENAI_LIKE_API_KEY')],
+  ['anthropic', ANTHROPIC],
+  ['vertex_ai', VERTEX],
+  ['vertex-ai', VERTEX],
+  ['vertex_ai_beta', VERTEX],
+  ['gemini', STUDIO],
+  ['google', STUDIO],
+  ['azure', AZURE],
+  ['azure-openai', AZURE],
+  ['groq', GROQ],
+  ['mistral', MISTRAL],
+  ['mistral-ai', MISTRAL],
+  ['deepseek', DEEPSEEK],
+  ['together_ai', TOGETHER],
+  ['together-ai', TOGETHER],
+  ['fireworks_ai', FIREWORKS],
+  ['fireworks-ai', FIREWORKS],
+  ['openrouter', OPENROUTER],
+  ['xai', XAI],
+  ['x-ai', XAI],
+  ['cerebras', CEREBRAS],
+  ['nvidia_nim', NVIDIA],
+  ['ollama', OLLAMA],
+  ['ollama_chat', OLLAMA],
+  ['hosted_vllm', VLLM],
+  ['vllm', VLLM],
+  ['lm_studio', ownServer('LM_STUDIO_API_KEY')],
+]);
+
+export const noVendor = (name: string): string =>
+  `Gatehouse has no provider ${name}: only Vertex AI, Google AI Studio, Anthropic, OpenAI, Azure OpenAI and servers with OpenAI's API`;
+
+/** The publisher before a dot, as docs/providers/vertex-ai.md has it; Google's own models have none, other open ones a slash. */
+export function vertexModel(model: string): string {
+  if (/^\d+$/.test(model)) return `endpoints.${model}`;
+  const [publisher, rest] = /^(meta|mistralai|anthropic)\/(.+)$/.exec(model)?.slice(1) ?? [];
+  if (rest !== undefined) return `${publisher}.${rest}`;
+  if (model.startsWith('claude-')) return `anthropic.${model}`;
+  return /^(?:mistral|codestral|ministral)/.test(model) ? `mistralai.${model}` : model;
+}

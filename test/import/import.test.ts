@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { importCommand, type KINDS } from '../../src/cli/import/import.ts';
+import { packageFile } from '../../src/package-root.ts';
+
+/** Files of other gateways, and the settings folders that they become. `npx vitest run -u` writes the goldens anew. */
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Imported {
+  readonly code: number;
+  /** All files, and the report of the command. */
+  readonly text: string;
+}
+
+let number = 0;
+async function imported(kind: keyof typeof KINDS, names: readonly string[]): Promise<Imported> {
+  const [dir, from] = [join(folder, String((number += 1))), packageFile(`test/import/${kind}`)];
+  let said = '';
+  const write = (more: string): void => void (said += more);
+  const code = await importCommand({ kind, paths: names.map((name) => join(from, name)), dir, out: write, err: write });
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const parts = files.map((file) => `=== ${file}\n${readFileSync(file, 'utf8')}`);
+  return { code, text: [...parts, `=== report\n${said}`].join('\n').replaceAll(`${from}/`, '').replaceAll(dir, 'DIR') };
+}
+
+/** Secrets of the files in clear text. */
+const SECRETS = /secret-in-clear|sk-master|db-password|sk-lf-secret|sk-local|private-key-in-clear/;
+
+describe('gatehouse import', () => {
+  it.each([
+    ['litellm', 'config', ['config.yaml']],
+    ['litellm', 'config-keys-teams', ['config.yaml', 'keys.json', 'teams.json']],
+    ['portkey', 'configs', ['production.json', 'by-plan.json']],
+    ['portkey', 'lists', ['configs-and-providers.json', 'api-keys.json']],
+  ] as const)(
+    'writes settings of %s (%s) that are valid, without a secret, and says what it leaves out',
+    async (kind, name, files) => {
+      const { code, text } = await imported(kind, files);
+      expect(code, text).toBe(0);
+      expect(text).not.toMatch(SECRETS);
+      await expect(text).toMatchFileSnapshot(`goldens/${kind}-${name}.txt`);
+    },
+  );
+
+  it.each<[keyof typeof KINDS, string, readonly string[]]>([
+    ['litellm', 'config.yaml', ['', 'model_list.0', 'model_list.0.litellm_params', 'router_settings']],
+    ['litellm', 'config.yaml', ['litellm_settings', 'litellm_settings.cache_params', 'general_settings']],
+    ['litellm', 'keys.json', ['', 'keys.0']],
+    ['litellm', 'teams.json', ['0']],
+    ['portkey', 'production.json', ['', 'strategy', 'strategy.cb_config', 'retry', 'cache', 'targets.0']],
+    ['portkey', 'production.json', ['targets.1', 'targets.1.strategy.sticky_session', 'targets.1.targets.0']],
+    ['portkey', 'by-plan.json', ['strategy.conditions.0', 'targets.2']],
+    ['portkey', 'api-keys.json', ['data.0', 'data.0.usage_limits', 'data.0.rate_limits.0', 'data.0.defaults']],
+  ])('leaves no key of %s out in silence (%s)', async (kind, name, places) => {
+    for (const place of places) {
+      const file = parse(readFileSync(packageFile(`test/import/${kind}/${name}`), 'utf8')) as unknown;
+      const at = place.split('.').reduce((value, key) => (key === '' ? value : Reflect.get(Object(value), key)), file);
+      Reflect.set(Object(at), 'unheard_of', 1);
+      const path = join(folder, `unheard-${(number += 1)}.json`);
+      writeFileSync(path, JSON.stringify(file, null, 2));
+      let said = '';
+      const write = (more: string): void => void (said += more);
+      await importCommand({ kind, paths: [path], dir: `${path}.d`, out: write, err: write });
+      const key = [place.replaceAll(/\.?(\d+)(?=\.|$)/g, '[$1]'), 'unheard_of'].filter((part) => part !== '').join('.');
+      const line =
+        readFileSync(path, 'utf8')
+          .split('\n')
+          .findIndex((text) => text.includes('"unheard_of": 1')) + 1;
+      expect(said, place).toContain(`${path}:${line}: ${key}: `);
+    }
+  });
+
+  it('leads a request of an imported key to the deployments and fallbacks of its model, within its budget', async () => {
+    const dir = join(folder, 'explained');
+    const from = packageFile('test/import/litellm');
+    const paths = ['config.yaml', 'keys.json', 'teams.json'].map((name) => join(from, name));
+    await importCommand({ kind: 'litellm', paths, dir, out: () => {}, err: () => {} });
+    const request = join(folder, 'request.json');
+    writeFileSync(request, '{"model":"gpt-4o","messages":[{"role":"user","content":"Hello"}]}');
+    const args = ['explain', '--configs', dir, '--request', request, '--key', 'search-prod'];
+    const env = { ...process.env, VLLM_BASE: 'https://vllm.example.com/v1' };
+    const { stdout } = spawnSync(process.execPath, [packageFile('src/cli/main.ts'), ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([...stdout.matchAll(/^ {2}sends +POST https:\/\/([^/]+)/gm)].map(([, host]) => host)).toEqual([
+      'example-eu.openai.azure.com',
+      'api.openai.com',
+      'api.anthropic.com',
+      'generativelanguage.googleapis.com',
+    ]);
+  });
+
+  it('overwrites nothing, and writes nothing of a file that it cannot read', async () => {
+    const dir = join(folder, 'taken');
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'keys.yaml'), 'mine');
+    const run = async (path: string, to: string) => {
+      let said = '';
+      const write = (more: string): void => void (said += more);
+      return [await importCommand({ kind: 'litellm', paths: [path], dir: to, out: write, err: write }), said] as const;
+    };
+    const config = packageFile('test/import/litellm/config.yaml');
+    expect(await run(config, dir)).toEqual([1, expect.stringContaining('these files exist')]);
+    expect([readdirSync(dir), readFileSync(join(dir, 'keys.yaml'), 'utf8')]).toEqual([['keys.yaml'], 'mine']);
+    const broken = join(folder, 'broken.yaml');
+    writeFileSync(broken, 'model_list: [\n');
+    expect(await run(broken, join(folder, 'none'))).toEqual([1, expect.stringContaining('broken.yaml:')]);
+    expect(await run(join(folder, 'missing.yaml'), join(folder, 'none'))).toEqual([
+      1,
+      expect.stringContaining('ENOENT'),
+    ]);
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+  });
+});
