@@ -22,6 +22,8 @@ export interface KeeperEvents {
   clockForward?(ms: number): void;
   store?(failure: Error | undefined): void;
   lost?(account: Account): void;
+  /** An account has a lease now. */
+  leased?(account: Account): void;
 }
 
 /** Alerts, expired holds and the clock are looked at this often. */
@@ -50,6 +52,7 @@ export class BudgetKeeper {
         clock,
         onStore: (failure) => events.store?.(failure),
         onLost: (account) => events.lost?.(account),
+        onLeased: (account) => events.leased?.(account),
       });
     this.purse = new Purse(this.#leases);
     this.book = new AccountBook(this.#leases ?? ALONE);

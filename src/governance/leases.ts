@@ -49,6 +49,8 @@ export interface LeasesOptions {
   readonly onStore: (failure: Error | undefined) => void;
   /** A lease was declared lost: the process did not report for too long. */
   readonly onLost: (account: Account) => void;
+  /** An account has a lease now. */
+  readonly onLeased?: ((account: Account) => void) | undefined;
 }
 
 /**
@@ -266,13 +268,19 @@ export class Leases implements AccountRules, RoomSource {
     }
     if (state.lease !== 0) {
       slice.lease = state.lease;
-      account.lease = state.lease;
+      this.#noteLease(account, state.lease);
       this.#owners.set(state.lease, account);
     }
     account.limit = state.granted;
     if (granted > 0) Object.assign(slice, { grant: granted, idle: 0 });
     else slice.askAgainAt = now + AGAIN_MS;
     this.#learn(account, slice, state.counter);
+  }
+
+  #noteLease(account: Account, lease: LeaseId): void {
+    if (account.lease === lease) return;
+    account.lease = lease;
+    this.#options.onLeased?.(account);
   }
 
   /** What the store knows of all processes. */

@@ -27,13 +27,21 @@ export interface LedgerGateway {
   ): Promise<Response>;
   /** The rows of the ledger when it has at least so many. */
   rows(least?: number): Promise<LedgerRow[]>;
+  /** Another gateway with the same settings, when this one has ended. */
+  again(): Promise<Pick<LedgerGateway, 'rows'>>;
   close(): Promise<void>;
+}
+
+interface LedgerSettings extends Omit<TestSettings, 'server'> {
+  readonly server?: object;
+  /** Called with the folder of the store before the gateway starts. */
+  readonly prepare?: (folder: string) => void;
 }
 
 /** A gateway with a state store on disk and a scripted upstream. Explain has no store to compare with, so this is no `startTestGateway`. */
 export async function startLedger(
   script: Script,
-  { server = {}, ...settings }: Omit<TestSettings, 'server'> & { readonly server?: object } = {},
+  { server = {}, prepare, ...settings }: LedgerSettings = {},
 ): Promise<LedgerGateway> {
   const folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-ledger-')), 'state');
   const upstream = await startUpstream(script);
@@ -43,12 +51,15 @@ export async function startLedger(
     ...settings,
     server: { state: { store: { type: 'sqlite', dir: folder } }, ...server },
   });
+  prepare?.(folder);
   const gateway = await startGateway({ configs, env: {}, logTo: { write() {} } });
+  const others: Gateway[] = [];
   let isClosed = false;
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
     await gateway.close();
+    for (const other of others) await other.close();
     await upstream.close();
   };
   onTestFinished(async () => {
@@ -80,6 +91,11 @@ export async function startLedger(
         ...(signal && { signal }),
       }),
     rows: (least = 1) => rowsOf(gateway, least),
+    async again() {
+      const next = await startGateway({ configs, env: {}, logTo: { write() {} } });
+      others.push(next);
+      return { rows: (least = 1) => rowsOf(next, least) };
+    },
   };
 }
 

@@ -9,6 +9,9 @@ import { adminSchema, readReferred } from './schemas.ts';
 
 export const API = '/admin/v1';
 
+/** The operations of a path, by method. */
+type PathItem = Record<string, object>;
+
 let made: object | undefined;
 
 /** The OpenAPI 3.1 document of the table of routes and of the schemas that validate bodies. */
@@ -16,7 +19,7 @@ export const openApiDocument = (): object => (made ??= makeDocument());
 
 function makeDocument(): object {
   const schemas = new Components();
-  const paths = new Map<string, Record<string, object>>();
+  const paths = new Map<string, PathItem>();
   for (const [id, route] of OPERATIONS) {
     const path = paths.get(route.path) ?? {};
     path[route.method.toLowerCase()] = operationOf(id, route, schemas);

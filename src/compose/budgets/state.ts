@@ -64,6 +64,7 @@ export class BudgetState {
           if (failure) log?.error({ err: failure }, 'the store of the budgets does not answer');
           else log?.info('the store of the budgets answers again');
         },
+        leased: (account) => ledger?.leased(account),
         lost: ({ budget }) => {
           reports.lost();
           log?.error({ budget: nameOfBudget(budget) }, 'the store has declared a lease of this process lost');

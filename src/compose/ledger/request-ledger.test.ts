@@ -180,6 +180,30 @@ describe('the ledger of the requests of a process', () => {
     store.failing = undefined;
     await clock.advance(3000);
     expect(await rows()).toHaveLength(50);
+    // The store has the rows, so that the spool has room again.
+    ended(ledger, 50);
+    endTurn();
+    expect(events).toContain('recovered spool');
+    await ledger.close();
+    expect([await rows(), spoolsIn(folder)]).toEqual([expect.objectContaining({ length: 51 }), []]);
+  });
+
+  it('has room in the spool again when it was full of rows that are nowhere else', async () => {
+    const ledger = ledgerWith({ folder, limits: { maxBytes: 3_000_000, segmentBytes: 500_000 } });
+    store.failing = down;
+    for (let number = 0; number < 20_000; number += 1) {
+      ended(ledger, number);
+      if (number % 100 === 0) endTurn();
+    }
+    endTurn();
+    expect(events).toContain('failed spool, the first');
+    store.failing = undefined;
+    await clock.advance(3000);
+    await expect.poll(async () => (await rows()).length).toBe(20_000);
+    ended(ledger, 20_000);
+    endTurn();
+    await ledger.close();
+    expect([(await rows()).length, spoolsIn(folder)]).toEqual([20_001, []]);
   });
 
   it('removes the parts of the spool of which the store has all rows', async () => {

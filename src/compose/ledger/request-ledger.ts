@@ -113,6 +113,13 @@ export class RequestLedger implements CostLedger {
     void this.#endOfTurn();
   }
 
+  /** An account has a lease now: if the process is killed before it is used, the next owner gives it back all the same. */
+  leased(account: Account): void {
+    if (!this.#spool) return;
+    this.#lines += this.#accounts.newLines([account]);
+    void this.#endOfTurn();
+  }
+
   /** The request has ended. What it cost on its accounts is written together with its rows. */
   settle(hold: number, amounts: Amounts): void {
     const send = this.#sends.get(hold);
@@ -215,16 +222,20 @@ export class RequestLedger implements CostLedger {
 
   /** Undefined: the spool cannot be written. Its next checkpoint has what happens meanwhile, except the rows. */
   #writeSpool(spool: Spool, lines: string, closing: Closing | undefined): SpoolSegment | undefined {
+    const isPaused = this.#options.clock.now() < (this.#failedUntil ?? 0);
+    // Before the lines, because their rows keep the segment that has them.
+    const isReady =
+      !isPaused && (spool.isOpen && !spool.isLong ? true : this.#try(() => this.#begin(spool)) !== undefined);
+    // A checkpoint has what earlier turns have used, and the lines below have this one's.
+    if (closing) this.#accounts.count(closing.accounts);
+    return isReady ? this.#try(() => spool.write(closing ? lines + endLine(closing) : lines)) : undefined;
+  }
+
+  #try(write: () => SpoolSegment): SpoolSegment | undefined {
     const { clock, reports } = this.#options;
-    const isPaused = clock.now() < (this.#failedUntil ?? 0);
     try {
-      // Before the lines, because their rows keep the segment that has them.
-      if (!isPaused && (!spool.isOpen || spool.isLong)) this.#begin(spool);
-      // A checkpoint has what earlier turns have used, and the lines below have this one's.
-      if (closing) this.#accounts.count(closing.accounts);
-      if (isPaused) return undefined;
-      const segment = spool.write(closing ? lines + endLine(closing) : lines);
-      reports.spoolBytes(spool.bytes);
+      const segment = write();
+      reports.spoolBytes(this.#spool!.bytes);
       return segment;
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
@@ -234,13 +245,13 @@ export class RequestLedger implements CostLedger {
     }
   }
 
-  #begin(spool: Spool): void {
-    spool.begin();
+  #begin(spool: Spool): SpoolSegment {
+    const segment = spool.begin();
     const rows = this.#queue.unspooled();
     if (rows.length > 0) this.#queue.spooled(spool.write(endLine({ holds: [], accounts: [], rows })));
-    if (this.#failedUntil === undefined) return;
+    if (this.#failedUntil !== undefined) this.#options.reports.recovered('spool');
     this.#failedUntil = undefined;
-    this.#options.reports.recovered('spool');
+    return segment;
   }
 
   /** What has ended in this turn and is not written yet would be in neither segment. */

@@ -144,7 +144,7 @@ export class RowQueue {
   async #readSpilled(): Promise<void> {
     const { spool, newSegment } = this.#options;
     // The segment that is being written would get more rows while it is read.
-    if (spool?.last && spool.last.spilled > 0) newSegment();
+    if (spool?.isOpen && spool.last && spool.last.spilled > 0) newSegment();
     for (const segment of spool?.spilled ?? []) {
       let rows: LedgerRow[] = [];
       for await (const line of linesOf(segment.path)) {

@@ -1,3 +1,4 @@
+import type { JsonSpan } from '../json/members.ts';
 import { QUOTE, BACKSLASH, COMMA, COLON, isSpace, afterSpace, depthStep, afterString } from '../json/scan.ts';
 
 /**
@@ -6,10 +7,6 @@ import { QUOTE, BACKSLASH, COMMA, COLON, isSpace, afterSpace, depthStep, afterSt
  * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so an unescaped `"key"` followed by
  * a colon cannot be part of one, and a string value is never followed by a colon.
  */
-export interface JsonSpan {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** Index of the value of the next member named `key` (with its quotes), at any depth; -1 when there is none. */
 export function valueOf(text: string, key: string, from = 0): number {

@@ -22,7 +22,8 @@ import {
   UNFINISHED,
   unreadable,
 } from './errors.ts';
-import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
+import type { JsonSpan } from '../json/members.ts';
+import { topLevelMember, valueOf } from './json-span.ts';
 import { isKeepAlive } from './read.ts';
 import { isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';

@@ -6,7 +6,7 @@ import { isObject, objectOf } from '../json/object.ts';
 /** The state of a response, in the API's words. */
 export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-interface Named {
+interface ResponseName {
   readonly id: string;
   readonly created: number;
   /** Fields of the request that the response repeats. */
@@ -32,7 +32,7 @@ export class ResponseText {
   readonly #head: string;
   readonly #tail: string;
 
-  constructor({ id, created, echoed, stored = false }: Named) {
+  constructor({ id, created, echoed, stored = false }: ResponseName) {
     this.#created = created;
     this.#head = `{"id":${jsonBytes(id)},"object":"response","created_at":${created},"completed_at":`;
     this.#tail = `,"store":${stored}${repeated(echoed)}}`;
@@ -49,7 +49,10 @@ export class ResponseText {
 }
 
 /** The same as an object, with `output` as JSON. */
-export function responseObject({ output = '', ...parts }: Named & State & { readonly output?: string }): JsonObject {
+export function responseObject({
+  output = '',
+  ...parts
+}: ResponseName & State & { readonly output?: string }): JsonObject {
   return JSON.parse(Buffer.from(new ResponseText(parts).of(parts, output), 'latin1').toString('utf8')) as JsonObject;
 }
 

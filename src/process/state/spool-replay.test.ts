@@ -125,9 +125,9 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
   const line = { down: false, dead: false };
   const over = <T>(answer: () => Promise<T>): Promise<T> =>
     line.dead || line.down ? Promise.reject(new StateFailure('unavailable', 'no answer')) : answer();
-  const keeper = new BudgetKeeper(
+  const keeper: BudgetKeeper = new BudgetKeeper(
     clock,
-    {},
+    { leased: (account) => ledger.leased(account) },
     {
       boot,
       counters: {
@@ -175,6 +175,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     if (reserve()) {
       endTurn();
       await clock.advance(10);
+      endTurn();
       if (reserve()) return;
     }
     const row = rowOf(hold, { kind: 'expired', src: 'lost', nano: usd, held: usd, at: NOON });

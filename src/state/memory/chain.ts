@@ -9,7 +9,7 @@ export interface Link<T> {
  * Values in the order in which they came. A Set or Map keeps the places of removed values until it grows and passes them at each
  * look at its first value (measured: 25 µs for each with 14,000 values).
  */
-export class Chain<T> {
+export class LinkedChain<T> {
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;
 

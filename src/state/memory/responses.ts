@@ -1,6 +1,6 @@
 import type { Clock, Found, KeptItem, KeptResponse } from '../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../ports.ts';
-import { Chain, type Link } from './chain.ts';
+import { LinkedChain, type Link } from './chain.ts';
 import { bytesAt, Pages, type PagePlace } from './pages.ts';
 
 /** A response; its bytes and behind them those of its input are at `place`. */
@@ -13,7 +13,7 @@ interface Held extends Pick<KeptResponse, 'id' | 'output' | 'items'> {
 }
 
 /** A response's places in the orders of all and of its key. */
-interface Entry {
+interface KeptEntry {
   readonly held: Held;
   readonly ofAll: Link<Held>;
   readonly ofKey: Link<Held>;
@@ -21,8 +21,8 @@ interface Entry {
 
 /** The responses of one key. */
 interface Part {
-  readonly responses: Map<string, Entry>;
-  readonly order: Chain<Held>;
+  readonly responses: Map<string, KeptEntry>;
+  readonly order: LinkedChain<Held>;
   /** Output items by their ids. */
   readonly items: Map<string, { readonly held: Held; readonly item: KeptItem }>;
   readonly pages: Pages;
@@ -41,7 +41,7 @@ export class MemoryResponses implements ResponseStore {
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
   readonly #parts = new Map<string, Part>();
   /** In the order in which they were kept. */
-  readonly #order = new Chain<Held>();
+  readonly #order = new LinkedChain<Held>();
   #entries = 0;
   /** How many keys have an id, of a response or of an item. */
   readonly #holders = new Map<string, number>();
@@ -166,7 +166,7 @@ export class MemoryResponses implements ResponseStore {
 
 const newPart = (): Part => ({
   responses: new Map(),
-  order: new Chain(),
+  order: new LinkedChain(),
   items: new Map(),
   pages: new Pages(),
   overhead: 0,

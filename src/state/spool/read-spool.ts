@@ -1,7 +1,6 @@
-import { createReadStream, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Boot } from '../counters.ts';
 import type { LedgerRow } from '../ledger.ts';
 import { SPOOLS } from './spool.ts';
@@ -60,9 +59,14 @@ export async function writerOf(spool: string): Promise<SpoolWriter | undefined> 
 /** The lines of a segment that were written whole. */
 export async function* linesOf(segment: string): AsyncGenerator<SpoolLine> {
   const reader = new LineReader();
-  for await (const text of createInterface({ input: createReadStream(segment), crlfDelay: Infinity })) {
-    const line = reader.read(text);
-    if (line) yield line;
+  const file = await open(segment);
+  try {
+    for await (const text of file.readLines()) {
+      const line = reader.read(text);
+      if (line) yield line;
+    }
+  } finally {
+    await file.close();
   }
 }
 

@@ -78,7 +78,7 @@ export class Spool {
   }
 
   /** Begins a new segment. */
-  begin(): void {
+  begin(): SpoolSegment {
     const { boot, pid, checkpoint, maxBytes = MAX_BYTES } = this.#options;
     if (this.bytes >= maxBytes) throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
     this.#closeFile();
@@ -96,12 +96,11 @@ export class Spool {
     }
     this.#segments.push(segment);
     this.tidy();
+    return segment;
   }
 
   /** Removes the segments before the last one of which the store has all rows. */
   tidy(): void {
-    // A checkpoint that was not written whole needs the segments before it.
-    if (this.#file === undefined) return;
     for (const segment of this.#segments.slice(0, -1)) {
       if (segment.waiting > 0 || segment.spilled > 0) continue;
       rmSync(segment.path, { force: true });
