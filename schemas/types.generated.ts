@@ -586,9 +586,27 @@ export interface StateRetention {
   ledger_days?: number;
 }
 /**
- * Addresses that the gateway may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.
+ * How the gateway reaches upstreams, and addresses that it may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.
  */
 export interface Egress {
+  /**
+   * The proxy for requests to upstreams, token endpoints and media: its URL, `env` for the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or `none`. The proxy resolves the names of upstreams, so the egress guard checks names and literal addresses only.
+   */
+  proxy?: string;
+  /**
+   * `USER:PASSWORD` for the proxy that `proxy` names. With `proxy: env` they are in the URLs of the variables.
+   */
+  proxy_credentials?: Secret;
+  /**
+   * Hosts that the gateway connects to itself: names with their subdomains, addresses, networks in CIDR notation, each with an optional `:PORT` (not a network). In place of NO_PROXY, for a proxy that `proxy` names.
+   *
+   * @maxItems 256
+   */
+  no_proxy?: string[];
+  /**
+   * File with certificate authorities, PEM, that upstreams and an https proxy may use besides the public ones. A relative path starts at the settings folder.
+   */
+  ca?: string;
   /**
    * Token endpoints that service accounts and federated credentials may name besides Google's own.
    */

@@ -34,7 +34,7 @@ import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway }
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
-import { serve } from './serving.ts';
+import { outboundOf, serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/counted.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
@@ -101,6 +101,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const { state, source, loaded, files, settings } = await withState(first, server, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
+  upstream.apply(outboundOf(settings));
   const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
   const budgets = options.budgets ?? ownCounters(state, role, clock);
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });

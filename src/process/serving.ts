@@ -25,6 +25,7 @@ import { Retention } from './state/retention.ts';
 import type { Replayed } from './state/spool-replay.ts';
 import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
+import type { Outbound } from '../upstream/index.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
 interface ServeParts extends ProcessParts {
@@ -56,6 +57,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining, inForce });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
+    upstream.apply(outboundOf(reloader.inForce.settings));
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live, certificates });
@@ -108,6 +110,12 @@ function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificate
   certificates.apply(inForce.settings.tls);
   return certificates;
 }
+
+/** The way to upstreams, in the words of src/upstream. */
+export const outboundOf = ({ outbound, tls: { upstreams } }: Settings): Outbound => ({
+  ...outbound,
+  ca: upstreams === undefined ? [] : [upstreams],
+});
 
 function applyToListeners(
   { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,

@@ -1,8 +1,11 @@
-import { isIPv6, type Socket } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
 import { causeOf, outOfSockets, toTlsError } from './faults.ts';
+import { checkProxiedName } from './route.ts';
+import { openTunnel, proxyAuthorization } from './tunnel.ts';
+import type { ProxyServer } from './types.ts';
 
 /** RFC 8305, section 5: the recommended delay before the next address is tried in parallel with a silent one. */
 const ATTEMPT_DELAY_MS = 250;
@@ -23,14 +26,23 @@ export interface DialContext {
   readonly metadataServer: boolean;
   readonly chosenByCaller: boolean;
   readonly wire: Wire;
+  /** Undefined: the gateway connects to the upstream itself. */
+  readonly proxy?: ProxyServer | undefined;
 }
 
 const ignore = (): void => {};
 
 type Done = (error: GatewayError | undefined, socket?: Socket) => void;
 
+/** Where a dial connects to: the upstream, or its proxy. */
+interface Hop {
+  readonly hostname: string;
+  readonly port: number;
+}
+
 /**
- * Opens one connection: lookup, address check, connect to a checked address, then TLS for the requested name.
+ * Opens one connection: lookup, address check, connect to a checked address, then TLS for the requested name. Through a proxy these are
+ * name and address of the proxy, and a tunnel comes before the TLS of the upstream.
  * Attempts to several addresses run in parallel; each starts when the previous one has failed or has been silent for a while. Node's
  * own `autoSelectFamily` gives every attempt except the last only that delay, which is too short for far regions.
  * The dial has no timeout: the waiting request has one, and abandons the dial when it passes.
@@ -38,6 +50,7 @@ type Done = (error: GatewayError | undefined, socket?: Socket) => void;
 class Dial {
   readonly #context: DialContext;
   readonly #target: buildConnector.Options;
+  readonly #hop: Hop;
   readonly #done: Done;
   readonly #attempts = new Set<Socket>();
   #addresses: readonly string[] = [];
@@ -50,19 +63,32 @@ class Dial {
   constructor(context: DialContext, target: buildConnector.Options, done: Done) {
     this.#context = context;
     this.#target = target;
+    const { proxy } = context;
+    this.#hop = proxy ? hopOf(new URL(proxy.url)) : { hostname: target.hostname, port: portOf(target) };
     this.#done = done;
   }
 
   async start(): Promise<void> {
-    const { allowInsecure, metadataServer, chosenByCaller, lookup } = this.#context;
+    const { allowInsecure, chosenByCaller } = this.#context;
     try {
-      this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup, metadataServer);
+      this.#addresses = await this.#permitted();
     } catch (error) {
       const own = error instanceof Error ? outOfSockets(error.cause, this.#host) : undefined;
       this.#finish(own ?? (chosenByCaller && !allowInsecure ? unreported(error, this.#host) : toGatewayError(error)));
       return;
     }
     if (!this.#over) this.#attempt();
+  }
+
+  async #permitted(): Promise<readonly string[]> {
+    const { allowInsecure, metadataServer, lookup, proxy } = this.#context;
+    const { hostname } = this.#target;
+    if (!proxy) return permittedAddresses(hostname, allowInsecure, lookup, metadataServer);
+    // A literal address needs no lookup, and is checked like any other.
+    if (isIP(hostname) !== 0) await permittedAddresses(hostname, allowInsecure, lookup);
+    else checkProxiedName(hostname, allowInsecure);
+    // The operator has named the proxy, which commonly has an inner address.
+    return permittedAddresses(this.#hop.hostname, true, lookup);
   }
 
   abandon(reason: GatewayError): void {
@@ -72,13 +98,7 @@ class Dial {
 
   get #host(): string {
     const { hostname } = this.#target;
-    return `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${this.#port}`;
-  }
-
-  get #port(): number {
-    const { port, protocol } = this.#target;
-    if (port !== '') return Number(port);
-    return protocol === 'https:' ? 443 : 80;
+    return `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${portOf(this.#target)}`;
   }
 
   #attempt(): void {
@@ -87,7 +107,7 @@ class Dial {
     if (address === undefined) return;
     this.#next += 1;
     // An address literal, so there is no second lookup.
-    const socket = this.#context.wire.connect({ host: address, port: this.#port, hostname: this.#target.hostname });
+    const socket = this.#context.wire.connect({ host: address, ...this.#hop });
     this.#attempts.add(socket);
     const onError = (error: Error): void => this.#failed(socket, error);
     socket.once('connect', () => {
@@ -105,7 +125,7 @@ class Dial {
     if (this.#attempts.size > 0) return;
     this.#finish(
       outOfSockets(error, this.#host) ??
-        new UpstreamError('connection_failed', `No connection to ${this.#host}${causeOf(error)}.`, { cause: error }),
+        new UpstreamError('connection_failed', `No connection to ${this.#reached}${causeOf(error)}.`, { cause: error }),
     );
   }
 
@@ -120,19 +140,51 @@ class Dial {
     }
     // Requests are written in one piece, so Nagle's delay has no benefit.
     socket.setNoDelay(true);
-    if (this.#target.protocol === 'https:') this.#handshake(socket);
+    const { proxy } = this.#context;
+    if (proxy) this.#reachProxy(socket, proxy);
+    else if (this.#target.protocol === 'https:')
+      this.#handshake(socket, this.#target, (own) => this.#finish(undefined, own));
     else this.#finish(undefined, socket.setKeepAlive(true, 60_000));
   }
 
-  #handshake(raw: Socket): void {
+  /** An http upstream needs no tunnel: the proxy reads its requests (`ConnectionClient`). */
+  #reachProxy(socket: Socket, proxy: ProxyServer): void {
+    const reached = (own: Socket): void => {
+      if (this.#target.protocol === 'https:') this.#tunnel(own, proxy);
+      else this.#finish(undefined, own);
+    };
+    socket.setKeepAlive(true, 60_000);
+    if (!proxy.url.startsWith('https:')) return reached(socket);
+    const { hostname, port } = this.#hop;
+    const host = `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${port}`;
+    this.#handshake(socket, { hostname, host, protocol: 'https:', port: String(port) }, reached);
+  }
+
+  #tunnel(socket: Socket, proxy: ProxyServer): void {
+    this.#raw = socket;
+    socket.on('error', ignore);
+    openTunnel(socket, proxy, this.#host, (error) => {
+      if (this.#over) return;
+      if (!error) return this.#handshake(socket, this.#target, (own) => this.#finish(undefined, own));
+      socket.destroy();
+      this.#finish(error);
+    });
+  }
+
+  #handshake(raw: Socket, target: buildConnector.Options, then: (socket: Socket) => void): void {
     this.#raw = raw;
-    this.#context.wire.secure({ ...this.#target, httpSocket: raw }, (...[error, socket]) => {
+    this.#context.wire.secure({ ...target, httpSocket: raw }, (...[error, socket]) => {
       if (error) {
         raw.destroy();
-        this.#finish(toTlsError(error, this.#host));
+        this.#finish(toTlsError(error, target === this.#target ? this.#host : this.#reached));
       } else if (this.#over) socket.destroy();
-      else this.#finish(undefined, socket);
+      else then(socket);
     });
+  }
+
+  /** For messages, which callers see: the address of a proxy is none of theirs. */
+  get #reached(): string {
+    return this.#context.proxy ? `the proxy for ${this.#host}` : this.#host;
   }
 
   #finish(error: GatewayError | undefined, socket?: Socket): void {
@@ -143,6 +195,16 @@ class Dial {
     this.#attempts.clear();
     this.#done(error, socket);
   }
+}
+
+const hopOf = (url: URL): Hop => ({
+  hostname: url.hostname.replace(/^\[|\]$/g, ''),
+  port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
+});
+
+function portOf({ port, protocol }: buildConnector.Options): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
 }
 
 /**
@@ -219,7 +281,36 @@ class ConnectionClient extends Client {
   }
 }
 
+/**
+ * The client of an http upstream behind a proxy: the proxy reads the whole URL (RFC 9112, section 3.2.2), and its credentials go with
+ * each request.
+ */
+class ProxiedClient extends ConnectionClient {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(
+    origin: URL,
+    options: Client.Options,
+    { connection, proxy }: { connection: Connection; proxy: ProxyServer },
+  ) {
+    super(origin, options, connection);
+    const authorization = proxyAuthorization(proxy);
+    this.#base = origin.origin;
+    this.#headers = authorization === undefined ? {} : { 'proxy-authorization': authorization };
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    // The gateway's own requests have their headers as an object.
+    const headers = { ...(options.headers as Record<string, string>), ...this.#headers };
+    return super.dispatch({ ...options, path: this.#base + options.path, headers }, handler);
+  }
+}
+
 export function createClient(origin: URL, options: Client.Options, context: DialContext): Client {
   const connection = new Connection(context);
-  return new ConnectionClient(origin, { ...options, connect: connection.connect }, connection);
+  const own = { ...options, connect: connection.connect };
+  const { proxy } = context;
+  if (proxy && origin.protocol === 'http:') return new ProxiedClient(origin, own, { connection, proxy });
+  return new ConnectionClient(origin, own, connection);
 }

@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
 import type { Wire } from './connection.ts';
 import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange, SmallExchange } from './exchanges.ts';
-import { OriginPool, PoolDirectory } from './pool.ts';
+import { networkWire, OriginPool, PoolDirectory, type PoolContext } from './pool.ts';
+import { createRoutes } from './route.ts';
 import { Try } from './try.ts';
 import type {
   CommittedReply,
   Download,
   DownloadRequest,
+  Outbound,
   OutboundRequest,
   RefusedReply,
   SmallReply,
@@ -43,10 +46,11 @@ const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its co
 
 /** The only way out of the gateway: every request to an upstream passes through it. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { clock, lookup = systemLookup, ca, wire, onWaiting } = options;
-  const context = { clock, lookup, ca, wire, onWaiting };
-  const pools = new PoolDirectory(context);
-  const callersPools = new PoolDirectory(context, MAX_CALLERS_POOLS);
+  const { clock } = options;
+  const network = new Network(options);
+  const pools = new PoolDirectory(() => network.context);
+  const callersPools = new PoolDirectory(() => network.context, MAX_CALLERS_POOLS);
+  const directories = [pools, callersPools];
   const downloads = new Set<OriginPool>();
 
   function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
@@ -81,7 +85,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
    */
   async function download(request: DownloadRequest): Promise<Download> {
     const { url, allowInsecure } = request;
-    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, context);
+    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, network.context);
     downloads.add(pool);
     try {
       return await new Promise((resolve, reject) =>
@@ -97,20 +101,47 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     send,
     exchange,
     download,
-    stats: () => [...pools.all(), ...callersPools.all()].map((pool) => pool.stats()),
+    stats: () => directories.flatMap((directory) => directory.all().map((pool) => pool.stats())),
+    apply(next) {
+      if (network.apply(next)) for (const directory of directories) directory.networkChanged();
+    },
     settingsChanged() {
-      pools.settingsChanged();
-      callersPools.settingsChanged();
+      for (const directory of directories) directory.settingsChanged();
     },
     async close() {
-      await Promise.all([
-        pools.close(CLOSING),
-        callersPools.close(CLOSING),
-        ...[...downloads].map((pool) => pool.close(CLOSING)),
-      ]);
+      await Promise.all([...directories, ...downloads].map((one) => one.close(CLOSING)));
     },
   };
 }
+
+/** What new pools open connections with. */
+class Network {
+  context: PoolContext;
+  readonly #wire: Wire | undefined;
+  #outbound: Outbound;
+
+  constructor({ clock, lookup = systemLookup, ca = [], wire, onWaiting }: UpstreamOptions) {
+    this.#wire = wire;
+    this.#outbound = { proxies: {}, noProxy: [], ca };
+    this.context = { clock, lookup, onWaiting, wire: wire ?? networkWire(ca) };
+  }
+
+  /** False: nothing has changed. */
+  apply(next: Outbound): boolean {
+    if (isSame(this.#outbound, next)) return false;
+    this.#outbound = next;
+    this.context = { ...this.context, wire: this.#wire ?? networkWire(next.ca), routes: createRoutes(next) };
+    return true;
+  }
+}
+
+const isSame = (one: Outbound, other: Outbound): boolean => isDeepStrictEqual(plain(one), plain(other));
+
+const plain = ({ proxies: { https, http }, noProxy, ca }: Outbound) => [
+  ...[https, http].map((proxy) => proxy && [proxy.url, proxy.credentials?.reveal()]),
+  noProxy,
+  ca,
+];
 
 function createTimings(): TryTimings {
   return {

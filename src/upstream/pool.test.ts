@@ -1,12 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
-import { PoolDirectory } from './pool.ts';
+import { networkWire, PoolDirectory } from './pool.ts';
 
 const KEEP_ALIVE_MS = 55_000;
 
 function setup(max?: number) {
   const clock = createFakeClock();
-  const pools = new PoolDirectory({ clock, lookup: () => Promise.resolve(['127.0.0.1']) }, max);
+  const pools = new PoolDirectory(
+    () => ({ clock, lookup: () => Promise.resolve(['127.0.0.1']), wire: networkWire() }),
+    max,
+  );
   const get = (url: string, more: { allowInsecure?: boolean; connections?: number } = {}) =>
     pools.get({ url, allowInsecure: true, connections: 2, ...more });
   const urls = () => pools.all().map(({ url }) => url);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { getCACertificates } from 'node:tls';
+import { createSecureContext, getCACertificates } from 'node:tls';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { LiveList, type Listed } from '../plugin/live-list.ts';
@@ -7,16 +7,16 @@ import { createClient, type DialContext, type Wire } from './connection.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import { WaitingLine } from './line.ts';
 import { poolExhausted } from './limits.ts';
+import type { Routes } from './route.ts';
 import type { Origin } from './types.ts';
 
 /** The context that all pools share. */
-interface PoolContext {
+export interface PoolContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
-  /** Additional trusted certificate authorities, PEM. */
-  readonly ca?: readonly string[] | undefined;
-  /** Default: the network. */
-  readonly wire?: Wire | undefined;
+  readonly wire: Wire;
+  /** Default: none has a proxy. */
+  readonly routes?: Routes | undefined;
   /** Called with the change in the number of requests that wait in line for a connection. */
   readonly onWaiting?: ((change: number) => void) | undefined;
 }
@@ -35,12 +35,13 @@ interface PooledRequest extends Dispatcher.DispatchHandler, Listed<PooledRequest
 }
 
 /** The network: TCP, and TLS by undici's connector with its session cache. */
-const network = (ca: PoolContext['ca']): Wire => ({
+export const networkWire = (ca: readonly string[] = []): Wire => ({
   connect: ({ host, port }) => connect({ host, port }),
   secure: buildConnector({
     allowH2: false,
     timeout: 0,
-    ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
+    // One for all connections: reading 150 certificates takes milliseconds.
+    ...(ca.length > 0 && { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...ca] }) }),
   }),
 });
 
@@ -78,9 +79,11 @@ export class OriginPool {
 
   constructor(origin: Origin, context: PoolContext) {
     const url = checkOrigin(origin);
-    const { clock, lookup, ca, wire = network(ca) } = context;
+    const { clock, lookup, wire, routes } = context;
     const { allowInsecure, metadataServer = false, chosenByCaller = false } = origin;
-    const dialContext: DialContext = { clock, lookup, wire, allowInsecure, metadataServer, chosenByCaller };
+    // A metadata server is one of this machine.
+    const proxy = metadataServer ? undefined : routes?.proxyFor(url);
+    const dialContext: DialContext = { clock, lookup, wire, proxy, allowInsecure, metadataServer, chosenByCaller };
     this.url = origin.url;
     this.host = url.host;
     this.#connections = origin.connections;
@@ -159,26 +162,36 @@ export class OriginPool {
 /** Pools by origin and options. They outlive the snapshot that created them. */
 export class PoolDirectory {
   readonly #pools = new Map<string, OriginPool>();
-  readonly #context: PoolContext;
+  readonly #context: () => PoolContext;
+  readonly #clock: Clock;
   readonly #max: number;
   #changedAt = 0;
+  /** Of the network: pools of an earlier one get no more requests. */
+  #version = 0;
   #stopSweep: (() => void) | undefined;
 
-  constructor(context: PoolContext, max: number = MAX_POOLS) {
+  /** @param context read for each new pool */
+  constructor(context: () => PoolContext, max: number = MAX_POOLS) {
     this.#context = context;
+    this.#clock = context().clock;
     this.#max = max;
+  }
+
+  /** New pools open connections another way. */
+  networkChanged(): void {
+    this.#version += 1;
   }
 
   get(origin: Origin): OriginPool {
     // The key includes the guard's options: a request must not share connections that its own guard would refuse.
-    const key = `${origin.url} ${origin.allowInsecure} ${origin.metadataServer ?? false} ${origin.connections}`;
+    const key = `${origin.url} ${origin.allowInsecure} ${origin.metadataServer ?? false} ${origin.connections} ${this.#version}`;
     let pool = this.#pools.get(key);
     if (!pool) {
-      pool = new OriginPool(origin, this.#context);
+      pool = new OriginPool(origin, this.#context());
       this.#makeRoom();
       this.#pools.set(key, pool);
     }
-    pool.requestedAt = this.#context.clock.now();
+    pool.requestedAt = this.#clock.now();
     return pool;
   }
 
@@ -191,7 +204,7 @@ export class PoolDirectory {
    * connections are kept alive. So no pool in use loses a connection.
    */
   settingsChanged(): void {
-    this.#changedAt = this.#context.clock.now();
+    this.#changedAt = this.#clock.now();
     this.#sweepLater();
   }
 
@@ -201,12 +214,12 @@ export class PoolDirectory {
   }
 
   #sweepLater(): void {
-    this.#stopSweep ??= this.#context.clock.after(KEEP_ALIVE_MS, () => this.#sweep());
+    this.#stopSweep ??= this.#clock.after(KEEP_ALIVE_MS, () => this.#sweep());
   }
 
   #sweep(): void {
     this.#stopSweep = undefined;
-    const idleSince = this.#context.clock.now() - KEEP_ALIVE_MS;
+    const idleSince = this.#clock.now() - KEEP_ALIVE_MS;
     for (const [key, pool] of this.#pools) {
       if (pool.requestedAt > this.#changedAt) continue;
       if (pool.busy || pool.requestedAt > idleSince) this.#sweepLater();

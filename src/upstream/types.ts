@@ -1,5 +1,6 @@
 import type { Signals } from '../formats/events.ts';
 import type {
+  Secret,
   FormBody,
   Cancellation,
   CommitMode,
@@ -22,6 +23,24 @@ export interface Origin {
   readonly connections: number;
   /** A caller has named it. Kept in a separate directory, so that such hosts never displace the catalog's connections. */
   readonly chosenByCaller?: boolean;
+}
+
+/** A proxy of the network that the gateway is in. */
+export interface ProxyServer {
+  /** `http://host:port` or `https://host:port`. */
+  readonly url: string;
+  /** `USER:PASSWORD` */
+  readonly credentials: Secret | undefined;
+}
+
+/** How the gateway reaches upstreams. */
+export interface Outbound {
+  /** By the scheme of the upstream. */
+  readonly proxies: { readonly https?: ProxyServer | undefined; readonly http?: ProxyServer | undefined };
+  /** Hosts that are reached without a proxy. */
+  readonly noProxy: readonly string[];
+  /** Certificate authorities besides the public ones, PEM. */
+  readonly ca: readonly string[];
 }
 
 /** Milliseconds. */
@@ -158,6 +177,8 @@ export interface Upstream {
     readonly connected: number;
     readonly queued: number;
   }[];
+  /** Connections that are opened from now on leave this way. */
+  apply(outbound: Outbound): void;
   /** Closes, after a while, connections to upstreams that are no longer used; all others stay open. */
   settingsChanged(): void;
   close(): Promise<void>;

@@ -43,7 +43,12 @@ describe('docs/operate/network.md', () => {
     const texts: Record<string, string> = { 'server.yaml': tls, ...SOUND, [name]: yaml };
     const written = Object.entries(texts).map(([file, content]) => [join('configs', file), content]);
     const files = memoryFiles({ ...FILES, ...(Object.fromEntries(written) as Record<string, string>) });
-    const env = { OWN_KEY: 'a-key-of-some-kind', SEARCH_KEY: 'the-key-of-search', BATCH_KEY: 'the-key-of-batch' };
+    const env = {
+      OWN_KEY: 'a-key-of-some-kind',
+      SEARCH_KEY: 'the-key-of-search',
+      BATCH_KEY: 'the-key-of-batch',
+      PROXY_CREDENTIALS: 'u:p',
+    };
     const { diagnostics } = await loadSettings('configs', { env, files });
     expect(diagnostics).toEqual([]);
   });

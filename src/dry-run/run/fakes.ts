@@ -15,6 +15,7 @@ export const NO_UPSTREAM: Upstream = {
   download: () =>
     Promise.resolve({ status: 200, headers: { 'content-type': 'image/png' }, body: Buffer.from(PIXEL, 'base64') }),
   stats: () => [],
+  apply() {},
   settingsChanged() {},
   close: () => Promise.resolve(),
 };

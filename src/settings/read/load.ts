@@ -10,12 +10,14 @@ import type {
   TeamsFile,
 } from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
+import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
 import { checkPrompts } from '../checks/prompts.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles, type FoundFile, type FoundFiles } from '../source/find-files.ts';
 import type { Environment } from './references.ts';
+import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
 import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from './pointer.ts';
 import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
@@ -47,8 +49,10 @@ export interface Settings {
   readonly prompts: ReadonlyMap<string, PromptFile>;
   /** Templates that prompts share, by name: the text of the file without its last line end. */
   readonly partials: ReadonlyMap<string, PartialFile>;
-  /** The content of the files that `tls` and `admin.tls` name. */
+  /** The content of the files that `tls`, `admin.tls` and `egress.ca` name. */
   readonly tls: TlsFiles;
+  /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
+  readonly outbound: OutboundSettings;
   /**
    * Identifies the settings in logs and metrics. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
@@ -171,6 +175,9 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   // Commands that send nothing run where the certificates are not.
   const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
   const { tls } = secured;
+  const egressProblems: Problem[] = [];
+  const egress = fakeMissing ? undefined : pieces.server?.egress;
+  const outbound = compileOutbound(egress, env, (problem) => egressProblems.push(problem));
   const paths = [
     ...read.flatMap((file) => file.paths),
     ...found.partials.map(({ path }) => path),
@@ -180,11 +187,13 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const { priceTable } = newer;
   const keys = pieces.keys && withStoredKeys(pieces.keys, stored);
   const hash = hashOf(read, { partials, priceTable: newer.text, stored, tls });
-  const settings = complete && keys ? { ...pieces, keys, priceTable, partials, tls, hash, files: paths } : undefined;
+  const settings =
+    complete && keys ? { ...pieces, keys, priceTable, partials, tls, outbound, hash, files: paths } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add([...diagnostics, ...newer.diagnostics]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   for (const problem of secured.problems) result.reporter('server.yaml')(problem);
+  for (const problem of egressProblems) within(result.reporter('server.yaml'), 'egress')(problem);
   const checked = {
     ...pieces,
     priceTable,
@@ -212,7 +221,7 @@ async function readTls(
   server: ServerFile | undefined,
   reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
 ): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
-  if (!server?.tls && !server?.admin?.tls) return NO_TLS;
+  if (!server?.tls && !server?.admin?.tls && server?.egress?.ca === undefined) return NO_TLS;
   const problems: Problem[] = [];
   const { readTlsFiles } = await import('./tls-files.ts');
   return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
@@ -312,6 +321,6 @@ function hashOf(read: readonly ReadFile[], { partials, priceTable, stored, tls }
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
   if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
   if (stored) hash.update(JSON.stringify(['stored', stored.keys]));
-  if (tls.data || tls.admin) hash.update(JSON.stringify(['tls', tls]));
+  if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
 }

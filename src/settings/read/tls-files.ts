@@ -23,6 +23,8 @@ export interface TlsFiles {
   readonly data?: TlsIdentity | undefined;
   /** TLS of the listener for operators. */
   readonly admin?: TlsIdentity | undefined;
+  /** Authorities of upstreams besides the public ones (`egress.ca`), PEM. */
+  readonly upstreams?: string | undefined;
 }
 
 /** A certificate that ends within this time is reported: clients of ACME renew 30 days before the end. */
@@ -47,13 +49,29 @@ export async function readTlsFiles(server: ServerFile | undefined, reading: Read
     ['data', server?.tls, ['tls']],
     ['admin', server?.admin?.tls, ['admin', 'tls']],
   ] as const;
-  const tls: { data?: TlsIdentity; admin?: TlsIdentity } = {};
+  const tls: { data?: TlsIdentity; admin?: TlsIdentity; upstreams?: string } = {};
   for (const [name, names, path] of places) {
     if (!names) continue;
     const identity = await readIdentity(names, { ...reading, paths }, within(report, ...path));
     if (identity) tls[name] = identity;
   }
+  const ca = server?.egress?.ca;
+  if (ca !== undefined) {
+    const upstreams = await readAuthorities(ca, { ...reading, paths }, within(report, 'egress', 'ca'));
+    if (upstreams !== undefined) tls.upstreams = upstreams;
+  }
   return { tls, paths };
+}
+
+async function readAuthorities(
+  name: string,
+  reading: Reading & { readonly paths: string[] },
+  report: Report,
+): Promise<string | undefined> {
+  const pem = await readFile(name, reading, report);
+  const authorities = pem === undefined ? undefined : readCertificates(pem, report);
+  if (authorities) checkAuthorities(authorities, reading.now, report);
+  return authorities && pem;
 }
 
 interface IdentityNames {
