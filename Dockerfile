@@ -1,5 +1,5 @@
 # The image of Gatehouse, from the packed package: npm pack && docker build -t gatehouse .
-# docs/operate/install.md says how it is run, and how the base image is pinned.
+# docs/operate/deploy.md says how it is run, and how the base image is pinned.
 
 # Pin the base image by its digest for a build that can be repeated:
 #   docker build --build-arg NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:… .

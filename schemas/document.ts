@@ -1,36 +1,46 @@
 /**
  * Writes a page for each file of the settings, docs/reference/settings/*.md, with every key from the schemas, and the table of
- * Portkey's keys in docs/move/portkey.md. `npm run generate` runs it; a test compares.
+ * Portkey's and LiteLLM's keys in docs/move. `npm run generate` runs it; a test compares.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/read/schema-files.ts';
-import { portkeyRows } from './foreign-keys.ts';
+import { litellmTables, portkeyRows } from './foreign-keys.ts';
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const PORTKEY = join(DOCS, 'move/portkey.md');
+const LITELLM = join(DOCS, 'move/litellm.md');
 const GENERATED = '<!-- Generated from the schemas by `npm run generate`. -->';
+const IMPORTED = '<!-- Generated from src/cli/import by `npm run generate`. -->';
 const END = '<!-- End of the generated part. -->';
 
 /** The pages by their file, with what the schemas say today. */
 export function generateDocuments(): ReadonlyMap<string, string> {
   const pages = SCHEMA_NAMES.map((file) => [pageOf(file), `${sectionsOf(file).join('\n\n')}\n`] as const);
-  return new Map([...pages, [PORTKEY, withPortkeysKeys(readFileSync(PORTKEY, 'utf8'))]]);
+  const [portkey, litellm] = [PORTKEY, LITELLM].map((file) => readFileSync(file, 'utf8'));
+  return new Map([...pages, [PORTKEY, withPortkeysKeys(portkey!)], [LITELLM, withLiteLlmsKeys(litellm!)]]);
 }
 
 const pageOf = (file: SchemaName): string => join(DOCS, 'reference/settings', `${file}.md`);
 
 function withPortkeysKeys(document: string): string {
-  const [before, rest] = document.split(GENERATED);
-  const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined)
-    throw new Error(`docs/move/portkey.md has no generated part:\n${GENERATED}\n${END}`);
   const keys = tableOf(['Portkey', 'Here'], portkeyRows(places.get('gateway')!));
-  const text = `${keys}\n\n## Other spellings\n\n${otherSpellings()}`;
-  return `${before}${GENERATED}\n\n${text}\n\n${END}${after}`;
+  return within(document, GENERATED, `${keys}\n\n## Other spellings\n\n${otherSpellings()}`);
+}
+
+function withLiteLlmsKeys(document: string): string {
+  const parts = litellmTables().map(([title, rows]) => `### ${title}\n\n${tableOf(['LiteLLM', 'Here'], rows)}`);
+  return within(document, IMPORTED, parts.join('\n\n'));
+}
+
+function within(document: string, begin: string, text: string): string {
+  const [before, rest] = document.split(begin);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`a page has no generated part:\n${begin}\n${END}`);
+  return `${before}${begin}\n\n${text}\n\n${END}${after}`;
 }
 
 const FILES: Readonly<Record<SchemaName, string>> = {

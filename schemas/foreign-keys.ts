@@ -1,7 +1,8 @@
 /**
- * The keys of other gateways' configs, and what becomes of each here: from the schemas and from the advice that `gatehouse validate`
- * gives. A key without an answer is an error, so that no page promises what the diagnostics do not know.
+ * The keys of other gateways' configs, and what becomes of each here: from the schemas, from the advice that `gatehouse validate`
+ * gives and from the reasons that `gatehouse import` reports. A key without an answer is an error, so that no page promises what the diagnostics do not know.
  */
+import { DEPLOYMENT, GENERAL, KEY, LITELLM, ROUTER, TEAM } from '../src/cli/import/litellm-reasons.ts';
 import { adviceOnKey } from '../src/settings/problems/foreign-words.ts';
 import type { Place } from './places.ts';
 
@@ -97,4 +98,21 @@ function answerTo({ name, path, title }: Asked, places: readonly Place[]): strin
   if (advice !== undefined) return advice;
   if (!place) throw new Error(`neither the schema nor the diagnostics know ${path}`);
   return NOTES[path] ?? 'works as it is';
+}
+
+const LITELLM_PARTS: readonly (readonly [title: string, reasons: Readonly<Record<string, string>>])[] = [
+  ['`model_list[].litellm_params`', DEPLOYMENT],
+  ['`litellm_settings`', LITELLM],
+  ['`router_settings`', ROUTER],
+  ['`general_settings`', GENERAL],
+  ['Keys', KEY],
+  ['Teams', Object.fromEntries(Object.entries(TEAM).filter(([key, reason]) => KEY[key] !== reason))],
+];
+
+/** Tables of the keys that the import leaves out, by the part of LiteLLM's files that has them: one row for each reason. */
+export function litellmTables(): readonly (readonly [title: string, rows: readonly (readonly [string, string])[]])[] {
+  return LITELLM_PARTS.map(([title, reasons]) => {
+    const byReason = Map.groupBy(Object.entries(reasons), ([, reason]) => reason);
+    return [title, [...byReason].map(([reason, keys]) => [keys.map(([key]) => `\`${key}\``).join(', '), reason])];
+  });
 }

@@ -22,6 +22,8 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['read secrets from environment variables', 'operate/secrets.html'],
   ['migrate from portkey virtual_key', 'move/portkey.html'],
   ['litellm model_list', 'move/litellm.html'],
+  ['import portkey configs', 'move/portkey.html'],
+  ['docker image', 'operate/deploy.html'],
   ['claude code base url', 'agents/claude.html'],
   ['canary release with weights', 'route/load-balancing.html'],
   ['circuit breaker cooldown', 'route/circuit-breaker.html'],
@@ -29,6 +31,9 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['run several worker processes', 'operate/workers.html'],
   ['backup the state store', 'operate/state.html'],
   ['export the bill of each team as csv', 'operate/ledger.html'],
+  ['nginx in front of the gateway', 'operate/reverse-proxy.html'],
+  ['https_proxy for upstreams', 'operate/network.html'],
   ['tls certificate and client certificates', 'operate/network.html'],
+  ['create a key over the admin API', 'operate/admin-api.html'],
   ['cors for a web page', 'plugins/cors.html'],
 ];

@@ -19,10 +19,13 @@ const EXAMPLE = 'docs/route/README.md';
 /** Tests of their own load these: they need certificates or a module, show several forms of one entry, or go on from the sample settings. */
 const OWN = ['docs/operate/network.md', 'docs/plugins/api.md', 'docs/providers/vertex-ai.md', 'docs/start/README.md'];
 
+/** Files of other programs in YAML. */
+const FOREIGN = /^# (?:envoy|ingress)\.yaml/;
+
 const blocksOf = (page: string): readonly Block[] =>
-  fences(readPage(page), 'yaml').map((code) => {
+  fences(readPage(page), 'yaml').flatMap((code) => {
     const [, name = ''] = /^# (\S+\.yaml)\n/.exec(code) ?? [];
-    return { name, text: code };
+    return FOREIGN.test(code) ? [] : [{ name, text: code }];
   });
 
 const withYaml = PAGES.filter((page) => !OWN.includes(page) && blocksOf(page).length > 0);
