@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { AdminApi, answerOf } from './api/api.ts';
 import { API } from './api/openapi.ts';
@@ -11,6 +12,7 @@ import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
+import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
 
@@ -26,6 +28,8 @@ interface AdminServerOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
   readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+  /** Undefined: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
 }
 
 const REQUESTS = '/admin/v1/requests';
@@ -42,13 +46,15 @@ const MAX_CONNECTIONS = 100;
 export function createAdminServer(options: AdminServerOptions): Server {
   const api = new AdminApi({ ...options, admin: () => options.settings().admin });
   const answer = createAnswers(options, api);
-  const server = createServer(
+  const { tls, clock } = options;
+  const server = createListener(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADER_TIME_MS,
       requestTimeout: HEADER_TIME_MS,
       connectionsCheckingInterval: HEADER_TIME_MS / 5,
     },
+    { tls, clock, limits: () => ({ ms: HEADER_TIME_MS, most: MAX_CONNECTIONS }) },
     (request, response) => void respond(request, response, answer),
   );
   server.once('listening', () => void api.offerBootstrap());

@@ -4,6 +4,7 @@ import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -87,6 +88,8 @@ export interface WorkerPoolTools {
   readonly responses: ResponseStore;
   /** What budgets have counted, and the other ports of the state store, for all workers. */
   readonly counted: Counted;
+  /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
+  readonly spools: Pick<Spools, 'ended'> | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

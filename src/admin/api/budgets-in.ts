@@ -10,8 +10,8 @@ const NODE_KINDS = ['organizations', 'teams', 'keys'] as const;
 type NodeObjectKind = (typeof NODE_KINDS)[number];
 
 /** `team:search` names `teams/search`. */
-export function nodeOf(ref: string): { readonly kind: NodeObjectKind; readonly id: string } {
-  const [noun = '', id = ''] = ref.split(':');
+export function nodeOf(ref: unknown): { readonly kind: NodeObjectKind; readonly id: string } {
+  const [noun = '', id = ''] = typeof ref === 'string' ? ref.split(':') : [];
   return { kind: NODE_KINDS.find((kind) => NOUNS[kind] === noun) ?? 'teams', id };
 }
 
@@ -33,7 +33,7 @@ export function budgetsIn(
   // The objects of files and of the store are valid by the schema of these types.
   if (kind === 'budgets') {
     const { node, ...budget } = spec;
-    const of = nodeOf(String(node));
+    const of = nodeOf(node);
     const own = budget as unknown as BudgetFile;
     return compiledOf(of.kind, of.id, [own], server).map((compiled) => ({ partId: undefined, spec: own, compiled }));
   }

@@ -38,9 +38,9 @@ interface FileEntry {
 
 function entryOf(kind: ObjectKind, id: string, spec: EntityDoc): FileEntry {
   if (!isOfNode(kind)) return { kind, id, spec, inside: [] };
-  const { node = '', ...rest } = spec;
+  const { node, ...rest } = spec;
   const own: EntityDoc = kind === 'budgets' ? { budgets: [rest] } : { limits: rest };
-  return { ...nodeOf(String(node)), spec: own, inside: kind === 'budgets' ? ['budgets', 0] : ['limits'] };
+  return { ...nodeOf(node), spec: own, inside: kind === 'budgets' ? ['budgets', 0] : ['limits'] };
 }
 
 /** The checks of settings files: that what it names exists, and that its fields agree. */
@@ -78,7 +78,7 @@ function problemsOf(
 
 /** A node has one budget that counts the same, and limits in one place. */
 function checkTwins(kind: ObjectKind, id: string, spec: EntityDoc, { objects, settings }: Call): void {
-  const { kind: of, id: node } = isOfNode(kind) ? nodeOf(String(spec['node'])) : { kind, id };
+  const { kind: of, id: node } = isOfNode(kind) ? nodeOf(spec['node']) : { kind, id };
   const ref = `${NOUNS[of]}:${node}`;
   const own = { kind, id, spec };
   const object = isOfNode(kind) ? objects.find(of, node) : own;
