@@ -53,8 +53,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const inForce = (): InForce => reloader.inForce;
-  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining, inForce });
+  const sources = { live, workers, targets, ...explaining, current: (): InForce => reloader.inForce };
+  const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
     upstream.apply(outboundOf(reloader.inForce.settings));
@@ -243,7 +243,7 @@ interface ServerSources {
   readonly targets: () => readonly string[];
   readonly explains: ExplainSource;
   /** Called while the listeners serve. */
-  readonly inForce: () => InForce;
+  readonly current: () => InForce;
 }
 
 interface Listening {
@@ -252,11 +252,11 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-function createServers(parts: ServeParts, { live, workers, targets, explains, inForce }: ServerSources): Listening {
-  const { clock, log, metrics, processState, state } = parts;
+function createServers(parts: ServeParts, { live, workers, targets, explains, current }: ServerSources): Listening {
+  const { clock, log, metrics, processState, inForce, state } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
-  const { tls } = parts.inForce.settings;
+  const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
@@ -283,9 +283,9 @@ function createServers(parts: ServeParts, { live, workers, targets, explains, in
       records: workers?.records ?? processState.records,
       explains: workers?.explains ?? explains,
       log,
-      clock,
       state,
-      inForce,
+      clock,
+      inForce: current,
       settings: () => live.current.server,
       tls: tls.admin,
     }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/admin/api/roles.ts';
 import { isWrite, OPERATIONS, resourceOf, type OperationId, type AdminRoute } from '../../src/admin/api/routes.ts';
-import { CALLS } from './calls.ts';
+import { CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
 import { ADMIN_TOKEN, startAdmin, type AdminGateway, type Answer, type Asked } from './kit.ts';
 
 let admin: AdminGateway;
@@ -13,10 +13,9 @@ beforeAll(async () => {
   for (const role of ROLES) tokens[role] = await admin.token(role);
   tokens['usage'] = await admin.token('admin', { scopes: ['usage:read'] });
   tokens['elsewhere'] = await admin.token('admin', { networks: ['10.0.0.0/8'] });
-  const headers = { 'content-type': 'application/json' };
-  for (const kind of ['organizations', 'teams', 'keys'])
-    await admin.ask('POST', `/${kind}`, { token: tokens['admin'], headers, body: { id: 'own' } });
-  await admin.ask('POST', '/tokens', { token: tokens['admin'], body: { id: 'own', role: 'viewer' } });
+  await admin.ask('POST', '/teams', { token: tokens['admin'], body: { id: 'used' } });
+  for (const kind of CREATED_KINDS)
+    await admin.ask('POST', `/${kind}`, { token: tokens['admin'], body: sampleOf(kind, 'own', 'team:used') });
 });
 afterAll(() => admin.close());
 

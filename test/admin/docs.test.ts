@@ -57,7 +57,7 @@ describe('docs/operate/admin-api.md', () => {
         expect.stringMatching(/^start,team,requests,.*,cost_usd\r\n$/),
       ]);
       expect(commands.length).toBe(7);
-      expect(commands[3]).toMatch(/^ID .*\nteam:interns:month:usd +50 USD/);
+      expect(commands[3]).toMatch(/^ID .*\nteam:interns:month:usd +team:interns +50 USD/);
       expect(commands[6]).toMatch(/keys\.rotate/);
     } finally {
       await admin.close();

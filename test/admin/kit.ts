@@ -63,7 +63,11 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
   const top = mkdtempSync(join(tmpdir(), 'gatehouse-admin-'));
   const folder = join(top, 'state');
   const loopback = { host: '127.0.0.1', port: 0 };
-  const own = { store: { type: 'sqlite', dir: folder }, owns: ['keys', 'teams', 'organizations'], ...state };
+  const own = {
+    store: { type: 'sqlite', dir: folder },
+    owns: ['keys', 'teams', 'organizations', 'budgets', 'limits'],
+    ...state,
+  };
   const server = {
     listen: loopback,
     status: loopback,

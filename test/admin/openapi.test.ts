@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/admin/api/routes.ts';
 import { PROBLEMS } from '../../src/admin/api/problems.ts';
 import { rowOf } from '../../src/state/contract/opened-store.testkit.ts';
-import { CALLS } from './calls.ts';
+import { CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
 import { startAdmin, type AdminGateway } from './kit.ts';
 
 interface Operation {
@@ -137,8 +137,9 @@ describe('the OpenAPI document', () => {
 /** Creates what the path of an operation names. */
 async function create(id: string): Promise<void> {
   const [kind = ''] = id.split('.');
-  const body = kind === 'tokens' ? { id: `own-${id}`, role: 'viewer' } : { id: `own-${id}`, spec: {} };
-  if (['organizations', 'teams', 'keys', 'tokens'].includes(kind)) await admin.ask('POST', `/${kind}`, { token, body });
+  if (!CREATED_KINDS.includes(kind)) return;
+  await admin.ask('POST', '/teams', { token, body: { id: `node-${id}` } });
+  await admin.ask('POST', `/${kind}`, { token, body: sampleOf(kind, `own-${id}`, `team:node-${id}`) });
 }
 
 function checkProblem(operation: Operation, status: number, json: unknown): void {

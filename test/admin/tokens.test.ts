@@ -204,6 +204,7 @@ describe('a store that does not answer', () => {
       const answer = await admin.ask(method, path, { token, headers: ANY });
       expect([problem(answer), answer.headers['retry-after']]).toEqual(['503 store_unavailable', '5']);
     }
+    expect((await admin.ask('GET', '/requests', { token })).status).toBe(503);
     expect(
       (
         await fetch(`${admin.gateway.data.url}/v1/models`, {

@@ -2,7 +2,7 @@ import type { Schema } from '../../settings/read/schema-files.ts';
 import { LEDGER_DIMENSIONS, LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS } from '../../state/ledger.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';
-import { BASE, ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
+import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
 
 const META = {
   id: ID,
@@ -47,6 +47,7 @@ const secret = (of: string, what: string): Schema =>
 export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   organization: named('organization'),
   team: named('team'),
+  limit: named('limit'),
   key: object(
     {
       ...META,
@@ -66,13 +67,18 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   created_key: secret('key', 'key'),
   budget: object(
     {
-      id: text('Node, period and unit; a budget for some models ends with a digest of their patterns.', {
-        examples: ['team:search:month:usd'],
-      }),
+      ...META,
+      id: text(
+        'Of an object of the store. Else node, period and unit, and for some models a digest of their patterns.',
+        {
+          examples: ['team:search:month:usd'],
+        },
+      ),
+      part_of: nullable(
+        text('The object whose `spec.budgets` has it; null for an object of its own.', { examples: ['teams/search'] }),
+      ),
       node: text('The organization, team or key.', { examples: ['team:search'] }),
-      owner: META.owner,
-      etag: META.etag,
-      spec: { $ref: `${BASE}teams.json#/definitions/budget` },
+      spec: own('budget_spec'),
       unit: text('The unit of the amounts: nano-USD, or tokens.', { enum: ['nano_usd', 'tokens'] }),
       cap: integer('In `unit`.'),
       period_start: nullable(moment('Of the current period; null for a total.')),
@@ -82,10 +88,9 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
     },
     [
-      'id',
+      ...META_NAMES,
+      'part_of',
       'node',
-      'owner',
-      'etag',
       'spec',
       'unit',
       'cap',

@@ -82,15 +82,19 @@ export class AdminApi {
   }
 
   /** Finds out who sends a request. Throws `ApiProblem`. */
-  identify(request: IncomingMessage): Promise<AdminIdentity> {
+  async identify(request: IncomingMessage): Promise<AdminIdentity> {
     const { admin, clock, state } = this.#options;
-    return identify(request, {
-      admin: admin(),
-      failures: this.#failures,
-      bootstrap: this.#bootstrap,
-      now: clock.wall(),
-      objects: state && this.#readObjects,
-    });
+    try {
+      return await identify(request, {
+        admin: admin(),
+        failures: this.#failures,
+        bootstrap: this.#bootstrap,
+        now: clock.wall(),
+        objects: state && this.#readObjects,
+      });
+    } catch (error) {
+      throw problemOf(error, request.method) ?? error;
+    }
   }
 
   /** @param path below `/admin/v1` */
@@ -100,7 +104,11 @@ export class AdminApi {
     try {
       return await this.#answer(request, path, query);
     } catch (error) {
-      return answerOf(problemOf(error, request.method));
+      const problem = problemOf(error, request.method);
+      // A client that disconnected during its call causes such an error itself.
+      if (!problem && !request.socket.destroyed)
+        this.#options.log.error({ err: error }, 'a call of the admin API failed');
+      return answerOf(problem ?? new ApiProblem('internal_error', 'The call failed; see the log for the reason.'));
     } finally {
       this.#calls -= 1;
     }
@@ -266,14 +274,15 @@ const toAnswer = ({ status }: AdminRoute, { body, headers, file }: CallAnswer): 
       }
     : { status, body, ...(headers && { headers }) };
 
-function problemOf(error: unknown, method: string | undefined): ApiProblem {
+/** Undefined: a fault of the gateway, or a client that left. */
+function problemOf(error: unknown, method: string | undefined): ApiProblem | undefined {
   if (error instanceof ApiProblem) return error;
-  const found = error instanceof StateFailure ? OF_STORE[error.code] : undefined;
+  if (!(error instanceof StateFailure)) return undefined;
+  const found = OF_STORE[error.code];
   // A read has no body: the store does not take its query, such as a sum that no number holds.
   const code = found === 'invalid_body' && method === 'GET' ? 'invalid_query' : found;
-  if (!(error instanceof StateFailure) || code === undefined) throw error;
-  const detail = code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`;
-  return new ApiProblem(code, detail);
+  if (code === undefined) return undefined;
+  return new ApiProblem(code, code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`);
 }
 
 export function answerOf(problem: ApiProblem): AdminAnswer {

@@ -3,7 +3,9 @@ import { ROLES, SCOPES } from './roles.ts';
 import type { BodyName } from './schema-names.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
 
-const create = (noun: string): Schema => object({ id: ID, spec: own(`${noun}_spec`), reason: REASON }, ['id']);
+/** @param isNeeded an object without fields means nothing */
+const create = (noun: string, isNeeded = false): Schema =>
+  object({ id: ID, spec: own(`${noun}_spec`), reason: REASON }, isNeeded ? ['id', 'spec'] : ['id']);
 // The patched document is checked, not the patch: a null removes a field.
 const patch = (noun: string): Schema =>
   object(
@@ -27,6 +29,10 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
   patch_team: patch('team'),
   create_key: create('key'),
   patch_key: patch('key'),
+  create_budget: create('budget', true),
+  patch_budget: patch('budget'),
+  create_limit: create('limit', true),
+  patch_limit: patch('limit'),
   rotate: object(
     {
       overlap: {

@@ -55,9 +55,9 @@ function makeDocument(): object {
 
 type Rule = readonly [when: (id: OperationId, route: AdminRoute) => boolean, ...codes: ProblemCode[]];
 
-const ofObjects = (id: OperationId): boolean => /^(?:organizations|teams|keys)\./.test(id);
+const ofObjects = (id: OperationId): boolean => /^(?:organizations|teams|keys|limits|budgets)\.(?!adjust)/.test(id);
 /** Reads that need no store. */
-const WITHOUT_STORE = /^(?:(?:organizations|teams|keys|budgets)\.(?:list|get)|whoami\.get|openapi\.get)$/;
+const WITHOUT_STORE = /^(?:(?:organizations|teams|keys|limits|budgets)\.(?:list|get)|whoami\.get|openapi\.get)$/;
 
 /** Which operations have which errors, besides those of every path. */
 const RULES: readonly Rule[] = [
@@ -68,6 +68,8 @@ const RULES: readonly Rule[] = [
   [(_, { changes }) => changes === true, 'precondition_required', 'precondition_failed'],
   [(id, route) => isWrite(route) && ofObjects(id), 'owned_by_files', 'not_owned'],
   [(_, { method }) => method === 'POST', 'invalid_header', 'idempotency_mismatch', 'replay_in_progress'],
+  [(id) => /^(?:organizations|teams|keys|limits|budgets)\.patch$/.test(id), 'exists'],
+  [(id) => /^budgets\.(?:patch|delete)$/.test(id), 'part_of_object'],
   [(id) => id.endsWith('.create'), 'exists', 'id_gone', 'store_full'],
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],

@@ -82,6 +82,11 @@ export const PROBLEMS = {
     title: 'The store is full',
     help: 'A bound of the store is reached; the detail names it.',
   },
+  part_of_object: {
+    status: 409,
+    title: 'The budget is a part of another object',
+    help: 'The `spec.budgets` of an organization, a team or a key has the budget: change that object. The detail names it.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The object has changed',

@@ -1,39 +1,67 @@
 import type { GatewayKey, Organization, Team } from '../../../schemas/types.generated.ts';
 import type { Problem as SettingsProblem } from '../../plugin/index.ts';
 import { checkMeaning } from '../../settings/checks/index.ts';
-import { toPointer } from '../../settings/read/pointer.ts';
+import { toPointer, type JsonPath } from '../../settings/read/pointer.ts';
 import type { EntityDoc } from '../../state/entities.ts';
+import { budgetsIn, nodeOf } from './budgets-in.ts';
 import type { Call } from './call.ts';
-import type { ObjectKind } from './routes.ts';
+import { ApiProblem } from './problems.ts';
+import { NOUNS, type ObjectKind } from './routes.ts';
 import { invalidBody } from './schemas.ts';
 
 /** A digest that no key has: the checks need one. */
 const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
-/** The checks of settings files on an object: that what it names exists, and that its fields agree. Throws `invalid_body`. */
-export function checkReferences(
-  kind: ObjectKind,
-  id: string,
-  spec: EntityDoc,
+/** What a write of an object must agree with. Throws `invalid_body` or `exists`. */
+export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
+  const entry = entryOf(kind, id, spec);
+  const problems = problemsOf(entry, call).map(({ path, message, suggestion }) => ({
+    pointer: `/spec${toPointer(path)}`,
+    message: suggestion === undefined ? message : `${message}; did you mean "${suggestion}"?`,
+  }));
+  if (isOfNode(kind) && !call.objects.find(entry.kind, entry.id))
+    problems.push({ pointer: '/spec/node', message: `there is no ${NOUNS[entry.kind]} "${entry.id}"` });
+  if (problems.length > 0) throw invalidBody(problems);
+  checkTwins(kind, id, spec, call);
+}
+
+const isOfNode = (kind: ObjectKind): kind is 'budgets' | 'limits' => kind === 'budgets' || kind === 'limits';
+
+/** An entry of a settings file with the fields of an object. */
+interface FileEntry {
+  readonly kind: 'organizations' | 'teams' | 'keys';
+  readonly id: string;
+  readonly spec: EntityDoc;
+  /** Where the fields of the object are in the entry. */
+  readonly inside: JsonPath;
+}
+
+function entryOf(kind: ObjectKind, id: string, spec: EntityDoc): FileEntry {
+  if (!isOfNode(kind)) return { kind, id, spec, inside: [] };
+  const { node, ...rest } = spec;
+  const own: EntityDoc = kind === 'budgets' ? { budgets: [rest] } : { limits: rest };
+  return { ...nodeOf(node), spec: own, inside: kind === 'budgets' ? ['budgets', 0] : ['limits'] };
+}
+
+/** The checks of settings files: that what it names exists, and that its fields agree. */
+function problemsOf(
+  { kind, id, spec, inside }: FileEntry,
   { objects, settings, clock }: Call,
-): void {
+): readonly SettingsProblem[] {
   // A spec is valid by the schema that these types are generated from.
   const named = <T>(of: 'teams' | 'organizations'): Record<string, T> =>
     Object.fromEntries(objects.list(of).map((object) => [object.id, object.spec as T]));
   const key = { ...spec, id, digest: NO_DIGEST } as GatewayKey;
-  const organizations = named<Organization>('organizations');
-  const teams = kind === 'teams' ? { [id]: spec } : named<Team>('teams');
-  const [file, ...path] = kind === 'keys' ? ['keys.yaml', 'keys', 0] : ['teams.yaml', kind, id];
+  const organizations = kind === 'organizations' ? { [id]: spec } : named<Organization>('organizations');
+  const teams = kind === 'teams' ? { [id]: spec } : kind === 'keys' ? named<Team>('teams') : {};
+  const [file, ...path] = kind === 'keys' ? ['keys.yaml', 'keys', 0, ...inside] : ['teams.yaml', kind, id, ...inside];
   const found: SettingsProblem[] = [];
   checkMeaning(
     {
       server: undefined,
       catalog: settings.catalog,
       keys: kind === 'keys' ? { keys: [key] } : undefined,
-      teams: {
-        organizations: kind === 'organizations' ? { [id]: spec } : organizations,
-        teams: kind === 'organizations' ? {} : teams,
-      },
+      teams: { organizations, teams },
       gateway: new Map(),
       configIds: [...settings.gateway.keys()],
       prompts: settings.prompts,
@@ -45,14 +73,26 @@ export function checkReferences(
     },
   );
   const own = found.filter((problem) => path.every((segment, index) => problem.path[index] === segment));
-  if (own.length === 0) return;
-  throw invalidBody(
-    own.map((problem) => ({
-      pointer: `/spec${toPointer(problem.path.slice(path.length))}`,
-      message:
-        problem.suggestion === undefined
-          ? problem.message
-          : `${problem.message}; did you mean "${problem.suggestion}"?`,
-    })),
+  return own.map((problem) => ({ ...problem, path: problem.path.slice(path.length) }));
+}
+
+/** A node has one budget that counts the same, and limits in one place. */
+function checkTwins(kind: ObjectKind, id: string, spec: EntityDoc, { objects, settings }: Call): void {
+  const { kind: of, id: node } = isOfNode(kind) ? nodeOf(spec['node']) : { kind, id };
+  const ref = `${NOUNS[of]}:${node}`;
+  const own = { kind, id, spec };
+  const object = isOfNode(kind) ? objects.find(of, node) : own;
+  const others = (['budgets', 'limits'] as const).flatMap((one) =>
+    objects.list(one).filter((other) => other.spec['node'] === ref && !(one === kind && other.id === id)),
   );
+  const all = [...(object ? [object] : []), ...others, ...(isOfNode(kind) ? [own] : [])];
+  const counted = all.flatMap((one) => budgetsIn(one, settings).map((budget) => budget.compiled.id));
+  const twin = counted.find((name, index) => counted.indexOf(name) < index);
+  if (twin !== undefined) throw new ApiProblem('exists', `Another budget counts the same: "${twin}".`);
+  const limits = all.filter((one) => one.kind === 'limits' || one.spec['limits'] !== undefined);
+  if (limits.length > 1)
+    throw new ApiProblem(
+      'exists',
+      `${ref} has limits in ${limits.map((one) => `${one.kind}/${one.id}`).join(' and ')}: give them in one place.`,
+    );
 }

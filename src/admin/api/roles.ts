@@ -3,7 +3,17 @@ export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** What scopes name: the first part of an operation's id. */
-export const RESOURCES = ['organizations', 'teams', 'keys', 'budgets', 'usage', 'ledger', 'audit', 'tokens'] as const;
+export const RESOURCES = [
+  'organizations',
+  'teams',
+  'keys',
+  'limits',
+  'budgets',
+  'usage',
+  'ledger',
+  'audit',
+  'tokens',
+] as const;
 
 export const SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
 

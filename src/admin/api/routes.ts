@@ -3,7 +3,7 @@ import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
 /** Kinds of objects that files or the store hold. */
-export const OBJECT_KINDS = ['organizations', 'teams', 'keys'] as const;
+export const OBJECT_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits'] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 type ObjectAction = 'list' | 'get' | 'create' | 'patch' | 'delete';
@@ -12,7 +12,7 @@ export type OperationId =
   | `${ObjectKind}.${ObjectAction}`
   | 'keys.rotate'
   | 'keys.revoke'
-  | `budgets.${'list' | 'get' | 'adjust'}`
+  | 'budgets.adjust'
   | 'usage.list'
   | 'ledger.list'
   | 'audit.list'
@@ -50,7 +50,22 @@ const WRITE = ['dry_run'] as const;
 
 const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
-type Noun = 'organization' | 'team' | 'key';
+/** One object of each kind. */
+export const NOUNS = {
+  organizations: 'organization',
+  teams: 'team',
+  keys: 'key',
+  budgets: 'budget',
+  limits: 'limit',
+} as const satisfies Readonly<Record<ObjectKind, string>>;
+
+type Noun = (typeof NOUNS)[ObjectKind];
+
+const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
+  budgets:
+    'List the budgets, those inside of organizations, teams and keys too, with what is spent in the current period',
+  limits: 'List the limits that are objects of the store; others are in the `spec` of organizations, teams and keys',
+};
 
 const readRoutes = (
   kind: ObjectKind,
@@ -61,7 +76,7 @@ const readRoutes = (
     method: 'GET',
     path: `/${kind}`,
     role: 'viewer',
-    summary: `List the ${kind} of files and of the store`,
+    summary: LISTED[kind] ?? `List the ${kind} of files and of the store`,
     query: [...filters, ...PAGE],
     answer: noun,
     pages: true,
@@ -113,9 +128,9 @@ const writeRoutes = (kind: ObjectKind, noun: Noun): Record<'create' | 'patch' | 
 
 function objectRoutes<const Kind extends ObjectKind>(
   kind: Kind,
-  noun: Noun,
   filters: readonly ParameterName[],
 ): Record<`${Kind}.${ObjectAction}`, AdminRoute> {
+  const noun = NOUNS[kind];
   const rows: Record<ObjectAction, AdminRoute> = { ...readRoutes(kind, noun, filters), ...writeRoutes(kind, noun) };
   // The keys of `rows` are those of the type.
   return Object.fromEntries(Object.entries(rows).map(([action, route]) => [`${kind}.${action}`, route])) as Record<
@@ -128,9 +143,11 @@ const NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status
 
 /** The one table of the admin API. */
 export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
-  ...objectRoutes('organizations', 'organization', []),
-  ...objectRoutes('teams', 'team', ['organization']),
-  ...objectRoutes('keys', 'key', ['team']),
+  ...objectRoutes('organizations', []),
+  ...objectRoutes('teams', ['organization']),
+  ...objectRoutes('keys', ['team']),
+  ...objectRoutes('limits', ['node']),
+  ...objectRoutes('budgets', ['node']),
   'keys.rotate': {
     method: 'POST',
     path: '/keys/{id}:rotate',
@@ -151,24 +168,6 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     body: 'revoke',
     changes: true,
     answer: 'key',
-    status: 200,
-  },
-  'budgets.list': {
-    method: 'GET',
-    path: '/budgets',
-    role: 'viewer',
-    summary: 'List the budgets of organizations, teams and keys, with what is spent in the current period',
-    query: ['node', ...PAGE],
-    answer: 'budget',
-    pages: true,
-    status: 200,
-  },
-  'budgets.get': {
-    method: 'GET',
-    path: '/budgets/{id}',
-    role: 'viewer',
-    summary: 'Show a budget',
-    answer: 'budget',
     status: 200,
   },
   'budgets.adjust': {

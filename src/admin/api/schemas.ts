@@ -6,32 +6,59 @@ import { schemaProblems } from '../../settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS } from './body-schemas.ts';
 import { ApiProblem } from './problems.ts';
+import type { NOUNS, ObjectKind } from './routes.ts';
 import type { BodyName } from './schema-names.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
 /** Fields of an entry of keys.yaml that are not in the document of a key: the API makes secrets itself. */
 export const NOT_IN_SPEC = ['id', 'key', 'digest', 'previous'] as const;
 
-const NOUNS = ['organization', 'team', 'key'] as const;
+/** A part of a settings file with other properties. */
+function derived(
+  file: 'keys' | 'teams',
+  definition: string,
+  change: (properties: Schema, rest: Schema) => Schema,
+): Schema {
+  const found = valueAt(readSchema(file), ['definitions', definition]);
+  if (!isSchema(found) || !isSchema(found['properties']))
+    throw new Error(`${file}.json has no definition of ${definition}`);
+  const { properties, ...rest } = found;
+  return change(properties, rest);
+}
+
+const NODE: Schema = {
+  description: 'The organization, team or key.',
+  type: 'string',
+  pattern: '^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  examples: ['team:search'],
+};
+
+/** A budget, or limits, as an object of its own. */
+const ofNode =
+  (title: string) =>
+  (properties: Schema, { required = [], minProperties: _, examples: __, ...rest }: Schema): Schema => ({
+    ...rest,
+    title,
+    required: ['node', ...(Array.isArray(required) ? required : [])],
+    properties: { node: NODE, ...properties },
+    minProperties: 2,
+  });
 
 /** The entry of a settings file that an object stands for. */
-function specs(): Record<string, Schema> {
-  const keys = readSchema('keys');
-  const entry = valueAt(keys, ['definitions', 'key']);
-  if (!isSchema(entry) || !isSchema(entry['properties'])) throw new Error('keys.json has no definition of a key');
-  const { oneOf: _, required: __, writeOnly: ___, properties, ...rest } = entry;
-  const kept = Object.entries(properties).filter(([name]) => !NOT_IN_SPEC.some((one) => one === name));
-  return {
-    organization_spec: { $ref: `${BASE}teams.json#/definitions/organization` },
-    team_spec: { $ref: `${BASE}teams.json#/definitions/team` },
-    key_spec: {
-      ...rest,
-      title: 'KeySpec',
-      description: 'What a key may do, with the fields of an entry of keys.yaml.',
-      properties: Object.fromEntries(kept),
-    },
-  };
-}
+const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>> => ({
+  organization_spec: { $ref: `${BASE}teams.json#/definitions/organization` },
+  team_spec: { $ref: `${BASE}teams.json#/definitions/team` },
+  key_spec: derived('keys', 'key', (properties, { oneOf: _, required: __, writeOnly: ___, ...rest }) => ({
+    ...rest,
+    title: 'KeySpec',
+    description: 'What a key may do, with the fields of an entry of keys.yaml.',
+    properties: Object.fromEntries(
+      Object.entries(properties).filter(([name]) => !NOT_IN_SPEC.some((one) => one === name)),
+    ),
+  })),
+  budget_spec: derived('teams', 'budget', ofNode('BudgetSpec')),
+  limit_spec: derived('teams', 'limits', ofNode('LimitSpec')),
+});
 
 /** The schemas of the admin API as one document, whose references are absolute: those that validate, and those of the OpenAPI document. */
 export function adminSchema(): Schema {
@@ -57,7 +84,7 @@ function compile(): Compiled {
 }
 
 /** Checks a value with a schema of the API. Throws `invalid_body`. @param at where the value is in the body */
-export function checkAgainst(name: BodyName | `${(typeof NOUNS)[number]}_spec`, json: unknown, at = ''): void {
+export function checkAgainst(name: BodyName | keyof ReturnType<typeof specs>, json: unknown, at = ''): void {
   compiled ??= compile();
   const validate = compiled.validate(name);
   if (validate(json)) return;

@@ -1,23 +1,20 @@
-import { createHash } from 'node:crypto';
-import type { Budget as BudgetFile } from '../../../../schemas/types.generated.ts';
 import { parseCap } from '../../../governance/amounts.ts';
 import { periodsOf, type Span } from '../../../governance/periods.ts';
 import type { Budget } from '../../../governance/tree.ts';
-import { compileNode } from '../../../settings/compile/teams.ts';
 import type { CounterState } from '../../../state/counters.ts';
+import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import type { ObjectKind } from '../routes.ts';
 import { invalidBody } from '../schemas.ts';
+import { createObject, deleteObject, patchObject } from './objects.ts';
+import { metaOf } from './shown.ts';
 
-/** A budget of an object, and the place where its spending is counted. */
-interface OwnedBudget {
+/** A budget, and the object that has it. */
+interface OwnedBudget extends BudgetInObject {
   readonly id: string;
   readonly object: OwnedObject;
-  readonly spec: BudgetFile;
-  readonly compiled: Budget;
 }
 
 interface AdjustBody {
@@ -26,31 +23,18 @@ interface AdjustBody {
   readonly reason: string;
 }
 
-const KINDS = ['organizations', 'teams', 'keys'] as const satisfies readonly ObjectKind[];
-const NODES = { organizations: 'organization', teams: 'team', keys: 'key' } as const;
-
-/** `team:search:month:usd`; with models, a digest of their patterns follows. */
-function idOf({ node, period, unit, models }: Budget): string {
-  const patterns = models && createHash('sha256').update(models.toSorted().join('\n')).digest('hex').slice(0, 12);
-  return [node.ref, period, unit, ...(patterns === undefined ? [] : [patterns])].join(':');
-}
-
-function budgetsOf(object: OwnedObject): OwnedBudget[] {
-  const specs = object.spec['budgets'];
-  if (!Array.isArray(specs)) return [];
-  // The objects of files and of the store are valid by the schemas of these types.
-  const budgets = specs as BudgetFile[];
-  const node = compileNode(NODES[object.kind], object.id, { budgets });
-  return node.budgets.map((compiled, index) => ({ id: idOf(compiled), object, spec: budgets[index]!, compiled }));
-}
+const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
+  budgetsIn(object, settings).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
 
 export const listBudgets: Handler = async (call) => {
   const { objects, query } = call;
   const node = query.one('node');
-  const all = KINDS.flatMap((kind) => objects.list(kind)).flatMap(budgetsOf);
-  const wanted = all.filter(({ compiled }) => node === undefined || compiled.node.ref === node);
-  wanted.sort((one, other) => (one.id < other.id ? -1 : 1));
-  const { items, next } = pageOf(wanted, ({ id }) => id, query);
+  const all = (['organizations', 'teams', 'keys', 'budgets'] as const)
+    .flatMap((kind) => objects.list(kind))
+    .flatMap((object) => budgetsOf(object, call))
+    .filter(({ compiled }) => node === undefined || compiled.node.ref === node)
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  const { items, next } = pageOf(all, ({ id }) => id, query);
   return { body: { items: await show(items, call), ...(next !== undefined && { next }) } };
 };
 
@@ -69,14 +53,37 @@ export const adjustBudget: Handler = async (call) => {
   return answerWith(budget, call);
 };
 
-function find({ objects, id }: Call): OwnedBudget {
-  const [noun = '', node = ''] = id.split(':');
-  const kind = KINDS.find((one) => one === `${noun}s`);
-  const object = kind && objects.find(kind, node);
-  const budget = object && budgetsOf(object).find((one) => one.id === id);
+function find(call: Call): OwnedBudget {
+  const { objects, id } = call;
+  const { kind, id: node } = nodeOf(id);
+  const object = id.includes(':') ? objects.find(kind, node) : objects.find('budgets', id);
+  const budget = object && budgetsOf(object, call).find((one) => one.id === id);
   if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
   return budget;
 }
+
+/** The answer to a write of a budget that is an object of its own. */
+async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
+  const [budget] = budgetsOf(object, call);
+  if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');
+  return answerWith(budget, call);
+}
+
+/** Only a budget that is an object of its own is changed by itself. */
+const own =
+  (handler: Handler): Handler =>
+  (call) => {
+    const { partId, object } = call.id === '' ? { partId: undefined, object: undefined } : find(call);
+    if (object && partId !== undefined)
+      throw object.entity
+        ? new ApiProblem('part_of_object', `The budget is in ${object.kind}/${object.id}: change its \`spec.budgets\`.`)
+        : new ApiProblem('owned_by_files', `The budget is in ${object.owner}: change it there.`);
+    return handler(call);
+  };
+
+export const createBudget = createObject('budgets', answerOwn);
+export const patchBudget = own(patchObject('budgets', answerOwn));
+export const deleteBudget = own(deleteObject('budgets'));
 
 function readAmount(text: string, { unit }: Budget): number {
   const sign = text.startsWith('-') ? -1 : 1;
@@ -132,14 +139,17 @@ async function show(budgets: readonly OwnedBudget[], { objects, clock }: Call): 
   return budgets.map((budget, index) => shown(budget, spanOf(budget, now), states[index]));
 }
 
-function shown({ id, object, spec, compiled }: OwnedBudget, span: Span, state: CounterState | undefined): object {
+function shown(
+  { id, object, partId, spec, compiled }: OwnedBudget,
+  span: Span,
+  state: CounterState | undefined,
+): object {
   const at = (moment: number): string | null => (compiled.period === 'total' ? null : new Date(moment).toISOString());
   return {
-    id,
+    ...metaOf({ ...object, id }),
+    part_of: partId === undefined ? null : `${object.kind}/${object.id}`,
     node: compiled.node.ref,
-    owner: object.owner,
-    etag: object.etag,
-    spec,
+    spec: { node: compiled.node.ref, ...spec },
     unit: compiled.unit === 'usd' ? 'nano_usd' : 'tokens',
     cap: compiled.amount,
     period_start: at(span.start),

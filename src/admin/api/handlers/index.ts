@@ -2,7 +2,7 @@ import type { Handler } from '../call.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { ObjectKind, OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
-import { adjustBudget, getBudget, listBudgets } from './budgets.ts';
+import { adjustBudget, createBudget, deleteBudget, getBudget, listBudgets, patchBudget } from './budgets.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
@@ -28,6 +28,7 @@ const objectHandlers = (kind: ObjectKind) => ({
 const ORGANIZATIONS = objectHandlers('organizations');
 const TEAMS = objectHandlers('teams');
 const KEYS = objectHandlers('keys');
+const LIMITS = objectHandlers('limits');
 
 /** What each operation of the table does. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -50,7 +51,15 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'keys.revoke': revokeKey,
   'budgets.list': listBudgets,
   'budgets.get': getBudget,
+  'budgets.create': createBudget,
+  'budgets.patch': patchBudget,
+  'budgets.delete': deleteBudget,
   'budgets.adjust': adjustBudget,
+  'limits.list': LIMITS.list,
+  'limits.get': LIMITS.get,
+  'limits.create': LIMITS.create,
+  'limits.patch': LIMITS.patch,
+  'limits.delete': LIMITS.delete,
   'usage.list': listUsage,
   'ledger.list': listLedger,
   'audit.list': listAudit,

@@ -3,9 +3,10 @@ import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.
 import { mergePatch } from '../merge-patch.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
+import type { ParameterName } from '../parameters.ts';
 import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
-import type { ObjectKind } from '../routes.ts';
+import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
 import { createSecret } from './secrets.ts';
 import { answerWith, show } from './shown.ts';
@@ -21,13 +22,19 @@ interface PatchBody {
   readonly reason?: string;
 }
 
-export const NOUN = { organizations: 'organization', teams: 'team', keys: 'key' } as const;
+const FILTERS = {
+  organizations: 'node',
+  teams: 'organization',
+  keys: 'team',
+  budgets: 'node',
+  limits: 'node',
+} as const satisfies Readonly<Record<ObjectKind, ParameterName>>;
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
   async (call) => {
     const { objects, query } = call;
-    const field = kind === 'keys' ? 'team' : 'organization';
+    const field = FILTERS[kind];
     const wanted = query.all(field);
     const listed = objects
       .list(kind)
@@ -42,14 +49,14 @@ export const getObject =
     answerWith(call.objects.get(kind, call.id), call);
 
 export const createObject =
-  (kind: ObjectKind): Handler =>
+  (kind: ObjectKind, answer = answerWith): Handler =>
   async (call) => {
     const { id, spec = {}, reason } = call.body as CreateBody;
     const { objects, clock } = call;
     const found = objects.find(kind, id);
     if (found)
       throw found.owner === IN_STORE
-        ? new ApiProblem('exists', `The ${NOUN[kind]} "${id}" exists.`)
+        ? new ApiProblem('exists', `The ${NOUNS[kind]} "${id}" exists.`)
         : ownedByFiles(found);
     objects.checkOwned(kind);
     checkReferences(kind, id, spec, call);
@@ -60,29 +67,30 @@ export const createObject =
     ];
     const change = putOf({ kind, id, spec, digests, reason: reasonOf(call, reason), ifVersion: 0 });
     const object = await write(change, call);
-    const answered = await answerWith(object, call);
+    const answered = await answer(object, call);
     if (!secret) return answered;
     const key = call.query.dryRun ? null : secret.text;
     return { ...answered, body: { key, object: answered.body } };
   };
 
 export const patchObject =
-  (kind: ObjectKind): Handler =>
+  (kind: ObjectKind, answer = answerWith): Handler =>
   async (call) => {
     const object = toChange(kind, call);
     const { spec: patch, reason } = call.body as PatchBody;
     const spec = mergePatch(object.spec, patch) as EntityDoc;
-    checkAgainst(`${NOUN[kind]}_spec`, spec, '/spec');
+    checkAgainst(`${NOUNS[kind]}_spec`, spec, '/spec');
     checkReferences(kind, object.id, spec, call);
     const digests = kind === 'keys' ? object.entity.digests : undefined;
-    const { version } = object.entity;
-    return answerWith(
-      await write(
-        putOf({ kind, id: object.id, spec, digests, reason: reasonOf(call, reason), ifVersion: version }),
-        call,
-      ),
-      call,
-    );
+    const parts = {
+      kind,
+      id: object.id,
+      spec,
+      digests,
+      reason: reasonOf(call, reason),
+      ifVersion: object.entity.version,
+    };
+    return answer(await write(putOf(parts), call), call);
   };
 
 export const deleteObject =
@@ -110,7 +118,7 @@ export function toChange(kind: ObjectKind, call: Call): StoredObject {
 }
 
 const ownedByFiles = ({ kind, id, owner }: OwnedObject): ApiProblem =>
-  new ApiProblem('owned_by_files', `The ${NOUN[kind]} "${id}" is in ${owner}: change it there.`);
+  new ApiProblem('owned_by_files', `The ${NOUNS[kind]} "${id}" is in ${owner}: change it there.`);
 
 interface PutParts {
   readonly kind: ObjectKind;
@@ -160,16 +168,23 @@ const imagined = ({ kind, id, doc, digests = [] }: ObjectPut, call: Call): Entit
   updatedAt: call.clock.wall(),
 });
 
-const MEMBERS = { organizations: ['teams', 'organization'], teams: ['keys', 'team'] } as const;
+/** Fields that name an object of a kind. */
+const MEMBERS: Readonly<Partial<Record<ObjectKind, readonly [ObjectKind, string]>>> = {
+  organizations: ['teams', 'organization'],
+  teams: ['keys', 'team'],
+};
 
-/** Members of a deleted node would be refused or unlimited. */
+/** Members of a deleted node would be refused, and its budgets and limits would bound nothing. */
 function checkUnused(kind: ObjectKind, id: string, { objects }: Call): void {
-  if (kind === 'keys') return;
-  const [members, field] = MEMBERS[kind];
-  const ids = objects.list(members).flatMap((object) => (object.spec[field] === id ? object.id : []));
+  const ref = `${NOUNS[kind]}:${id}`;
+  const member = MEMBERS[kind];
+  const ids = [
+    ...(member ? objects.list(member[0]).filter(({ spec }) => spec[member[1]] === id) : []),
+    ...(['budgets', 'limits'] as const).flatMap((one) => objects.list(one).filter(({ spec }) => spec['node'] === ref)),
+  ].map((object) => `${object.kind}/${object.id}`);
   if (ids.length > 0)
     throw new ApiProblem(
       'in_use',
-      `${ids.length} ${members} name it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
+      `${ids.length} objects name it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
     );
 }

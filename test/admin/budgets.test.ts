@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startAdmin, type AdminGateway, type Answer } from './kit.ts';
+
+let admin: AdminGateway;
+let token: string;
+beforeAll(async () => {
+  admin = await startAdmin();
+  token = await admin.token('admin');
+});
+afterAll(() => admin.close());
+
+const ANY = { 'if-match': '*' };
+
+const call = (method: string, path: string, body?: object, by = token): Promise<Answer> =>
+  admin.ask(method, path, { token: by, ...(body && { body }), headers: method === 'GET' ? {} : ANY });
+
+const problem = ({ status, json }: Answer): string => `${status} ${json.code}`;
+
+const BUDGET = { node: 'team:ads', cap: '100 USD', period: 'month', models: ['claude-*'] };
+
+describe('budgets', () => {
+  it('are listed together, whether they are objects or parts of a team, with the place to change them', async () => {
+    await call('POST', '/teams', {
+      id: 'ads',
+      spec: {
+        budgets: [
+          { cap: '10 USD', period: 'day' },
+          { cap: '5000 tokens', period: 'total' },
+        ],
+      },
+    });
+    expect((await call('POST', '/budgets', { id: 'ads-claude', spec: BUDGET })).json).toMatchObject({
+      id: 'ads-claude',
+      part_of: null,
+      spec: BUDGET,
+      spent: 0,
+    });
+    const { items } = (await call('GET', '/budgets')).json as { items: Record<string, unknown>[] };
+    expect(items.map((one) => [one['id'], one['owner'], one['part_of'], one['unit'], one['cap']])).toEqual([
+      ['ads-claude', 'store', null, 'nano_usd', 100_000_000_000],
+      ['team:ads:day:usd', 'store', 'teams/ads', 'nano_usd', 10_000_000_000],
+      ['team:ads:total:tokens', 'store', 'teams/ads', 'tokens', 5000],
+      [
+        'team:search:month:usd',
+        expect.stringMatching(/^teams\.yaml:\d+$/),
+        'teams/search',
+        'nano_usd',
+        500_000_000_000,
+      ],
+    ]);
+    expect((await call('GET', '/budgets?node=team:search')).json.items.length).toBe(1);
+  });
+
+  it('are changed where they are', async () => {
+    expect((await call('PATCH', '/budgets/ads-claude', { spec: { cap: '200 USD' } })).json).toMatchObject({
+      cap: 200_000_000_000,
+    });
+    expect(problem(await call('PATCH', '/budgets/team:ads:day:usd', { spec: { cap: '1 USD' } }))).toBe(
+      '409 part_of_object',
+    );
+    expect(problem(await call('DELETE', '/budgets/team:search:month:usd'))).toBe('409 owned_by_files');
+    expect(problem(await call('PATCH', '/budgets/ads-claude', { spec: { cap: null } }))).toBe('422 invalid_body');
+  });
+
+  it('count each thing of a node once', async () => {
+    const same = await call('POST', '/budgets', { id: 'twin', spec: { ...BUDGET, cap: '1 USD' } });
+    expect([problem(same), same.json.detail]).toEqual([
+      '409 exists',
+      'Another budget counts the same: "team:ads month usd claude-*".',
+    ]);
+    expect(
+      problem(
+        await call('POST', '/budgets', { id: 'twin', spec: { node: 'team:search', cap: '1 USD', period: 'month' } }),
+      ),
+    ).toBe('409 exists');
+    expect(
+      problem(
+        await call('PATCH', '/teams/ads', {
+          spec: { budgets: [{ cap: '1 USD', period: 'month', models: ['claude-*'] }] },
+        }),
+      ),
+    ).toBe('409 exists');
+    const none = await call('POST', '/budgets', {
+      id: 'twin',
+      spec: { ...BUDGET, node: 'team:none', time_zone: 'Mars' },
+    });
+    expect([problem(none), none.json.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      '422 invalid_body',
+      ['/spec/time_zone', '/spec/node'],
+    ]);
+  });
+
+  it('are adjusted exactly, once for each Idempotency-Key, and by an operator only a little within a day', async () => {
+    const operator = await admin.token('operator');
+    const adjust = (by: string, who: string, key?: string): Promise<Answer> =>
+      admin.ask('POST', '/budgets/team:ads:day:usd:adjust', {
+        token: who,
+        body: { by, reason: 'a test' },
+        headers: { ...ANY, ...(key && { 'idempotency-key': key }) },
+      });
+    expect((await adjust('0.000000007 USD', token)).json.spent).toBe(7);
+    for (let times = 0; times < 3; times += 1)
+      expect((await adjust('2.5 USD', token, 'once')).json.spent).toBe(2_500_000_007);
+    expect((await adjust('-0.6 USD', operator)).json.spent).toBe(1_900_000_007);
+    expect((await adjust('-0.4 USD', operator)).json.spent).toBe(1_500_000_007);
+    expect(problem(await adjust('0.000000001 USD', operator))).toBe('403 forbidden');
+    expect(problem(await adjust('5 tokens', token))).toBe('422 invalid_body');
+    expect(problem(await adjust('1.5 tokens', token))).toBe('422 invalid_body');
+    expect((await call('GET', '/budgets/team:ads:day:usd')).json.spent).toBe(1_500_000_007);
+    const rows = (await call('GET', '/audit?object_kind=counter&limit=10')).json.items as {
+      before: object;
+      after: object;
+      reason: string;
+    }[];
+    expect(rows.map(({ before, after, reason }) => [before, after, reason])[0]).toEqual([
+      { spent: 1_900_000_007 },
+      { spent: 1_500_000_007 },
+      'budgets.adjust: a test',
+    ]);
+  });
+
+  it('keep a node that they are for', async () => {
+    const used = await call('DELETE', '/teams/ads');
+    expect([problem(used), used.json.detail]).toEqual(['409 in_use', '1 objects name it: budgets/ads-claude.']);
+  });
+});
+
+describe('limits', () => {
+  it('of a node are in one place', async () => {
+    await call('POST', '/keys', { id: 'limited', spec: { limits: { requests: '60/min' } } });
+    expect(problem(await call('POST', '/limits', { id: 'more', spec: { node: 'key:limited', concurrency: 2 } }))).toBe(
+      '409 exists',
+    );
+    expect((await call('POST', '/limits', { id: 'ads', spec: { node: 'team:ads', concurrency: 2 } })).status).toBe(201);
+    expect(problem(await call('PATCH', '/teams/ads', { spec: { limits: { concurrency: 3 } } }))).toBe('409 exists');
+    expect((await call('PATCH', '/limits/ads', { spec: { requests: '10/s', concurrency: null } })).json.spec).toEqual({
+      node: 'team:ads',
+      requests: '10/s',
+    });
+    expect(problem(await call('PATCH', '/limits/ads', { spec: { requests: null } }))).toBe('422 invalid_body');
+    expect((await call('GET', '/limits?node=team:ads')).json.items.map(({ id }: { id: string }) => id)).toEqual([
+      'ads',
+    ]);
+  });
+});
