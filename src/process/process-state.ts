@@ -28,6 +28,10 @@ import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import type { AlertNodes } from '../settings/compile/alerts.ts';
+import { budgetAlert } from './alerts/budget-alert.ts';
+import type { ProcessAlerts } from './alerts/process-alerts.ts';
+import { UnknownPrices } from './alerts/unknown-prices.ts';
 import { budgetReports } from './budget-metrics.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
@@ -58,6 +62,7 @@ export interface ProcessParts {
   readonly responses?: ResponseStore | undefined;
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
+  readonly alerts: ProcessAlerts;
   readonly watch?: Watch | undefined;
 }
 
@@ -76,6 +81,7 @@ export interface ProcessState {
     readonly server: ServerSettings;
     readonly metadataLabels: readonly MetadataLabel[];
     readonly prices: PriceList;
+    readonly alertNodes: AlertNodes;
   }): void;
 }
 
@@ -104,6 +110,14 @@ const gatesOf = ({ clock, metrics: { families } }: ProcessParts): Pick<Shared, '
   rateLimited: (node, limit) => families.rateLimitRefusals.add({ node, limit }),
 });
 
+const pluginReportsOf = ({
+  log,
+  metrics: { families },
+}: ProcessParts): Pick<Shared, 'pluginFault' | 'pluginReports'> => ({
+  pluginFault: pluginFaults(log, families),
+  pluginReports: pluginReports(families),
+});
+
 const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   tokens: new MemoryTokenStore(clock),
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
@@ -113,7 +127,7 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
 
 const openRecorder = (
   { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
-  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices'>,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'alsoTo'>,
 ): Recorder =>
   createRecorder({
     clock,
@@ -127,11 +141,18 @@ const openRecorder = (
     ...outputs,
   });
 
-const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): BudgetState =>
-  new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
+const createBudgets = ({ clock, log, metrics, budgets: shared, alerts }: ProcessParts): BudgetState =>
+  new BudgetState({
+    clock,
+    log,
+    reports: budgetReports(metrics),
+    shared,
+    inMemory: shared === undefined,
+    onAlert: (account, percent) => alerts.raise(budgetAlert(account, percent)),
+  });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts, watch } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -141,11 +162,13 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
+  const unknownPrices = new UnknownPrices(clock, alerts);
   const recorder = openRecorder(parts, {
     callers,
     records,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
+    alsoTo: unknownPrices.see,
   });
   return {
     records,
@@ -169,14 +192,16 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
-      pluginFault: pluginFaults(log, families),
-      pluginReports: pluginReports(families),
+      ...pluginReportsOf(parts),
     },
-    apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
+    apply({ server, metadataLabels, prices: inForce, alertNodes }) {
+      const { telemetry, limits, admin, webSockets } = server;
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
       prices = inForce;
+      alerts.apply(server.alerts, alertNodes);
+      unknownPrices.apply(server.alerts);
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);

@@ -15,6 +15,7 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
@@ -57,7 +58,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  if (role.kind === 'primary' || state) counted.start();
+  if (role.kind !== 'worker') counted.start();
+  parts.alerts.start(() => counted.ports);
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -93,18 +95,20 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
-const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
-  new Counted(
+const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted => {
+  const lost = new LostLeases(clock, alerts);
+  return new Counted(
     {
       clock,
       onLost(leases) {
-        metrics.families.budgetLeasesLost.add({}, leases);
-        log.warn({ leases }, 'a process ended with room of budgets that it had not reported; it counts as spent');
+        metrics.families.budgetLeasesLost.add({}, leases.length);
+        lost.note(leases);
       },
       onFailure: (err) => log.error({ err }, 'counters of budgets could not be tidied'),
     },
     state,
   );
+};
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
   delayMs: delay ? delayMs : 0,
@@ -114,7 +118,7 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
+  { processState, ended, upstream, otel, recordFiles, state, alerts }: ServeParts,
   { counted, reloader, live }: { readonly counted: Counted; readonly reloader: Reloader; readonly live: LiveSnapshot },
 ): Promise<void> {
   reloader.stop();
@@ -124,6 +128,7 @@ async function releaseAll(
   await live.close();
   await processState.shared.budgets.close();
   ended.flush();
+  await alerts.close();
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 

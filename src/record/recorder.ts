@@ -34,6 +34,8 @@ export interface RecorderOptions {
   readonly records?: RecordStore | undefined;
   /** Writes records into files. Undefined: no files. */
   readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
+  /** Called with each record. */
+  readonly alsoTo?: ((record: RequestRecord) => void) | undefined;
   /** Holds ended requests until they are written. */
   readonly ended: EndedRequests;
 }
@@ -120,6 +122,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     records,
     recordFiles,
     countSemconv,
+    alsoTo,
     log,
   } = options;
   const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
@@ -129,6 +132,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),
     ({ bounded }) => records?.keep(bounded),
     ...(recordFiles ? [({ bounded }: EndedRequest) => recordFiles.write(bounded)] : []),
+    ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
     ({ record, span }) => span?.close(record),
   ];
   return (all) => {

@@ -11,13 +11,12 @@ import { nameOfBudget } from './words.ts';
 export interface BudgetReports {
   level(account: Account): void;
   refused(budget: Budget | undefined, why: PurseRefusal['why']): void;
-  alerted(budget: Budget, percent: number): void;
   unpriced(): void;
   expired(count: number): void;
   lost(): void;
 }
 
-const UNREPORTED: BudgetReports = { level() {}, refused() {}, alerted() {}, unpriced() {}, expired() {}, lost() {} };
+const UNREPORTED: BudgetReports = { level() {}, refused() {}, unpriced() {}, expired() {}, lost() {} };
 
 export interface BudgetStateSetup {
   readonly clock: Clock;
@@ -27,6 +26,8 @@ export interface BudgetStateSetup {
   readonly shared?: CounterSource | undefined;
   /** What is spent ends with this process: said once, when there are budgets. */
   readonly inMemory?: boolean;
+  /** A budget has reached an alert, as far as this process knows. */
+  readonly onAlert?: (account: Account, percent: number) => void;
 }
 
 /** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
@@ -37,14 +38,14 @@ export class BudgetState {
   readonly #log: BudgetStateSetup['log'];
   #isSaid: boolean;
 
-  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false }: BudgetStateSetup) {
+  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, onAlert }: BudgetStateSetup) {
     this.#isSaid = !inMemory;
     this.reports = reports;
     this.#log = log;
     this.keeper = new BudgetKeeper(
       clock,
       {
-        alert: (account, percent) => this.#alert(account, percent),
+        ...(onAlert && { alert: onAlert }),
         level: (account) => reports.level(account),
         expired: (count) => {
           reports.expired(count);
@@ -85,11 +86,5 @@ export class BudgetState {
 
   close(): Promise<void> {
     return this.keeper.close();
-  }
-
-  #alert({ budget, span }: Account, percent: number): void {
-    this.reports.alerted(budget, percent);
-    const period = span.start === 0 ? {} : { since: new Date(span.start).toISOString() };
-    this.#log?.warn({ budget: nameOfBudget(budget), percent, ...period }, 'a budget has reached an alert');
   }
 }

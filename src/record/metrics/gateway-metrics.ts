@@ -288,6 +288,31 @@ export const GATEWAY_METRICS = {
     labels: [],
     zero: [{}],
   },
+  alerts: {
+    type: 'counter',
+    name: 'gatehouse_alerts_total',
+    help: 'Alerts that were raised, by kind: budget, anomaly, unknown_price, lost_lease, key_expiry.',
+    labels: ['kind'],
+    zero: each('kind', ['budget', 'anomaly', 'unknown_price', 'lost_lease', 'key_expiry']),
+  },
+  webhookTries: {
+    type: 'counter',
+    name: 'gatehouse_webhook_tries_total',
+    help: 'Tries to deliver an alert, by webhook and result.',
+    labels: ['webhook', 'result'],
+  },
+  webhookDeadLetters: {
+    type: 'counter',
+    name: 'gatehouse_webhook_dead_letters_total',
+    help: 'Alerts that a webhook did not get, by reason: tries (the last one failed), queue_full, removed (from the settings), shutdown. The log has each of them.',
+    labels: ['webhook', 'reason'],
+  },
+  webhookQueue: {
+    type: 'gauge',
+    name: 'gatehouse_webhook_queue',
+    help: 'Alerts that wait for a webhook, at most 1000.',
+    labels: ['webhook'],
+  },
   largeBodiesWaiting: {
     type: 'gauge',
     name: 'gatehouse_large_bodies_waiting',
