@@ -228,6 +228,8 @@ export interface Signals extends LossNotes {
   blocked: boolean;
   /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
   progress: number;
+  /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
+  text: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
   /** The model that the provider reports. */
@@ -245,6 +247,7 @@ export function createSignals(): Signals {
     answered: false,
     blocked: false,
     progress: 0,
+    text: 0,
     usage: undefined,
     finish: undefined,
     model: undefined,

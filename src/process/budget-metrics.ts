@@ -16,6 +16,7 @@ export const budgetReports = ({ families }: Pick<Metrics, 'families'>): BudgetRe
     families.budgetCap.set(labels, inUnit(budget, budget.amount));
   },
   refused: (budget, why) => families.budgetRefusals.add({ budget: budget ? nameOfBudget(budget) : '', why }),
+  overrun: (what) => families.budgetOverruns.add({ what }),
   unpriced: () => families.budgetUnpriced.add({}),
   expired: (count) => families.budgetExpired.add({}, count),
   lost: () => families.budgetLeasesLost.add({}),

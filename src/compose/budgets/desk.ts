@@ -1,4 +1,4 @@
-import { placeOf } from '../../record/cost-place.ts';
+import { placeOf, priceOf } from '../../record/cost-place.ts';
 import { isFree, settledCost, type SettledCost } from '../../record/recorded-cost.ts';
 import {
   GatewayError,
@@ -16,13 +16,14 @@ import type { BudgetKeeper } from '../../governance/keeper.ts';
 import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { matches } from '../../prices/model-pattern.ts';
+import type { Usage } from '../../formats/events.ts';
 import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
 import type { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
-import { TOKENS_PER_BYTE } from '../../prices/prompt-bound.ts';
-import { longestAnswer, reserve as reserveOf } from '../../prices/reserve.ts';
+import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
+import { watchStream, type Overrun } from './overrun.ts';
 import { refusalText, nameOfBudget } from './words.ts';
 
 export interface DeskSetup {
@@ -36,6 +37,8 @@ export interface DeskSetup {
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
   readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
+  /** A stream costs more than its reserve. */
+  readonly onOverrun: (what: Overrun) => void;
 }
 
 /** A hold is settled at its reserve when nothing settled it so long after the deadline of its attempt. */
@@ -55,6 +58,12 @@ interface Job {
   readonly amounts: Amounts;
   /** The longest answer on which the amounts rest. */
   readonly output: number;
+  /** Tokens of the prompt and of all answers on which the amounts rest. */
+  readonly prompt: number;
+  readonly answers: number;
+  /** Tokens of all answers if each is as long as it may be. */
+  readonly mostOutput: number;
+  readonly onOverrun: BudgetRules['onOverrun'];
   /** Of the prompt; undefined where media are among the bytes. */
   readonly textBytes: number | undefined;
   /** The price was not known, and the request is sent all the same. */
@@ -109,14 +118,27 @@ export class Desk implements BudgetDesk {
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const price = countsUsd ? this.#priceOf(attempt, asked, rules) : 0;
     const unpriced = typeof price === 'number' ? undefined : this.#unpriced(exchange, resolved, price, rules);
-    const { prompt, output } = this.#tokensOf(asked, resolved, rules);
-    const answers = output * (asked.asked.answers ?? 1);
+    const { prompt, output, longest } = this.#tokensOf(asked, resolved, rules);
+    const number = asked.asked.answers ?? 1;
+    const answers = output * number;
     const usd =
       typeof price === 'number' ? price : typeof unpriced === 'object' ? assumed(prompt, answers, unpriced) : 0;
     const amounts = { usd, tokens: prompt + answers };
     attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), amounts, output);
     const textBytes = asked.hasMedia ? undefined : asked.asked.textBytes;
-    return { exchange, attempt, budgets, amounts, output, textBytes, unpriced };
+    return {
+      exchange,
+      attempt,
+      budgets,
+      amounts,
+      output,
+      prompt,
+      answers,
+      mostOutput: longest * number,
+      textBytes,
+      unpriced,
+      onOverrun: rules.onOverrun,
+    };
   }
 
   #budgetsFor({ caller, operation }: Exchange, { resolved, outbound }: Attempt): readonly Budget[] {
@@ -162,10 +184,12 @@ export class Desk implements BudgetDesk {
 
   /** Of the prompt and of one answer. */
   #tokensOf({ asked, openEnded }: AskedAttempt, resolved: ResolvedTarget, { reserve }: BudgetRules) {
-    const typical =
-      openEnded && reserve === 'typical' ? this.#setup.learned.of(nameOfModel(resolved)).outputP99 : undefined;
-    const prompt = Math.min(Math.ceil(asked.textBytes * TOKENS_PER_BYTE), asked.window ?? Infinity);
-    return { prompt, output: typical ?? longestAnswer(asked) };
+    const learned = this.#setup.learned.of(nameOfModel(resolved));
+    const mode = openEnded ? reserve : 'bound';
+    const prompt = Math.min(Math.ceil(asked.textBytes * tokensPerByte(learned, mode)), asked.window ?? Infinity);
+    const longest = longestAnswer(asked);
+    const typical = mode === 'typical' ? learned.outputP99 : undefined;
+    return { prompt, output: Math.ceil(Math.min(typical ?? Infinity, longest)), longest };
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
@@ -177,8 +201,27 @@ export class Desk implements BudgetDesk {
     const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS, whileDown });
     if (refusal) return refusal;
     const receivedAt = clock.wall();
+    if (attempt.outbound?.stream) this.#watch(job, hold, receivedAt);
     exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
     return undefined;
+  }
+
+  /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
+  #watch(job: Job, hold: number, receivedAt: number): void {
+    const { keeper, prices, onOverrun } = this.#setup;
+    const { exchange, attempt, amounts, prompt, answers, mostOutput } = job;
+    const resolved = attempt.resolved!;
+    attempt.watch = watchStream({
+      bytes: exchange.request.bodyBytes,
+      held: amounts,
+      covered: { prompt, output: answers },
+      mostOutput,
+      amountsOf: (usage, answered) =>
+        amountsOf(job, priceOf(prices, usage, placeOf(resolved, usage, answered, receivedAt)), usage),
+      grow: (by) => keeper.purse.grow(hold, by),
+      onOverrun: job.onOverrun,
+      report: onOverrun,
+    });
   }
 
   /** By the costs that the record of the request has. */
@@ -188,7 +231,7 @@ export class Desk implements BudgetDesk {
     const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
     // Nothing was sent, or the provider refused.
     if (cost.source === 'none') keeper.purse.free(hold);
-    else keeper.purse.settle(hold, amountsOf(reserved, cost));
+    else keeper.purse.settle(hold, amountsOf(reserved, cost.nano, cost.usage));
     const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
     if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
   }
@@ -215,10 +258,13 @@ const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
   matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
 
 /** Where the provider's charge is not known, the reserve is the most that it can be. */
-function amountsOf({ attempt, amounts, unpriced }: Reserved, { nano }: SettledCost): Amounts {
-  const usage = attempt.signals?.usage;
+function amountsOf(
+  { amounts, unpriced }: Job,
+  nano: SettledCost['nano'] | UnknownPrice,
+  usage: Usage | undefined,
+): Amounts {
   const tokens = usage?.total ?? amounts.tokens;
-  if (nano !== 'unknown') return { usd: nano, tokens };
+  if (typeof nano === 'number') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
   return { usd: assumed(usage.input, usage.output, unpriced), tokens };

@@ -5,18 +5,20 @@ import type { Account } from '../../governance/accounts.ts';
 import type { PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
+import type { Overrun } from './overrun.ts';
 import { nameOfBudget } from './words.ts';
 
 /** Counts events of budgets. */
 export interface BudgetReports {
   level(account: Account): void;
   refused(budget: Budget | undefined, why: PurseRefusal['why']): void;
+  overrun(what: Overrun): void;
   unpriced(): void;
   expired(count: number): void;
   lost(): void;
 }
 
-const UNREPORTED: BudgetReports = { level() {}, refused() {}, unpriced() {}, expired() {}, lost() {} };
+const UNREPORTED: BudgetReports = { level() {}, refused() {}, overrun() {}, unpriced() {}, expired() {}, lost() {} };
 
 export interface BudgetStateSetup {
   readonly clock: Clock;

@@ -267,6 +267,13 @@ export const GATEWAY_METRICS = {
     labels: ['budget', 'unit'],
     aggregator: 'max',
   },
+  budgetOverruns: {
+    type: 'counter',
+    name: 'gatehouse_budget_overruns_total',
+    help: 'Streams that cost more than their reserve: grown (more was reserved, counted each time), continued or cut (the budget had no room, see on_overrun).',
+    labels: ['what'],
+    zero: each('what', ['grown', 'continued', 'cut']),
+  },
   budgetUnpriced: {
     type: 'counter',
     name: 'gatehouse_budget_unpriced_total',
