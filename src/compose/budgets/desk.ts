@@ -17,6 +17,7 @@ import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import type { Usage } from '../../formats/events.ts';
+import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
 import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
 import type { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { PriceList } from '../../prices/price-list.ts';
@@ -238,9 +239,10 @@ export class Desk implements BudgetDesk {
 
   #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {
     this.#setup.onRefused(account?.budget, why);
+    const limitHeaders = account && exhaustedHeaders(exchange, account);
     if (why === 'exceeded' && account)
       return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
-        limitHeaders: unifiedHeaders(exchange, account),
+        ...(limitHeaders && { limitHeaders }),
         shouldRetry: false,
       });
     const whose = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
@@ -292,15 +294,13 @@ function noteOf(accounts: readonly Account[], amounts: Amounts, output: number |
   };
 }
 
-/**
- * Headers by which clients of Anthropic's API know an exhausted budget (docs/protocols/claude-code.md#refusals). A budget that keys
- * share blocks the group.
- */
-function unifiedHeaders({ operation }: Exchange, { budget, span }: Account): Readonly<Record<string, string>> {
-  if (operation?.format.name !== 'anthropic-messages') return {};
-  const reset = span.end === Infinity ? {} : { [`${UNIFIED}-reset`]: String(Math.ceil(span.end / 1000)) };
-  const scope = budget.node.kind === 'key' ? {} : { [`${UNIFIED}-overage-scope`]: 'group_pool' };
-  return { [`${UNIFIED}-status`]: 'rejected', ...reset, ...scope };
-}
-
-const UNIFIED = 'anthropic-ratelimit-unified';
+/** A budget that keys share blocks the group. */
+const exhaustedHeaders = (
+  { operation }: Exchange,
+  { budget, span }: Account,
+): Readonly<Record<string, string>> | undefined =>
+  operation &&
+  RATE_DIALECTS[operation.format.name]?.exhausted?.({
+    resetsAt: span.end === Infinity ? undefined : span.end,
+    isShared: budget.node.kind !== 'key',
+  });
