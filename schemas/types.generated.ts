@@ -503,7 +503,7 @@ export interface Reload {
   debounce?: Duration;
 }
 /**
- * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/state.md describes it.
+ * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/operate/state.md describes it.
  */
 export interface State {
   store: StateStoreSettings;
@@ -647,7 +647,7 @@ export interface RecordFiles {
   max_age?: Duration;
 }
 /**
- * Alerts to people: budgets, spending, prices, keys. [Alerts](#alerts) describes the events.
+ * Alerts to people: budgets, spending, prices, keys. docs/operate/alerts.md describes the events.
  */
 export interface Alerts {
   /**

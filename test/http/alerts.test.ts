@@ -53,9 +53,9 @@ const ask = async ({ gateway }: Pair, model = '@openai/m'): Promise<number> => {
 
 type Verify = (headers: SeenRequest['headers'], body: string, secret: string) => object | undefined;
 
-/** The example of docs/alerts.md. */
+/** The example of docs/operate/alerts.md. */
 async function documentedVerifier(): Promise<Verify> {
-  const text = readFileSync(packageFile('docs/alerts.md'), 'utf8');
+  const text = readFileSync(packageFile('docs/operate/alerts.md'), 'utf8');
   const [, code = ''] = /^```js\n([\s\S]*?)^```/m.exec(text) ?? [];
   const file = packageFile('node_modules/.cache/gatehouse-docs/verified-event.mjs');
   mkdirSync(dirname(file), { recursive: true });
@@ -64,7 +64,7 @@ async function documentedVerifier(): Promise<Verify> {
   return verifiedEvent;
 }
 
-it('A webhook gets the alert of a budget once, as docs/alerts.md describes it, and its signature holds', async () => {
+it('A webhook gets the alert of a budget once, as docs/operate/alerts.md describes it, and its signature holds', async () => {
   const receiver = await startReceiver((res) => res.writeHead(204).end());
   const pair = await startSpender({ webhooks: [webhook('ops', receiver)] });
   expect([await ask(pair), await ask(pair)]).toEqual([200, 200]);
