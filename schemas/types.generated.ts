@@ -2038,7 +2038,7 @@ export interface PriceRule {
   source?: string;
 }
 /**
- * Prices in USD per million tokens, except `search`, `file_search`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
+ * Prices in USD per million tokens, except `search`, `file_search`, `map_search`, `container`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
  */
 export interface UsdPrices {
   /**
@@ -2093,6 +2093,14 @@ export interface UsdPrices {
    * A thousand searches of the provider in files.
    */
   file_search?: number;
+  /**
+   * A thousand answers for which the provider searched its maps. No price is shipped: without one, the cost of such an answer is unknown.
+   */
+  map_search?: number;
+  /**
+   * One container in which the provider ran code of the model. A container that several requests use counts in each of them.
+   */
+  container?: number;
   /**
    * One picture, of a model that charges them by number.
    */

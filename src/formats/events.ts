@@ -39,6 +39,10 @@ export interface Usage {
   /** Searches that the provider made, in the web and in stored files. */
   readonly searches?: number;
   readonly fileSearches?: number;
+  /** Answers for which the provider searched its maps. */
+  readonly mapSearches?: number;
+  /** Containers of the provider in which code of the model ran. */
+  readonly containers?: number;
   /** Pictures made. */
   readonly images?: number;
   /** The service tier that the provider reports; absent: its standard one. */
