@@ -337,8 +337,9 @@ function composeSender(
 }
 
 /** The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their diagnostics. */
-function compileKeys({ keys, teams }: Settings, { isValid }: ChainBuilder, { clock, log }: Shared): KeyRing {
-  return createKeyRing(isValid ? { ...keys, teams } : { keys: [] }, clock, (keyId, expiresAt) =>
+function compileKeys({ keys, teams, tls }: Settings, { isValid }: ChainBuilder, { clock, log }: Shared): KeyRing {
+  const clientCertificates = tls.data?.clientCa !== undefined;
+  return createKeyRing(isValid ? { ...keys, teams, clientCertificates } : { keys: [] }, clock, (keyId, expiresAt) =>
     log.warn(
       { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
       'a request used the previous key, which a rotation replaced',

@@ -22,17 +22,24 @@ import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { Alerts } from './alerts/alerts.ts';
 import { relayedAlerts } from './alerts/process-alerts.ts';
-import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
+import {
+  compileWith,
+  createProcessState,
+  type CostStore,
+  type ProcessParts,
+  type ProcessState,
+} from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
-import { countersOf } from './state/counted.ts';
+import { countersOf, ledgerOf } from './state/counted.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
@@ -61,6 +68,8 @@ export interface GatewayOptions {
   readonly budgets?: CounterSource;
   /** Gets the alerts of this process. Default: this process raises them. */
   readonly alerts?: AlertSink;
+  /** Where the costs of requests are written, if the settings have a state store. Default: the store that this process opens. */
+  readonly ledger?: Pick<Ledger, 'append'>;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -99,6 +108,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
   const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
+  const budgets = options.budgets ?? ownCounters(state, role, clock);
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
     configs,
@@ -113,10 +123,11 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     otel,
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
-    budgets: options.budgets ?? ownCounters(state, role, clock),
+    budgets,
     alerts: options.alerts
       ? relayedAlerts(options.alerts)
       : new Alerts({ clock, log, families: metrics.families, exchange: upstream.exchange }),
+    costs: costsOf(server, { role, budgets, ledger: options.ledger ?? (state && ledgerOf(state)) }),
     random,
     watch: options.watch,
   };
@@ -138,6 +149,18 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
 /** With a state store, what is spent outlives this process. */
 const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
   state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
+
+interface CostSources {
+  readonly role: ProcessRole;
+  readonly budgets: CounterSource | undefined;
+  readonly ledger: Pick<Ledger, 'append'> | undefined;
+}
+
+/** The primary serves no requests itself. */
+const costsOf = ({ state }: ServerSettings, { role, budgets, ledger }: CostSources): CostStore | undefined =>
+  state && budgets && ledger && role.kind !== 'primary'
+    ? { ledger, boot: budgets.boot, folder: state.folder }
+    : undefined;
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 

@@ -32,6 +32,10 @@ import type { AlertNodes } from '../settings/compile/alerts.ts';
 import { budgetAlert } from './alerts/budget-alert.ts';
 import type { ProcessAlerts } from './alerts/process-alerts.ts';
 import { UnknownPrices } from './alerts/unknown-prices.ts';
+import { RequestLedger } from '../compose/ledger/request-ledger.ts';
+import type { Boot } from '../state/counters.ts';
+import type { Ledger } from '../state/ledger.ts';
+import { ledgerReports } from './ledger-metrics.ts';
 import { budgetReports } from './budget-metrics.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
@@ -63,13 +67,24 @@ export interface ProcessParts {
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
   readonly alerts: ProcessAlerts;
+  /** Where the costs of requests are written. Undefined: the settings have no state store, or this process serves no requests. */
+  readonly costs?: CostStore | undefined;
   readonly watch?: Watch | undefined;
+}
+
+export interface CostStore {
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly boot: Boot;
+  /** Of a state store on disk. */
+  readonly folder: string | undefined;
 }
 
 /** State that outlives snapshots, created once. */
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'> & { readonly budgets: BudgetState };
   readonly records: RecordStore;
+  /** Undefined: the costs of requests are written nowhere. */
+  readonly ledger: RequestLedger | undefined;
   /** The callers of requests as labels of metrics. */
   readonly callers: CallersAsLabels;
   /** Requests kept for explanations. */
@@ -97,6 +112,16 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
       refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
     },
   });
+
+function admissionOf(parts: ProcessParts): Pick<Shared, 'inFlight' | 'sockets'> & { readonly turns: HeavyTurns } {
+  const {
+    clock,
+    metrics: { families },
+  } = parts;
+  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  return { inFlight, sockets, turns: createTurns(parts, inFlight) };
+}
 
 const tokenReports =
   (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
@@ -127,7 +152,7 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
 
 const openRecorder = (
   { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
-  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'alsoTo'>,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'alsoTo' | 'ledger'>,
 ): Recorder =>
   createRecorder({
     clock,
@@ -141,37 +166,50 @@ const openRecorder = (
     ...outputs,
   });
 
-const createBudgets = ({ clock, log, metrics, budgets: shared, alerts }: ProcessParts): BudgetState =>
+const createBudgets = (
+  { clock, log, metrics, budgets: shared, alerts }: ProcessParts,
+  ledger: RequestLedger | undefined,
+): BudgetState =>
   new BudgetState({
     clock,
     log,
     reports: budgetReports(metrics),
     shared,
     inMemory: shared === undefined,
+    ledger,
     onAlert: (account, percent) => alerts.raise(budgetAlert(account, percent)),
+  });
+
+const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedger | undefined =>
+  costs &&
+  new RequestLedger({
+    ...costs,
+    clock,
+    reports: ledgerReports(metrics, clock, log),
+    endOfTurn: (task) => void setImmediate(task),
   });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts, watch } = parts;
-  const { families } = metrics;
-  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
-  const turns = createTurns(parts, inFlight);
-  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  const { inFlight, turns, sockets } = admissionOf(parts);
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
   const unknownPrices = new UnknownPrices(clock, alerts);
+  const ledger = createLedger(parts);
   const recorder = openRecorder(parts, {
     callers,
     records,
+    ledger,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
     alsoTo: unknownPrices.see,
   });
   return {
     records,
+    ledger,
     callers,
     kept,
     explainers: new WeakMap(),
@@ -184,7 +222,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       ...storesOf(parts),
       ...gatesOf(parts),
       tokenFetched: tokenReports(metrics, log),
-      budgets: createBudgets(parts),
+      budgets: createBudgets(parts, ledger),
       recorder,
       labels: models,
       inFlight,
@@ -195,7 +233,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       ...pluginReportsOf(parts),
     },
     apply({ server, metadataLabels, prices: inForce, alertNodes }) {
-      const { telemetry, limits, admin, webSockets } = server;
+      const { telemetry, limits, admin } = server;
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
@@ -205,7 +243,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
-      sockets.apply(webSockets);
+      sockets.apply(server.webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
       recordFiles?.apply(telemetry.records);

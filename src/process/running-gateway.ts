@@ -5,6 +5,7 @@ import type { ResponseStore } from '../state/ports.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -89,6 +90,8 @@ export interface WorkerPoolTools {
   /** What budgets have counted, and the other ports of the state store, for all workers. */
   readonly counted: Counted;
   readonly alerts: AlertSink;
+  /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
+  readonly spools: Pick<Spools, 'ended'> | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

@@ -1,9 +1,13 @@
 import type { Server } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../plugin/index.ts';
+import type { Settings } from '../settings/read/load.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
 import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
+import type { HandshakeFailure } from '../compose/listener/handshakes.ts';
+import { applyCertificate } from '../compose/listener/secure-server.ts';
+import { Certificates } from './certificates.ts';
 import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
 import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService, type ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -18,6 +22,8 @@ import type { Snapshot } from '../compose/snapshot.ts';
 import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import type { Replayed } from './state/spool-replay.ts';
+import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -37,7 +43,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { clock, metrics, processState, upstream, role, state } = parts;
   const { inFlight, responses } = processState.shared;
   const counted = countedBy(parts);
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted }) : undefined;
+  const spools = await spoolsOf(parts);
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted, spools }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
@@ -45,12 +52,12 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
+  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, ...explaining });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
-    applyLimits(servers.data, snapshot.server);
+    applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live });
+  const release = (): Promise<void> => releaseAll(parts, { counted, spools, reloader, live, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -58,8 +65,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  if (role.kind !== 'worker') counted.start();
-  parts.alerts.start(() => counted.ports);
+  startCounted(parts, counted);
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -95,6 +101,30 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
+/** The primary watches for its workers. */
+function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
+  if (role.kind === 'worker') return undefined;
+  const certificates = new Certificates(parts);
+  certificates.apply(inForce.settings.tls);
+  return certificates;
+}
+
+function applyToListeners(
+  { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,
+  { server }: Snapshot,
+  { tls }: Settings,
+): void {
+  applyLimits(servers.data, server);
+  applyCertificate(servers.data, tls.data);
+  applyCertificate(servers.admin, tls.admin);
+  certificates?.apply(tls);
+}
+
+function startCounted({ role, alerts }: ServeParts, counted: Counted): void {
+  if (role.kind !== 'worker') counted.start();
+  alerts.start(() => counted.ports);
+}
+
 const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted => {
   const lost = new LostLeases(clock, alerts);
   return new Counted(
@@ -110,6 +140,28 @@ const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted 
   );
 };
 
+/** Before a worker begins its own: all that are there belong to processes that have ended. */
+async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Spools | undefined> {
+  const folder = snapshot.server.state?.folder;
+  if (!state || folder === undefined) return undefined;
+  const { Spools: Found } = await import('./state/spools.ts');
+  const onReplayed = ({ lost }: Replayed): void => {
+    metrics.families.spoolsReplayed.add({});
+    metrics.families.ledgerExpired.add({}, lost);
+  };
+  const spools = new Found({ folder, state, clock, log, onReplayed });
+  spools.start(budgets?.boot.id ?? '');
+  return spools;
+}
+
+interface Released {
+  readonly counted: Counted;
+  readonly spools: Spools | undefined;
+  readonly reloader: Reloader;
+  readonly live: LiveSnapshot;
+  readonly certificates: Certificates | undefined;
+}
+
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
   delayMs: delay ? delayMs : 0,
   timeoutMs,
@@ -119,15 +171,17 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state, alerts }: ServeParts,
-  { counted, reloader, live }: { readonly counted: Counted; readonly reloader: Reloader; readonly live: LiveSnapshot },
+  { counted, spools, reloader, live, certificates }: Released,
 ): Promise<void> {
   reloader.stop();
+  certificates?.stop();
   counted.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
   await processState.shared.budgets.close();
   ended.flush();
+  await Promise.all([processState.ledger?.close(), spools?.close()]);
   await alerts.close();
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
@@ -176,15 +230,22 @@ interface ServerSources {
   readonly explains: ExplainSource;
 }
 
-function createServers(
-  { clock, log, metrics, processState, state }: ServeParts,
-  { live, workers, targets, explains }: ServerSources,
-): { readonly servers: Servers; readonly drained: DrainSetup } {
+interface Listening {
+  readonly servers: Servers;
+  readonly drained: DrainSetup;
+  readonly certificates: Certificates | undefined;
+}
+
+function createServers(parts: ServeParts, { live, workers, targets, explains }: ServerSources): Listening {
+  const { clock, log, metrics, processState, inForce, state } = parts;
+  const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
+  const { tls } = inForce.settings;
+  const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight, sockets, turns, current: () => live.current.server },
+    { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
   const servers = {
     data,
@@ -192,7 +253,7 @@ function createServers(
       metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: () => (workers ? workers.targets() : targets()),
+      targets: async () => [...(certificates?.lines() ?? []), ...(await (workers ? workers.targets() : targets()))],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
@@ -207,10 +268,12 @@ function createServers(
       explains: workers?.explains ?? explains,
       log,
       settings: () => live.current.server,
+      tls: tls.admin,
+      clock,
     }),
   };
   const steps = new DrainSteps(pipelines, clock);
-  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock } };
+  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock }, certificates };
 }
 
 async function open(

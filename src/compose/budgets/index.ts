@@ -25,8 +25,8 @@ export function composeBudgets({
   whenDown,
   state = new BudgetState({ clock }),
 }: BudgetsSetup): BudgetDesk {
-  if (!tree.hasBudgets) return NO_BUDGETS;
-  const { keeper, learned, reports } = state;
+  const { keeper, learned, reports, ledger } = state;
+  if (!tree.hasBudgets && !ledger) return NO_BUDGETS;
   return new Desk({
     tree,
     prices,
@@ -37,12 +37,13 @@ export function composeBudgets({
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
     onRefused: (budget, why) => reports.refused(budget, why),
     onOverrun: (what) => reports.overrun(what),
+    ledger,
   });
 }
 
-/** The default attempt chain has the plugin only with budgets, so that other gateways do no work for it. */
+/** The default attempt chain has the plugin only with budgets or a ledger, so that other gateways do no work for it. */
 export function withBudget(server: ServerSettings, { chains }: ServerFile, { hasBudgets }: NodeTree): ServerSettings {
-  if (!hasBudgets || chains?.attempt) return server;
+  if ((!hasBudgets && !server.state) || chains?.attempt) return server;
   const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
   return { ...server, chains: { ...server.chains, attempt } };
 }

@@ -6,6 +6,7 @@ import type { PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { Overrun } from './overrun.ts';
+import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { nameOfBudget } from './words.ts';
 
 /** Counts events of budgets. */
@@ -30,6 +31,8 @@ export interface BudgetStateSetup {
   readonly inMemory?: boolean;
   /** A budget has reached an alert, as far as this process knows. */
   readonly onAlert?: (account: Account, percent: number) => void;
+  /** Follows what is sent. Undefined: there is no state store. */
+  readonly ledger?: RequestLedger | undefined;
 }
 
 /** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
@@ -37,12 +40,14 @@ export class BudgetState {
   readonly keeper: BudgetKeeper;
   readonly learned = new LearnedSizes();
   readonly reports: BudgetReports;
+  readonly ledger: RequestLedger | undefined;
   readonly #log: BudgetStateSetup['log'];
   #isSaid: boolean;
 
-  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, onAlert }: BudgetStateSetup) {
+  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, ledger, onAlert }: BudgetStateSetup) {
     this.#isSaid = !inMemory;
     this.reports = reports;
+    this.ledger = ledger;
     this.#log = log;
     this.keeper = new BudgetKeeper(
       clock,

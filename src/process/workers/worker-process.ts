@@ -47,16 +47,8 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = {
-        configs,
-        env: process.env,
-        files: sentFiles(() => files),
-        port,
-        models,
-        responses,
-        budgets,
-        alerts,
-      };
+      const shared = { models, responses, budgets, alerts, ledger: state };
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, ...shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.

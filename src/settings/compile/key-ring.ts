@@ -6,6 +6,7 @@ import {
   parseBytes,
   parseDuration,
   type Caller,
+  type CertificateRules,
   type Clock,
   type FileLimits,
   type KeyRing,
@@ -13,6 +14,7 @@ import {
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './api-keys.ts';
+import { demandedNames } from './certificate-names.ts';
 import { metadataOf } from './teams.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
 
@@ -22,6 +24,8 @@ interface Entry {
   readonly previous?: PreviousUse;
   readonly allowsAddress: NetworkTest;
   readonly caller: Caller;
+  /** Names that the client's certificate must have. */
+  readonly certificate: readonly string[];
 }
 
 interface PreviousUse {
@@ -40,45 +44,78 @@ export interface KeysAndTeams extends KeysFile {
   readonly teams?: TeamsFile | undefined;
   /** The keys of the state store are not known: a key that is not found may be one of them. */
   readonly incomplete?: boolean;
+  /** Clients must have certificates (`tls.client_ca`). */
+  readonly clientCertificates?: boolean;
 }
 
 /** The gateway keys of keys.yaml and of the state store. Only digests are kept: the memory holds no usable key. */
 export function createKeyRing(
-  { keys, teams, incomplete }: KeysAndTeams,
+  { keys, teams, incomplete, clientCertificates = false }: KeysAndTeams,
   clock: Pick<Clock, 'wall'>,
   onPreviousKey: OnPreviousKey = () => {},
 ): KeyRing {
   const entries = new Map(keys.flatMap((key) => entriesOf(key, teams)));
+  const admit = (entry: Entry, remoteAddress: string): Caller => {
+    const now = clock.wall();
+    if (now >= entry.expiresAt) {
+      const what = entry.previous ? 'The previous key of' : 'The key';
+      throw new GatewayError('expired_api_key', `${what} ${entry.caller.keyId} has expired.`);
+    }
+    if (!entry.allowsAddress(remoteAddress)) {
+      throw new GatewayError('network_not_allowed', `The key ${entry.caller.keyId} may not be used from this address.`);
+    }
+    const { previous } = entry;
+    if (previous && now - previous.reportedAt >= REPORT_EVERY_MS) {
+      previous.reportedAt = now;
+      onPreviousKey(entry.caller.keyId, entry.expiresAt);
+    }
+    return entry.caller;
+  };
   return {
     find(key, remoteAddress) {
       // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
       const entry = entries.get(hash('sha256', key, 'hex'));
-      if (!entry) {
-        // A 401 would make a client give up a valid key.
-        if (incomplete && holdsKeyShape(key))
-          throw new GatewayError(
-            'store_unavailable',
-            'The state store does not answer, so the gateway key cannot be checked.',
-          );
-        return undefined;
-      }
-      const now = clock.wall();
-      if (now >= entry.expiresAt) {
-        const what = entry.previous ? 'The previous key of' : 'The key';
-        throw new GatewayError('expired_api_key', `${what} ${entry.caller.keyId} has expired.`);
-      }
-      if (!entry.allowsAddress(remoteAddress)) {
+      if (entry) return admit(entry, remoteAddress);
+      // A 401 would make a client give up a valid key.
+      if (incomplete && holdsKeyShape(key))
         throw new GatewayError(
-          'network_not_allowed',
-          `The key ${entry.caller.keyId} may not be used from this address.`,
+          'store_unavailable',
+          'The state store does not answer, so the gateway key cannot be checked.',
         );
-      }
-      const { previous } = entry;
-      if (previous && now - previous.reportedAt >= REPORT_EVERY_MS) {
-        previous.reportedAt = now;
-        onPreviousKey(entry.caller.keyId, entry.expiresAt);
-      }
-      return entry.caller;
+      return undefined;
+    },
+    ...(clientCertificates && { certificates: certificateRules([...entries.values()], admit) }),
+  };
+}
+
+function certificateRules(
+  entries: readonly Entry[],
+  admit: (entry: Entry, remoteAddress: string) => Caller,
+): CertificateRules {
+  const demanding = entries.filter(({ certificate, previous }) => certificate.length > 0 && !previous);
+  const byCaller = new Map(demanding.map(({ caller, certificate }) => [caller, certificate]));
+  const byName = Map.groupBy(demanding, ({ certificate }) => certificate[0]!);
+  const refuse = (message: string): GatewayError => new GatewayError('invalid_client_certificate', message);
+  return {
+    verify(certificate) {
+      if (!certificate) throw refuse('The connection has no client certificate.');
+      if (certificate.problem === undefined) return certificate;
+      throw refuse(`The client certificate is not accepted (${certificate.problem}).`);
+    },
+    allow(caller, { names }) {
+      const missing = byCaller.get(caller)?.some((name) => !names.has(name)) ?? false;
+      if (missing) throw refuse(`The key ${caller.keyId} demands another client certificate.`);
+    },
+    find({ names }, remoteAddress) {
+      const found = [...names]
+        .flatMap((name) => byName.get(name) ?? [])
+        .filter(({ certificate }) => certificate.every((name) => names.has(name)));
+      const [entry, other] = found;
+      if (entry && other)
+        throw refuse(
+          `The client certificate is that of several keys (${entry.caller.keyId}, ${other.caller.keyId}): send one of them.`,
+        );
+      return entry && admit(entry, remoteAddress);
     },
   };
 }
@@ -99,6 +136,7 @@ function entriesOf(key: GatewayKey, teams: TeamsFile | undefined): [string, Entr
     expiresAt,
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
     caller: callerOf(key, teams),
+    certificate: key.client_certificate ? demandedNames(key.client_certificate) : [],
   };
   const { previous } = key;
   const own: [string, Entry] = [hexOf(keyDigest(key)), entry];
