@@ -285,6 +285,7 @@ export interface ServerFile {
   egress?: Egress;
   websockets?: WebSockets;
   telemetry?: Telemetry;
+  alerts?: Alerts;
 }
 export interface Listen {
   /**
@@ -704,6 +705,75 @@ export interface RecordFiles {
   max_file_bytes?: Bytes;
   max_bytes?: Bytes;
   max_age?: Duration;
+}
+/**
+ * Alerts to people: budgets, spending, prices, keys. docs/operate/alerts.md describes the events.
+ */
+export interface Alerts {
+  /**
+   * Addresses that get alerts. Default: none; alerts are then in the log and in the metrics.
+   *
+   * @maxItems 10
+   */
+  webhooks?: AlertWebhook[];
+  anomalies?: AlertAnomalies;
+  /**
+   * Days before the end of a key at which an alert is raised.
+   *
+   * @maxItems 10
+   */
+  key_expiry?: number[];
+}
+/**
+ * An address that gets alerts as signed POST requests.
+ */
+export interface AlertWebhook {
+  /**
+   * Name of the webhook in logs and metrics.
+   */
+  id: string;
+  /**
+   * Its address, https unless `allow_insecure` is set. Addresses of many services have a secret in their path, so the gateway shows it nowhere.
+   */
+  url: Secret;
+  /**
+   * The key of the signatures: `whsec_` and the base64 of 24 to 64 random bytes.
+   */
+  secret: Secret;
+  /**
+   * Kinds of alerts. Default: all.
+   *
+   * @minItems 1
+   */
+  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry')[];
+  /**
+   * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  nodes?: string[];
+  /**
+   * Allows http and addresses of the own network. Link-local addresses and metadata servers stay refused.
+   */
+  allow_insecure?: boolean;
+}
+/**
+ * When the spending of an organization, a team or a key in one hour is an anomaly. It needs the ledger of a state store.
+ */
+export interface AlertAnomalies {
+  /**
+   * The hour spent at least so many times the median of the hours of the days before in which something was spent.
+   */
+  factor?: number;
+  /**
+   * The hour spent at least this much.
+   */
+  floor?: string;
+  /**
+   * Days before, with at least 24 hours in which something was spent.
+   */
+  days?: number;
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
@@ -1427,7 +1497,7 @@ export interface Budget {
    */
   on_exceeded?: 'refuse' | 'warn';
   /**
-   * Percentages of the cap, spent and reserved, at which the gateway logs a warning, once a period each.
+   * Percentages of the cap, spent and reserved, at which the gateway raises an alert, once a period each.
    *
    * @maxItems 10
    */
@@ -2054,7 +2124,7 @@ export interface PriceRule {
   source?: string;
 }
 /**
- * Prices in USD per million tokens, except `search`, `file_search`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
+ * Prices in USD per million tokens, except `search`, `file_search`, `map_search`, `container`, `image` and `second`. A kind that is left out has the shipped price; one that is not shipped either costs as the kind of which it is a part. At most six decimals.
  */
 export interface UsdPrices {
   /**
@@ -2109,6 +2179,14 @@ export interface UsdPrices {
    * A thousand searches of the provider in files.
    */
   file_search?: number;
+  /**
+   * A thousand answers for which the provider searched its maps. No price is shipped: without one, the cost of such an answer is unknown.
+   */
+  map_search?: number;
+  /**
+   * One container in which the provider ran code of the model. A container that several requests use counts in each of them.
+   */
+  container?: number;
   /**
    * One picture, of a model that charges them by number.
    */

@@ -63,10 +63,10 @@ describe('the plugin', () => {
       return undefined;
     };
     await run(admit);
-    await run(admit, { reserve: 'typical', unknown_price: { input: 1, output: 2 } });
+    await run(admit, { reserve: 'typical', unknown_price: { input: 1, output: 2 }, on_overrun: 'cut' });
     expect(seen).toEqual([
-      { reserve: 'bound', unknownPrice: 'refuse' },
-      { reserve: 'typical', unknownPrice: { input: 1, output: 2 } },
+      { reserve: 'bound', unknownPrice: 'refuse', onOverrun: 'continue' },
+      { reserve: 'typical', unknownPrice: { input: 1, output: 2 }, onOverrun: 'cut' },
     ]);
   });
 

@@ -17,6 +17,13 @@ export default definePlugin({
         description:
           'bound: the most that a request can cost. typical: where the gateway itself chose the length of the answer, the length that 99 of 100 answers of the model have; budgets are then exceeded by more.',
       },
+      on_overrun: {
+        type: 'string',
+        enum: ['continue', 'cut'],
+        default: 'continue',
+        description:
+          'A stream that costs more than was reserved, and whose budgets have no room for more. continue: it goes on, and the budget is exceeded by the rest. cut: it ends with an error.',
+      },
       unknown_price: {
         default: 'refuse',
         description:
@@ -51,8 +58,8 @@ export default definePlugin({
     return { does, details: { counted, usd, tokens, output } };
   },
   create({ options, host }) {
-    const { reserve = 'bound', unknown_price: unknownPrice = 'refuse' } = options;
-    const rules: BudgetRules = { reserve, unknownPrice };
+    const { reserve = 'bound', unknown_price: unknownPrice = 'refuse', on_overrun: onOverrun = 'continue' } = options;
+    const rules: BudgetRules = { reserve, unknownPrice, onOverrun };
     return { step: ({ exchange, attempt }) => host.budgets.reserve(exchange, attempt, rules) };
   },
 });

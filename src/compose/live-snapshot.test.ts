@@ -19,6 +19,7 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     server: compileServerSettings({}),
     metadataLabels: [],
     prices: new PriceList(),
+    alertNodes: { around: new Map(), ending: [] },
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,

@@ -28,6 +28,7 @@ import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
+import { compileAlertNodes, type AlertNodes } from '../settings/compile/alerts.ts';
 import { compileTree } from '../settings/compile/teams.ts';
 import { NodeTree } from '../governance/tree.ts';
 import type { BudgetState } from './budgets/state.ts';
@@ -78,6 +79,8 @@ export interface Snapshot extends PathSettings {
   /** The metadata that metrics have as labels. */
   readonly metadataLabels: readonly MetadataLabel[];
   readonly prices: PriceList;
+  /** The keys and teams as alerts know them. */
+  readonly alertNodes: AlertNodes;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -217,6 +220,7 @@ function createSnapshot(
     server,
     metadataLabels: metadataLabels(settings.server, settings.keys, settings.teams),
     prices,
+    alertNodes: compileAlertNodes(settings.teams, settings.keys),
     costHeader: new CostHeader(prices),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),

@@ -39,6 +39,10 @@ export interface Usage {
   /** Searches that the provider made, in the web and in stored files. */
   readonly searches?: number;
   readonly fileSearches?: number;
+  /** Answers for which the provider searched its maps. */
+  readonly mapSearches?: number;
+  /** Containers of the provider in which code of the model ran. */
+  readonly containers?: number;
   /** Pictures made. */
   readonly images?: number;
   /** The service tier that the provider reports; absent: its standard one. */
@@ -228,6 +232,8 @@ export interface Signals extends LossNotes {
   blocked: boolean;
   /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
   progress: number;
+  /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
+  text: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
   /** The model that the provider reports. */
@@ -245,6 +251,7 @@ export function createSignals(): Signals {
     answered: false,
     blocked: false,
     progress: 0,
+    text: 0,
     usage: undefined,
     finish: undefined,
     model: undefined,

@@ -191,6 +191,11 @@ export interface ClientError {
   };
 }
 
+/** Codes of the gateway for a budget without room. */
+const OUT_OF_BUDGET: ReadonlySet<string | null> = new Set(['budget_exceeded', 'budget_cut']);
+
+export const isOutOfBudget = ({ code }: ClientError): boolean => OUT_OF_BUDGET.has(code);
+
 /**
  * Status and body of an error reply. An API may use its own status for a failure: 503 in one is 529 in another
  * (docs/protocols/errors.md#overload).

@@ -39,6 +39,13 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
         { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'a' } },
         { type: 'web_search_call', status: 'completed', action: { type: 'open_page', url: 'https://a' } },
         { type: 'file_search_call', status: 'completed', queries: ['b'] },
+        ...['cntr_1', 'cntr_1', 'cntr_2'].map((container_id) => ({
+          type: 'code_interpreter_call',
+          status: 'completed',
+          code: '1',
+          container_id,
+          outputs: [],
+        })),
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes', annotations: [] }] },
       ],
       usage: {
@@ -49,7 +56,7 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
         output_tokens_details: { reasoning_tokens: 20 },
       },
     },
-    { cacheRead: 40, cacheWrite: 5, reasoning: 20, searches: 1, fileSearches: 1, tier: 'flex' },
+    { cacheRead: 40, cacheWrite: 5, reasoning: 20, searches: 1, fileSearches: 1, containers: 2, tier: 'flex' },
   ],
   'anthropic-messages': [
     {
@@ -80,7 +87,11 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
           index: 0,
           content: { role: 'model', parts: [{ text: 'Yes' }, { inlineData: { mimeType: 'image/png', data: 'AA==' } }] },
           finishReason: 'STOP',
-          groundingMetadata: { webSearchQueries: ['a', 'b'], retrievalQueries: ['c'] },
+          groundingMetadata: {
+            webSearchQueries: ['a', 'b'],
+            retrievalQueries: ['c'],
+            groundingChunks: [{ maps: { uri: 'https://maps.google.com/1' } }, { maps: {} }],
+          },
         },
       ],
       usageMetadata: {
@@ -110,6 +121,7 @@ const COUNTED: Readonly<Record<FormatName, readonly [reply: object, usage: Parti
       outputImage: 12,
       searches: 2,
       fileSearches: 1,
+      mapSearches: 1,
       images: 1,
       tier: 'flex',
     },

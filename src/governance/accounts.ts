@@ -145,6 +145,7 @@ export class AccountBook {
   #replace(entry: Entry, span: Span): void {
     const { account } = entry;
     entry.account = new Account(account.budget, span, this.#rules.limitOf(account.budget));
+    if (span.start === account.span.start) entry.account.alerted = account.alerted;
     this.#retire(account);
     this.#rules.opened(entry.account);
   }

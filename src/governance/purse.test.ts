@@ -100,7 +100,11 @@ describe('a settle', () => {
 test('a hold grows only where there is room', () => {
   const { purse, reserve, accounts } = start(budgetOf(100));
   reserve(1, usd(60));
-  expect([purse.grow(1, usd(30)), purse.grow(1, usd(11)), purse.grow(2, usd(1))]).toEqual([true, false, false]);
+  expect([purse.grow(1, usd(30)), purse.grow(1, usd(11))?.why, purse.grow(2, usd(1))?.why]).toEqual([
+    undefined,
+    'exceeded',
+    'unavailable',
+  ]);
   purse.free(1);
   expect(accounts()[0]).toMatchObject({ used: 0, held: 0 });
 });
@@ -197,7 +201,7 @@ test('the accounts are the sum of their holds and settles, in any order and with
           }
         } else if (one.kind === 'grow') {
           const grows = known?.state === 'open' && fits(known.path, one.amounts);
-          expect(purse.grow(one.id, one.amounts)).toBe(grows);
+          expect(purse.grow(one.id, one.amounts) === undefined).toBe(grows);
           if (grows)
             model.set(one.id, {
               ...known,

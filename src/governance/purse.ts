@@ -96,14 +96,16 @@ export class Purse {
     return undefined;
   }
 
-  /** Reserves more for a hold that turned out too small. False: there is no room, and the hold stays as it is. */
-  grow(hold: HoldId, by: Amounts): boolean {
+  /** Reserves more for a hold that turned out too small. Undefined: it has grown; otherwise it stays as it is. */
+  grow(hold: HoldId, by: Amounts): PurseRefusal | undefined {
     const held = this.#open.get(hold);
-    if (!held || this.#short(held.accounts, by)) return false;
+    if (!held) return { why: 'unavailable', account: undefined, amount: 0 };
+    const short = this.#short(held.accounts, by);
+    if (short) return short;
     for (const account of held.accounts) account.held += account.budget.unit === 'usd' ? by.usd : by.tokens;
     held.usd += by.usd;
     held.tokens += by.tokens;
-    return true;
+    return undefined;
   }
 
   /** Books the real cost. An expired hold is corrected. False: the hold is unknown or was settled before. */

@@ -339,6 +339,8 @@ export interface BudgetRules {
   readonly reserve: 'bound' | 'typical';
   /** What becomes of a request whose price is not known. `assume`: USD per million tokens. */
   readonly unknownPrice: 'refuse' | 'admit_and_alarm' | { readonly input: number; readonly output: number };
+  /** What becomes of a stream that costs more than its reserve, when its budgets have no room for more. */
+  readonly onOverrun: 'continue' | 'cut';
 }
 
 /** The budgets of callers. */

@@ -29,6 +29,9 @@ export type ErrorType =
   | 'insufficient_quota'
   | 'server_error';
 
+const outOfBudget = (help: string) =>
+  ({ status: 429, type: 'insufficient_quota', retryable: false, ofGateway: true, final: true, help }) as const;
+
 const invalid = (status: number, help: string): ErrorKind => ({
   status,
   type: 'invalid_request_error',
@@ -204,14 +207,12 @@ export const ERRORS = {
     help: 'The upstream account has no credit left.',
   },
   // Budgets of the gateway itself: no retry, no fallback, nothing for a breaker to count.
-  budget_exceeded: {
-    status: 429,
-    type: 'insufficient_quota',
-    retryable: false,
-    ofGateway: true,
-    final: true,
-    help: 'A budget of the key, its team or its organization cannot cover the request; the message names the budget. Nothing was sent. The reply carries `x-should-retry: false`. OpenAI clients get the code `insufficient_quota`, Anthropic clients the type `billing_error`.',
-  },
+  budget_exceeded: outOfBudget(
+    'A budget of the key, its team or its organization cannot cover the request; the message names the budget. Nothing was sent. The reply carries `x-should-retry: false`. OpenAI clients get the code `insufficient_quota`, Anthropic clients the type `billing_error`.',
+  ),
+  budget_cut: outOfBudget(
+    'A stream cost more than was reserved for it, and a budget had no room for more (`on_overrun: cut` of the plugin `budget`). What arrived before is booked. Clients get the error as that of `budget_exceeded`, as the last event of the stream.',
+  ),
   budget_unavailable: {
     status: 429,
     type: 'rate_limit_error',

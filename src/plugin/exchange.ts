@@ -221,6 +221,8 @@ export interface Attempt {
   defaulted?: readonly DefaultedParam[] | undefined;
   /** What the attempt has reserved of the caller's budgets; undefined when there are none. The plugin `budget` sets it. */
   budget?: AttemptBudget | undefined;
+  /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
+  watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
   /** Physical tries, in order. */
   readonly tries: TryRecord[];
   /** The cache's part in this attempt; undefined when the target has no cache. */

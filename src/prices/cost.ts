@@ -37,6 +37,8 @@ export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating)
     part(imageOut, rates.imageOut, tokens) +
     part(searches === undefined ? (usage.searches ?? 0) : paidSearches(usage, searches), rates.search, units) +
     part(usage.fileSearches ?? 0, rates.fileSearch, units) +
+    part(usage.mapSearches ?? 0, rates.mapSearch, units) +
+    part(usage.containers ?? 0, rates.container, units) +
     part(usage.seconds ?? 0, rates.second, units) +
     picturesOf(usage, rates, units);
   return Number.isNaN(nano) ? undefined : Math.min(nano, Number.MAX_SAFE_INTEGER);

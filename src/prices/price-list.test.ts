@@ -72,6 +72,7 @@ describe('the cost of a request', () => {
     ],
     ['a model that always searches', { input: M }, { model: 'gpt-4o-mini-search-preview' }, 0.1775],
     ['searches in files', { fileSearches: 2 }, { model: 'gpt-5' }, 0.005],
+    ['containers for code', { containers: 2 }, { model: 'gpt-5' }, 0.06],
     [
       'a tier with prices of its own and a long prompt, at the higher ones',
       { input: 300_000, output: 1000, tier: 'flex' },
@@ -111,6 +112,7 @@ describe('the cost of a request', () => {
     ['a dearer tier without a price', { input: 1, tier: 'priority' }, { model: 'gpt-4' }, 'model'],
     ['a dearer tier without a factor', { input: 1, tier: 'priority' }, HAIKU, 'tier'],
     ['fast answers without a factor', { input: 1, fast: true }, HAIKU, 'tier'],
+    ['searches of maps', { mapSearches: 1 }, FLASH, 'kind'],
     ['a kind without a price', { searches: 1 }, { provider: 'vertex-ai', model: 'claude-haiku-5-5' }, 'kind'],
     ['tokens of a model that is priced by time', { input: 1 }, { model: 'whisper-1' }, 'kind'],
     [

@@ -15,8 +15,8 @@ export const TOKEN_KINDS = [
   'imageOut',
 ] as const;
 type TokenKind = (typeof TOKEN_KINDS)[number];
-/** Searches in the web, searches in files, pictures made, seconds of sound. */
-type UnitKind = 'search' | 'fileSearch' | 'image' | 'second';
+/** Searches in the web, in files and in maps, containers for code, pictures made, seconds of sound. */
+type UnitKind = 'search' | 'fileSearch' | 'mapSearch' | 'container' | 'image' | 'second';
 export type PriceKind = TokenKind | UnitKind;
 
 export type Prices = Readonly<Partial<Record<PriceKind, Pico>>>;
@@ -70,6 +70,8 @@ export function ratesOf(prices: Prices): Rates {
     imageOut: prices.imageOut ?? output,
     search: prices.search,
     fileSearch: prices.fileSearch,
+    mapSearch: prices.mapSearch,
+    container: prices.container,
     image: prices.image,
     second: prices.second,
   };

@@ -68,7 +68,7 @@ export function reserve(
 ): Nano | UnknownPrice {
   const { provider, model } = place;
   const { textBytes, media = [], window, tier, fast } = asked;
-  const tokens = boundPrompt({ textBytes, media, ratio: ratioOf(learned, mode), window, provider, model });
+  const tokens = boundPrompt({ textBytes, media, ratio: tokensPerByte(learned, mode), window, provider, model });
   const prompt = Math.min(tokens.text + tokens.audio + tokens.image, window ?? Infinity);
   const output = outputOf(asked, learned, mode);
   const most = { prompt: tokens, output, asked, unasked: WRITES_UNASKED.has(provider) };
@@ -82,7 +82,8 @@ export function reserve(
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
 
-function ratioOf({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
+/** Of the text of a prompt. */
+export function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
   return (mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999) ?? TOKENS_PER_BYTE;
 }
 

@@ -18,6 +18,8 @@ const KINDS: Readonly<Record<string, readonly [kind: keyof Prices, per: number]>
   image_out: ['imageOut', 1e6],
   search_k: ['search', 1e3],
   file_search_k: ['fileSearch', 1e3],
+  map_search_k: ['mapSearch', 1e3],
+  container: ['container', 1],
   per_image: ['image', 1],
   per_second_in: ['second', 1],
   audio_in_hour: ['second', 3600],
@@ -52,6 +54,8 @@ interface SourceTool {
   readonly tool: string;
   readonly patterns?: readonly string[];
   readonly per_k?: number;
+  /** Of one container for code. */
+  readonly per_session?: number;
   readonly count?: 'once' | 'each';
 }
 
@@ -69,6 +73,8 @@ const TOOL_KINDS: Readonly<Record<string, string>> = {
   web_search: 'search_k',
   vertex_ai_search: 'file_search_k',
   file_search: 'file_search_k',
+  google_maps: 'map_search_k',
+  code_interpreter: 'container',
 };
 
 /** A mistake at a place in the table. */
@@ -139,8 +145,9 @@ const isToolOf = ({ on, patterns = [] }: SourceTool, { id, on: providers, kind }
 
 /** The prices of a row, and those of tools of which it has none. */
 function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePrices {
-  const more = tools.flatMap(({ tool, per_k: price }): [string, number][] => {
+  const more = tools.flatMap(({ tool, per_k, per_session }): [string, number][] => {
     const kind = TOOL_KINDS[tool];
+    const price = per_k ?? per_session;
     return kind === undefined || price === undefined ? [] : [[kind, price]];
   });
   // Of two prices of a tool the first holds.

@@ -16,7 +16,7 @@ export const budgetReports = ({ families }: Pick<Metrics, 'families'>): BudgetRe
     families.budgetCap.set(labels, inUnit(budget, budget.amount));
   },
   refused: (budget, why) => families.budgetRefusals.add({ budget: budget ? nameOfBudget(budget) : '', why }),
-  alerted: (budget, percent) => families.budgetWarnings.add({ budget: nameOfBudget(budget), percent: String(percent) }),
+  overrun: (what) => families.budgetOverruns.add({ what }),
   unpriced: () => families.budgetUnpriced.add({}),
   expired: (count) => families.budgetExpired.add({}, count),
   lost: () => families.budgetLeasesLost.add({}),

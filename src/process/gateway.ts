@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
+import { compileAlertNodes } from '../settings/compile/alerts.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
@@ -19,10 +20,13 @@ import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-outp
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
+import type { AlertSink } from '../governance/alert.ts';
 import type { CounterSource } from '../governance/keeper.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
+import { Alerts } from './alerts/alerts.ts';
+import { relayedAlerts } from './alerts/process-alerts.ts';
 import {
   compileWith,
   createProcessState,
@@ -62,6 +66,8 @@ export interface GatewayOptions {
   readonly responses?: ResponseStore;
   /** Where several processes count budgets together. Default: this process counts alone. */
   readonly budgets?: CounterSource;
+  /** Gets the alerts of this process. Default: this process raises them. */
+  readonly alerts?: AlertSink;
   /** Where the costs of requests are written, if the settings have a state store. Default: the store that this process opens. */
   readonly ledger?: Pick<Ledger, 'append'>;
   /** Decides which model names are labels of metrics. Default: this process decides. */
@@ -119,6 +125,9 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
     budgets,
+    alerts: options.alerts
+      ? relayedAlerts(options.alerts)
+      : new Alerts({ clock, log, families: metrics.families, exchange: upstream.exchange }),
     costs: costsOf(server, { role, budgets, ledger: options.ledger ?? (state && ledgerOf(state)) }),
     random,
     watch: options.watch,
@@ -255,4 +264,5 @@ const START_PAUSE_MS = 100;
 const recordedWith = ({ server, keys, prices, priceTable, teams }: Settings) => ({
   metadataLabels: metadataLabels(server, keys, teams),
   prices: new PriceList(compilePrices(prices), priceTable),
+  alertNodes: compileAlertNodes(teams, keys),
 });

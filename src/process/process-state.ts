@@ -28,6 +28,10 @@ import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import type { AlertNodes } from '../settings/compile/alerts.ts';
+import { budgetAlert } from './alerts/budget-alert.ts';
+import type { ProcessAlerts } from './alerts/process-alerts.ts';
+import { UnknownPrices } from './alerts/unknown-prices.ts';
 import { RequestLedger } from '../compose/ledger/request-ledger.ts';
 import type { Boot } from '../state/counters.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -62,6 +66,7 @@ export interface ProcessParts {
   readonly responses?: ResponseStore | undefined;
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
+  readonly alerts: ProcessAlerts;
   /** Where the costs of requests are written. Undefined: the settings have no state store, or this process serves no requests. */
   readonly costs?: CostStore | undefined;
   readonly watch?: Watch | undefined;
@@ -91,6 +96,7 @@ export interface ProcessState {
     readonly server: ServerSettings;
     readonly metadataLabels: readonly MetadataLabel[];
     readonly prices: PriceList;
+    readonly alertNodes: AlertNodes;
   }): void;
 }
 
@@ -107,6 +113,16 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     },
   });
 
+function admissionOf(parts: ProcessParts): Pick<Shared, 'inFlight' | 'sockets'> & { readonly turns: HeavyTurns } {
+  const {
+    clock,
+    metrics: { families },
+  } = parts;
+  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  return { inFlight, sockets, turns: createTurns(parts, inFlight) };
+}
+
 const tokenReports =
   (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
   (slug, error) => {
@@ -119,6 +135,14 @@ const gatesOf = ({ clock, metrics: { families } }: ProcessParts): Pick<Shared, '
   rateLimited: (node, limit) => families.rateLimitRefusals.add({ node, limit }),
 });
 
+const pluginReportsOf = ({
+  log,
+  metrics: { families },
+}: ProcessParts): Pick<Shared, 'pluginFault' | 'pluginReports'> => ({
+  pluginFault: pluginFaults(log, families),
+  pluginReports: pluginReports(families),
+});
+
 const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   tokens: new MemoryTokenStore(clock),
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
@@ -128,7 +152,7 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
 
 const openRecorder = (
   { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
-  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'ledger'>,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'alsoTo' | 'ledger'>,
 ): Recorder =>
   createRecorder({
     clock,
@@ -143,10 +167,18 @@ const openRecorder = (
   });
 
 const createBudgets = (
-  { clock, log, metrics, budgets: shared }: ProcessParts,
+  { clock, log, metrics, budgets: shared, alerts }: ProcessParts,
   ledger: RequestLedger | undefined,
 ): BudgetState =>
-  new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined, ledger });
+  new BudgetState({
+    clock,
+    log,
+    reports: budgetReports(metrics),
+    shared,
+    inMemory: shared === undefined,
+    ledger,
+    onAlert: (account, percent) => alerts.raise(budgetAlert(account, percent)),
+  });
 
 const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedger | undefined =>
   costs &&
@@ -158,16 +190,14 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
   });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
-  const { families } = metrics;
-  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
-  const turns = createTurns(parts, inFlight);
-  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts, watch } = parts;
+  const { inFlight, turns, sockets } = admissionOf(parts);
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
+  const unknownPrices = new UnknownPrices(clock, alerts);
   const ledger = createLedger(parts);
   const recorder = openRecorder(parts, {
     callers,
@@ -175,6 +205,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     ledger,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
+    alsoTo: unknownPrices.see,
   });
   return {
     records,
@@ -199,18 +230,20 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
-      pluginFault: pluginFaults(log, families),
-      pluginReports: pluginReports(families),
+      ...pluginReportsOf(parts),
     },
-    apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
+    apply({ server, metadataLabels, prices: inForce, alertNodes }) {
+      const { telemetry, limits, admin } = server;
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels);
       prices = inForce;
+      alerts.apply(server.alerts, alertNodes);
+      unknownPrices.apply(server.alerts);
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
-      sockets.apply(webSockets);
+      sockets.apply(server.webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
       recordFiles?.apply(telemetry.records);

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
+import type { AlertSink } from '../governance/alert.ts';
 import type { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import type { Spools } from './state/spools.ts';
@@ -88,6 +89,7 @@ export interface WorkerPoolTools {
   readonly responses: ResponseStore;
   /** What budgets have counted, and the other ports of the state store, for all workers. */
   readonly counted: Counted;
+  readonly alerts: AlertSink;
   /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
   readonly spools: Pick<Spools, 'ended'> | undefined;
 }

@@ -19,6 +19,7 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { Retention } from './state/retention.ts';
@@ -68,7 +69,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  if (role.kind === 'primary' || state) counted.start();
+  startCounted(parts, counted);
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -128,18 +129,25 @@ function applyToListeners(
   certificates?.apply(tls);
 }
 
-const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
-  new Counted(
+function startCounted({ role, alerts }: ServeParts, counted: Counted): void {
+  if (role.kind !== 'worker') counted.start();
+  alerts.start(() => counted.ports);
+}
+
+const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted => {
+  const lost = new LostLeases(clock, alerts);
+  return new Counted(
     {
       clock,
       onLost(leases) {
-        metrics.families.budgetLeasesLost.add({}, leases);
-        log.warn({ leases }, 'a process ended with room of budgets that it had not reported; it counts as spent');
+        metrics.families.budgetLeasesLost.add({}, leases.length);
+        lost.note(leases);
       },
       onFailure: (err) => log.error({ err }, 'counters of budgets could not be tidied'),
     },
     state,
   );
+};
 
 /** What the owner of the state store does beside requests. */
 interface Upkeep {
@@ -180,7 +188,7 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
+  { processState, ended, upstream, otel, recordFiles, state, alerts }: ServeParts,
   { counted, spools, retention, reloader, live, certificates }: Released,
 ): Promise<void> {
   reloader.stop();
@@ -193,6 +201,7 @@ async function releaseAll(
   await processState.shared.budgets.close();
   ended.flush();
   await Promise.all([processState.ledger?.close(), spools?.close()]);
+  await alerts.close();
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 

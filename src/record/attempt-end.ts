@@ -40,7 +40,7 @@ export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEn
 /**
  * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
  */
-const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request']);
+const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request', 'budget_cut']);
 
 /**
  * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a

@@ -131,6 +131,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   upstream_permission: failure('permission'),
   insufficient_quota: failure('quota'),
   budget_exceeded: { errorType: 'rate_limited', rejection: 'budget' },
+  budget_cut: failure('rate_limited'),
   budget_unavailable: { errorType: 'rate_limited', rejection: 'budget' },
   model_unpriced: { errorType: 'permission', rejection: 'forbidden' },
   rate_limit_exceeded: failure('rate_limited'),

@@ -295,12 +295,28 @@ describe('what a purse settles', () => {
       'an unknown cost as unknown, not 0',
       { ...answered, resolved: { ...anthropic, model: 'claude-99' } },
       endOf(),
-      { nano: 'unknown', reason: 'model', source: 'reported' },
+      { nano: 'unknown', reason: 'model', source: 'reported', usage },
+    ],
+    [
+      'the text that arrived of a stream that was cut',
+      {
+        ...answered,
+        reply: replyOf(true),
+        signals: signalsOf({ progress: 30, text: 8000, usage: { input: INPUT, output: 1, total: INPUT + 1 } }),
+      },
+      endOf({ state: 'aborted' }),
+      { nano: 3.3e8, source: 'estimated', usage: { input: INPUT, output: 2000, total: INPUT + 2000 } },
+    ],
+    [
+      'the pieces of a stream whose text is shorter',
+      { ...answered, reply: replyOf(true), signals: signalsOf({ progress: 2000, text: 10 }) },
+      endOf({ state: 'aborted' }),
+      { nano: 3.3e8, source: 'estimated', usage: { input: INPUT, output: 2000, total: INPUT + 2000 } },
     ],
   ])('is %s', (_, attempt, end, settled) => {
     const exchange = exchangeWith([attempt]);
     const cost = settledCost(exchange, exchange.attempts[0]!, prices, { end, receivedAt: WALL });
-    expect(cost).toEqual({ reason: undefined, ...settled });
+    expect(cost).toMatchObject({ reason: undefined, ...settled });
   });
 });
 

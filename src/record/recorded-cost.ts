@@ -1,4 +1,4 @@
-import type { Usage } from '../formats/events.ts';
+import type { Signals, Usage } from '../formats/events.ts';
 import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ModelTask, ReplyEnd, TryRecord } from '../plugin/index.ts';
 import type { Nano } from '../prices/money.ts';
 import type { PriceList } from '../prices/price-list.ts';
@@ -8,7 +8,7 @@ import { placeOf, priceOf } from './cost-place.ts';
 
 /**
  * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut, or, where it
- * counted nothing, by the bytes of the request and the pieces of the reply. cache: nothing was sent.
+ * counted nothing, by the bytes of the request and the text and pieces of the reply. cache: nothing was sent.
  */
 export const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
 
@@ -117,19 +117,14 @@ function costOfLast(
   { attempt, task, bytes, errorCode, priced }: SentRequest,
 ): RecordedCost | undefined {
   if (!mayCost(last)) return undefined;
-  const { signals, reply } = attempt;
-  const usage = signals?.ended && errorCode === undefined ? signals.usage : undefined;
+  const usage = reportedUsage(attempt, errorCode);
   if (usage) return costOf(usage, 'reported', priced);
-  return estimated(
-    { bytes, counted: signals?.usage, pieces: reply?.stream ? (signals?.progress ?? 0) : 0 },
-    task,
-    priced,
-  );
+  return estimated(seenOf(attempt, bytes), task, priced);
 }
 
 /** @param bytes of the request of this try */
 function costOfLost({ signals }: TryRecord, bytes: number, task: ModelTask | undefined, priced: Priced): RecordedCost {
-  return estimated({ bytes, counted: signals?.usage, pieces: 0 }, task, priced);
+  return estimated({ bytes, counted: signals?.usage, delivered: 0 }, task, priced);
 }
 
 interface Seen {
@@ -137,16 +132,34 @@ interface Seen {
   readonly bytes: number;
   /** The last counts of the upstream. */
   readonly counted: Usage | undefined;
-  /** Pieces of a stream. */
-  readonly pieces: number;
+  /** Tokens of the part of the answer that arrived. */
+  readonly delivered: number;
 }
 
-/** By the last counts of the upstream, and no fewer tokens than it sent pieces; a piece has one token or more. */
-function estimated({ bytes, counted, pieces }: Seen, task: ModelTask | undefined, priced: Priced): RecordedCost {
-  if (!BY_BYTES.has(task)) return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
+/** What the upstream counted of a reply that is complete. */
+const reportedUsage = ({ signals }: Attempt, errorCode: ErrorCode | undefined): Usage | undefined =>
+  signals?.ended && errorCode === undefined ? signals.usage : undefined;
+
+const seenOf = ({ signals, reply, outbound }: Attempt, bytes: number): Seen => ({
+  bytes,
+  counted: signals?.usage,
+  delivered: signals && (reply?.stream ?? outbound?.stream) ? deliveredTokens(signals) : 0,
+});
+
+/** Of a stream so far: by its text, and no fewer than its pieces, because a piece has one token or more. */
+export const deliveredTokens = ({ progress, text }: Signals): number =>
+  Math.max(progress, Math.ceil(text / BYTES_PER_TOKEN));
+
+/** By the last counts of the upstream, and no less than what arrived. */
+export function estimatedUsage({ bytes, counted, delivered }: Seen): Usage {
   const input = counted?.input ?? Math.ceil(bytes / BYTES_PER_TOKEN);
-  const output = Math.max(counted?.output ?? 0, pieces);
-  return costOf({ ...counted, input, output, total: input + output }, 'estimated', priced);
+  const output = Math.max(counted?.output ?? 0, delivered);
+  return { ...counted, input, output, total: input + output };
+}
+
+function estimated(seen: Seen, task: ModelTask | undefined, priced: Priced): RecordedCost {
+  if (!BY_BYTES.has(task)) return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
+  return costOf(estimatedUsage(seen), 'estimated', priced);
 }
 
 function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
@@ -166,7 +179,7 @@ export function costOfVectors(
   const { slug, sent } = call;
   const { bytes, answered } = sent;
   const priced: Priced = (usage) => priceOf(prices, usage, placeOf({ slug, ...sent }, usage, answered, receivedAt));
-  if (call.tokens === undefined) return estimated({ bytes, counted: undefined, pieces: 0 }, 'embeddings', priced);
+  if (call.tokens === undefined) return estimated({ bytes, counted: undefined, delivered: 0 }, 'embeddings', priced);
   const usage = { input: call.tokens, output: 0, total: call.tokens };
   return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
 }
@@ -178,6 +191,8 @@ export interface SettledCost {
   readonly reason: UnknownCost | undefined;
   /** none: nothing was sent, the upstream refused, or the reply is that of a cache. estimated: a part of it is. */
   readonly source: 'reported' | 'estimated' | 'none';
+  /** Of the last try: as reported, else estimated; undefined where neither is possible. */
+  readonly usage: Usage | undefined;
 }
 
 /**
@@ -194,10 +209,17 @@ export function settledCost(
   const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
   const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
   const all = [cost, ...lost, vectors].filter((one) => one !== undefined && one.source !== 'cache');
-  if (all.length === 0) return { nano: 0, reason: undefined, source: 'none' };
+  if (all.length === 0) return { nano: 0, reason: undefined, source: 'none', usage: undefined };
   const source = all.every((one) => one?.source === 'reported') ? 'reported' : 'estimated';
   const reason = all.find((one) => one?.unknown)?.unknown;
-  return { nano: reason === undefined ? sum(all, 'nano')! : 'unknown', reason, source };
+  const nano = reason === undefined ? sum(all, 'nano')! : 'unknown';
+  return { nano, reason, source, usage: settledUsage(exchange, attempt, errorCode) };
+}
+
+function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode | undefined): Usage | undefined {
+  const reported = reportedUsage(attempt, errorCode);
+  if (reported || !BY_BYTES.has(exchange.operation?.task)) return reported ?? attempt.signals?.usage;
+  return estimatedUsage(seenOf(attempt, exchange.request.bodyBytes));
 }
 
 /** Each cost of an attempt, that of its call for vectors among them. */

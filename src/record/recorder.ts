@@ -35,6 +35,8 @@ export interface RecorderOptions {
   readonly records?: RecordStore | undefined;
   /** Writes records into files. Undefined: no files. */
   readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
+  /** Called with each record. */
+  readonly alsoTo?: ((record: RequestRecord) => void) | undefined;
   /** Receives the costs of requests. Undefined: there is no ledger. */
   readonly ledger?: CostLedger | undefined;
   /** Holds ended requests until they are written. */
@@ -130,6 +132,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     records,
     recordFiles,
     countSemconv,
+    alsoTo,
     ledger,
     log,
   } = options;
@@ -141,6 +144,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),
     ({ bounded }) => records?.keep(bounded),
     ...(recordFiles ? [({ bounded }: EndedRequest) => recordFiles.write(bounded)] : []),
+    ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
     ({ record, span }) => span?.close(record),
   ];
   return (all) => {

@@ -1,3 +1,4 @@
+import type { Signals } from '../formats/events.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import { UpstreamError, type Attempt, type FormBody, type Exchange, type GatewayError } from '../plugin/index.ts';
 import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
@@ -69,6 +70,10 @@ export class CallRequest implements OutboundRequest {
   onHold(bytes: number): boolean {
     const { setup, exchange } = this.#job;
     return setup.hold(exchange, bytes);
+  }
+
+  watch(signals: Signals): GatewayError | undefined {
+    return this.#job.attempt.watch?.(signals);
   }
 
   /** Undefined if the config does not fall through: the client then gets the reply as the provider sent it. */

@@ -207,6 +207,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     if (this.#settled) return;
     // After commit the sink renders the failure: a reader writes no bytes for the provider's error event.
     if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
+    const ending = this.stream ? this.#request.watch?.(reader.signals) : undefined;
+    if (ending) return this.#failWith(ending);
     this.#checkSize();
     if (this.phase !== 'held') return;
     // In this order, so that a reply that commits with these bytes is not counted as held.

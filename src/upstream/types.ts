@@ -85,6 +85,8 @@ export interface OutboundRequest {
    */
   onHold?(bytes: number): boolean;
   readonly cancellation: Cancellation;
+  /** Called after each read of a stream. The error that it returns ends the reply. */
+  watch?(signals: Signals): GatewayError | undefined;
   /** For a reply that is only a content filter's stop: returns the failure where another target can be tried. */
   onBlocked?(): GatewayError | undefined;
   /** Context of this request's errors, such as the entry's name and the secrets to remove. */

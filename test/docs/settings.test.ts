@@ -54,6 +54,12 @@ const ACCOUNT = JSON.stringify({
   client_email: 'a@b.iam.gserviceaccount.com',
 });
 
+/** Some variables need a certain form. */
+function valueOf(name: string): string {
+  if (name.endsWith('_URL')) return `https://${name.toLowerCase().replaceAll('_', '-')}.example/`;
+  return name === 'ALERT_WEBHOOK_SECRET' ? `whsec_${Buffer.alloc(32, 1).toString('base64')}` : `${name}-value`;
+}
+
 async function problemsOf(page: string): Promise<readonly string[]> {
   const blocks = [...(page === EXAMPLE ? [] : blocksOf(EXAMPLE)), ...blocksOf(page)];
   const texts = Object.entries(Object.groupBy(blocks, ({ name }) => name)).map(([name, parts = []]) => [
@@ -61,7 +67,7 @@ async function problemsOf(page: string): Promise<readonly string[]> {
     stringify(parts.map(({ text }) => parse(text) as unknown).reduce(merged)),
   ]);
   const shown = blocks.map(({ text }) => text).join('\n');
-  const env = Object.fromEntries([...shown.matchAll(/\$\{env:(\w+)/g)].map(([, name]) => [name, `${name}-value`]));
+  const env = Object.fromEntries([...shown.matchAll(/\$\{env:(\w+)/g)].map(([, name = '']) => [name, valueOf(name)]));
   const paths = [...shown.matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) => [path, ACCOUNT]);
   const loaded = await loadSettings('configs', {
     env,

@@ -227,6 +227,96 @@ describe('what requests have cost', () => {
   });
 });
 
+/** The upstream ignores the limit of the answer, until its client leaves. */
+const endless: Script = async (_, res) => {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  res.on('error', () => {});
+  for (let at = 0; at < 2000 && !res.destroyed; at += 1) {
+    res.write(`data: ${JSON.stringify(openaiChunk({ content: 'word ' }))}\n\n`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  res.end('data: [DONE]\n\n');
+};
+
+describe('a stream beyond its reserve', () => {
+  const streamed = { stream: true };
+  const doors = [
+    [
+      'OpenAI',
+      '/v1/chat/completions',
+      { model: '@openai/m', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...streamed },
+      /data: \{"error":\{[^\n]*"code":"insufficient_quota"[^\n]*\}\s*$/,
+    ],
+    [
+      'Anthropic',
+      '/v1/messages',
+      { model: '@openai/m', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...streamed },
+      /event: error\ndata: \{"type":"error","error":\{"type":"billing_error"[^\n]*\}\s*$/,
+    ],
+    [
+      'Gemini',
+      '/v1beta/models/@openai%2Fm:streamGenerateContent?alt=sse',
+      { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 10 } },
+      /"status":"RESOURCE_EXHAUSTED"[^\n]*\}\s*$/,
+    ],
+  ] as const;
+
+  it.each(doors)(
+    'is cut with the error of %s when its budget has no room, and what arrived is booked',
+    async (_, path, body, error) => {
+      const pair = await startPair(endless, {
+        prices,
+        keys: keysOf(capped('0.002 USD')),
+        server: {
+          chains: {
+            attempt: ['override', 'transform', { plugin: 'budget', options: { on_overrun: 'cut' } }, 'retry', 'send'],
+          },
+        },
+      });
+      const reply = await fetch(pair.gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+        body: JSON.stringify(body),
+      });
+      const text = await reply.text();
+      expect(reply.status).toBe(200);
+      expect(text).toMatch(error);
+      expect(text).toContain('The budget of key test, month (0.002 USD) is used up: the answer was cut');
+      // One end: nothing follows the error.
+      expect(text).not.toMatch(/\[DONE\]|message_stop|"finishReason":"STOP"/);
+      await until(() => pair.upstream.seen[0]!.aborted, 'the upstream was left');
+      await settled(pair);
+      const words = text.split('word').length - 1;
+      const record = pair.gateway.logs.find(({ cost_usd: cost }) => cost !== undefined)!;
+      // A word is a piece, and a piece counts as a token at least: 10 USD per million.
+      expect(Number(record.cost_usd)).toBeGreaterThanOrEqual(words * 10e-6);
+      expect(Number(record.cost_usd)).toBeLessThan(0.0025);
+      expect(record).toMatchObject({ error_code: 'budget_cut' });
+      expect(await outcome(post(pair, { max: 1 }))).toEqual([429, 'insufficient_quota']);
+      const metrics = await (await fetch(`${pair.gateway.statusUrl}/metrics`)).text();
+      expect(metrics).toContain('gatehouse_budget_overruns_total{what="cut"} 1');
+      expect(metrics).toMatch(/gatehouse_budget_overruns_total\{what="grown"\} [1-9]/);
+    },
+  );
+
+  it('goes on by default, and the budget is exceeded by the rest', async () => {
+    const short: Script = (_, res) =>
+      sse(res, [
+        ...Array.from({ length: 300 }, () => openaiChunk({ content: 'word ' })),
+        openaiChunk({}, 'stop'),
+        'data: [DONE]\n\n',
+      ]);
+    const pair = await startPair(short, { prices, keys: keysOf(capped('0.002 USD')) });
+    const reply = await post(pair, { max: 10, body: streamed });
+    const text = await reply.text();
+    expect([text.split('word').length - 1, text.includes('"error"')]).toEqual([300, false]);
+    await settled(pair);
+    expect(await outcome(post(pair, { max: 1 }))).toEqual([429, 'insufficient_quota']);
+    const metrics = await (await fetch(`${pair.gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toContain('gatehouse_budget_overruns_total{what="continued"} 1');
+  });
+});
+
 describe('a budget of tokens', () => {
   it('counts the tokens of prompts and answers', async () => {
     const pair = await startPair(answers, { keys: keysOf(capped('1300 tokens')) });

@@ -1,6 +1,7 @@
 import { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { compilePrices } from '../../settings/compile/prices.ts';
+import { comparePrices } from './compare.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 const REASONS: Readonly<Record<UnknownPrice, string>> = {
@@ -10,14 +11,20 @@ const REASONS: Readonly<Record<UnknownPrice, string>> = {
   kind: 'no price of input or output is known',
 };
 
+interface CheckPricesOptions extends PricesOptions {
+  /** A table of somebody else, to compare with. */
+  readonly against?: string | undefined;
+}
+
 /**
- * `gatehouse prices check`. Exit code 0: every model that the catalog lists has a price; 1: one has none, or errors in the
- * settings; 2: the folder does not exist.
+ * `gatehouse prices check`. Exit code 0: every model that the catalog lists has a price, and no price differs from the other table; 1:
+ * otherwise, or errors in the settings or the table; 2: the folder does not exist.
  */
-export async function checkPricesCommand(options: PricesOptions): Promise<0 | 1 | 2> {
-  const { day, out } = options;
+export async function checkPricesCommand(options: CheckPricesOptions): Promise<0 | 1 | 2> {
+  const { day, out, against } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
+  if (against !== undefined) return comparePrices(settings.priceTable, { ...options, file: against });
   const list = new PriceList(compilePrices(settings.prices), settings.priceTable);
   let unknown = 0;
   for (const { slug, provider, models = [] } of settings.catalog.providers)

@@ -164,3 +164,48 @@ describe('prices check', () => {
     expect([code, err.includes('prices.yaml:1:')]).toEqual([1, true]);
   });
 });
+
+describe('prices check --against', () => {
+  const against = (document: unknown) => {
+    folder.write('other.json', typeof document === 'string' ? document : JSON.stringify(document));
+    return run((made) => checkPricesCommand({ ...made, against: join(folder.path, 'other.json') }));
+  };
+
+  it('prints models that are new and prices that differ, of a table of LiteLLM', async () => {
+    const { code, out } = await against({
+      sample_spec: { litellm_provider: 'one of many', input_cost_per_token: 0 },
+      'claude-opus-5': { litellm_provider: 'anthropic', input_cost_per_token: 6e-6, output_cost_per_token: 25e-6 },
+      'gemini/gemini-2.5-pro': {
+        litellm_provider: 'gemini',
+        input_cost_per_token: 1.25e-6,
+        output_cost_per_token: 1e-5,
+      },
+      'claude-opus-99': { litellm_provider: 'anthropic', input_cost_per_token: 7e-6, output_cost_per_token: 3e-5 },
+      'elsewhere/model': { litellm_provider: 'elsewhere', input_cost_per_token: 1 },
+    });
+    expect(code).toBe(1);
+    expect(out.split('\n').filter((line) => !line.startsWith('!'))).toEqual([
+      '+ anthropic/claude-opus-99: input 7, output 30',
+      '~ anthropic/claude-opus-5: input 5 -> 6',
+      expect.stringMatching(
+        /^2 of 3 prices of .*other\.json are new or differ from those of 2026-11-22 on 2026-11-23$/,
+      ) as string,
+      '',
+    ]);
+    expect(out).toMatch(/^! google-ai-studio\/gemini-3\.8-flash: from 2027-01-01 input 1\.5.*output 7\.5$/m);
+  });
+
+  it('has exit code 0 where nothing differs, of a table of models.dev', async () => {
+    const cost = { input: 5, output: 25, cache_read: 0.5 };
+    const document = { anthropic: { id: 'anthropic', models: { 'claude-opus-5': { id: 'claude-opus-5', cost } } } };
+    expect(await against(document)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['{', 'this is no JSON'],
+    ['{"a": 1}', 'this is no table of models.dev, of LiteLLM or as data/models.json'],
+  ])('refuses %s', async (text, why) => {
+    const { code, err } = await against(text);
+    expect([code, err.includes(why)]).toEqual([1, true]);
+  });
+});

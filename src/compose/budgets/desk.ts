@@ -1,4 +1,4 @@
-import { geoOf, placeOf } from '../../record/cost-place.ts';
+import { geoOf, placeOf, priceOf } from '../../record/cost-place.ts';
 import { payerOf } from '../../record/payer.ts';
 import { isFree, settledCost, type SettledCost } from '../../record/recorded-cost.ts';
 import {
@@ -17,17 +17,19 @@ import type { BudgetKeeper } from '../../governance/keeper.ts';
 import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { matches } from '../../prices/model-pattern.ts';
+import type { Usage } from '../../formats/events.ts';
+import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
 import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
 import type { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
-import { TOKENS_PER_BYTE } from '../../prices/prompt-bound.ts';
-import { longestAnswer, reserve as reserveOf } from '../../prices/reserve.ts';
+import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
 import { named, NO_SUMS } from '../ledger/ledger-rows.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
+import { watchStream, type Overrun } from './overrun.ts';
 import { refusalText, nameOfBudget } from './words.ts';
 
 export interface DeskSetup {
@@ -41,6 +43,8 @@ export interface DeskSetup {
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
   readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
+  /** A stream costs more than its reserve. */
+  readonly onOverrun: (what: Overrun) => void;
   /** Follows what is sent. Undefined: there is no state store. */
   readonly ledger?: RequestLedger | undefined;
 }
@@ -62,6 +66,12 @@ interface Job {
   readonly amounts: Amounts;
   /** The longest answer on which the amounts rest. */
   readonly output: number;
+  /** Tokens of the prompt and of all answers on which the amounts rest. */
+  readonly prompt: number;
+  readonly answers: number;
+  /** Tokens of all answers if each is as long as it may be. */
+  readonly mostOutput: number;
+  readonly onOverrun: BudgetRules['onOverrun'];
   /** Of the prompt; undefined where media are among the bytes. */
   readonly textBytes: number | undefined;
   /** The price was not known, and the request is sent all the same. */
@@ -143,8 +153,9 @@ export class Desk implements BudgetDesk {
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const unpriced =
       countsUsd && typeof price === 'string' ? this.#unpriced(exchange, resolved, price, rules) : undefined;
-    const { prompt, output } = this.#tokensOf(asked, resolved, rules);
-    const answers = output * (asked.asked.answers ?? 1);
+    const { prompt, output, longest } = this.#tokensOf(asked, resolved, rules);
+    const number = asked.asked.answers ?? 1;
+    const answers = output * number;
     const usd =
       typeof price === 'number' ? price : typeof unpriced === 'object' ? assumed(prompt, answers, unpriced) : 0;
     const textBytes = asked.hasMedia ? undefined : asked.asked.textBytes;
@@ -156,8 +167,12 @@ export class Desk implements BudgetDesk {
       budgets,
       amounts,
       output,
+      prompt,
+      answers,
+      mostOutput: longest * number,
       textBytes,
       unpriced,
+      onOverrun: rules.onOverrun,
       tier,
       isPriced: typeof price === 'number',
     };
@@ -206,10 +221,12 @@ export class Desk implements BudgetDesk {
 
   /** Of the prompt and of one answer. */
   #tokensOf({ asked, openEnded }: AskedAttempt, resolved: ResolvedTarget, { reserve }: BudgetRules) {
-    const typical =
-      openEnded && reserve === 'typical' ? this.#setup.learned.of(nameOfModel(resolved)).outputP99 : undefined;
-    const prompt = Math.min(Math.ceil(asked.textBytes * TOKENS_PER_BYTE), asked.window ?? Infinity);
-    return { prompt, output: typical ?? longestAnswer(asked) };
+    const learned = this.#setup.learned.of(nameOfModel(resolved));
+    const mode = openEnded ? reserve : 'bound';
+    const prompt = Math.min(Math.ceil(asked.textBytes * tokensPerByte(learned, mode)), asked.window ?? Infinity);
+    const longest = longestAnswer(asked);
+    const typical = mode === 'typical' ? learned.outputP99 : undefined;
+    return { prompt, output: Math.ceil(Math.min(typical ?? Infinity, longest)), longest };
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
@@ -226,9 +243,28 @@ export class Desk implements BudgetDesk {
       if (refusal) return refusal;
     }
     const receivedAt = clock.wall();
+    if (attempt.outbound?.stream && accounts.length > 0) this.#watch(job, hold, receivedAt);
     ledger?.send({ hold, accounts, amounts, row: this.#rowOf(job, receivedAt), until });
     exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
     return undefined;
+  }
+
+  /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
+  #watch(job: Job, hold: number, receivedAt: number): void {
+    const { keeper, prices, onOverrun } = this.#setup;
+    const { exchange, attempt, amounts, prompt, answers, mostOutput } = job;
+    const resolved = attempt.resolved!;
+    attempt.watch = watchStream({
+      bytes: exchange.request.bodyBytes,
+      held: amounts,
+      covered: { prompt, output: answers },
+      mostOutput,
+      amountsOf: (usage, answered) =>
+        amountsOf(job, priceOf(prices, usage, placeOf(resolved, usage, answered, receivedAt)), usage),
+      grow: (by) => keeper.purse.grow(hold, by),
+      onOverrun: job.onOverrun,
+      report: onOverrun,
+    });
   }
 
   /** The row of the ledger if the process ends before the request does. */
@@ -267,7 +303,7 @@ export class Desk implements BudgetDesk {
     const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
     // Nothing was sent, or the provider refused.
     const isFreed = cost.source === 'none';
-    const amounts = isFreed ? NOTHING : amountsOf(reserved, cost);
+    const amounts = isFreed ? NOTHING : amountsOf(reserved, cost.nano, cost.usage);
     if (isFreed) keeper.purse.free(hold);
     else keeper.purse.settle(hold, amounts);
     ledger?.settle(hold, amounts);
@@ -277,9 +313,10 @@ export class Desk implements BudgetDesk {
 
   #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {
     this.#setup.onRefused(account?.budget, why);
+    const limitHeaders = account && exhaustedHeaders(exchange, account);
     if (why === 'exceeded' && account)
       return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
-        limitHeaders: unifiedHeaders(exchange, account),
+        ...(limitHeaders && { limitHeaders }),
         shouldRetry: false,
       });
     const whose = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
@@ -304,10 +341,13 @@ const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
   matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
 
 /** Where the provider's charge is not known, the reserve is the most that it can be. */
-function amountsOf({ attempt, amounts, unpriced }: Reserved, { nano }: SettledCost): Amounts {
-  const usage = attempt.signals?.usage;
+function amountsOf(
+  { amounts, unpriced }: Job,
+  nano: SettledCost['nano'] | UnknownPrice,
+  usage: Usage | undefined,
+): Amounts {
   const tokens = usage?.total ?? amounts.tokens;
-  if (nano !== 'unknown') return { usd: nano, tokens };
+  if (typeof nano === 'number') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
   return { usd: assumed(usage.input, usage.output, unpriced), tokens };
@@ -335,15 +375,13 @@ function noteOf(accounts: readonly Account[], amounts: Amounts, output: number |
   };
 }
 
-/**
- * Headers by which clients of Anthropic's API know an exhausted budget (docs/protocols/claude-code.md#refusals). A budget that keys
- * share blocks the group.
- */
-function unifiedHeaders({ operation }: Exchange, { budget, span }: Account): Readonly<Record<string, string>> {
-  if (operation?.format.name !== 'anthropic-messages') return {};
-  const reset = span.end === Infinity ? {} : { [`${UNIFIED}-reset`]: String(Math.ceil(span.end / 1000)) };
-  const scope = budget.node.kind === 'key' ? {} : { [`${UNIFIED}-overage-scope`]: 'group_pool' };
-  return { [`${UNIFIED}-status`]: 'rejected', ...reset, ...scope };
-}
-
-const UNIFIED = 'anthropic-ratelimit-unified';
+/** A budget that keys share blocks the group. */
+const exhaustedHeaders = (
+  { operation }: Exchange,
+  { budget, span }: Account,
+): Readonly<Record<string, string>> | undefined =>
+  operation &&
+  RATE_DIALECTS[operation.format.name]?.exhausted?.({
+    resetsAt: span.end === Infinity ? undefined : span.end,
+    isShared: budget.node.kind !== 'key',
+  });

@@ -36,6 +36,7 @@ export function composeBudgets({
     whenDown,
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
     onRefused: (budget, why) => reports.refused(budget, why),
+    onOverrun: (what) => reports.overrun(what),
     ledger,
   });
 }

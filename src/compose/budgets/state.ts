@@ -5,6 +5,7 @@ import type { Account } from '../../governance/accounts.ts';
 import type { PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
+import type { Overrun } from './overrun.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { nameOfBudget } from './words.ts';
 
@@ -12,13 +13,13 @@ import { nameOfBudget } from './words.ts';
 export interface BudgetReports {
   level(account: Account): void;
   refused(budget: Budget | undefined, why: PurseRefusal['why']): void;
-  alerted(budget: Budget, percent: number): void;
+  overrun(what: Overrun): void;
   unpriced(): void;
   expired(count: number): void;
   lost(): void;
 }
 
-const UNREPORTED: BudgetReports = { level() {}, refused() {}, alerted() {}, unpriced() {}, expired() {}, lost() {} };
+const UNREPORTED: BudgetReports = { level() {}, refused() {}, overrun() {}, unpriced() {}, expired() {}, lost() {} };
 
 export interface BudgetStateSetup {
   readonly clock: Clock;
@@ -28,6 +29,8 @@ export interface BudgetStateSetup {
   readonly shared?: CounterSource | undefined;
   /** What is spent ends with this process: said once, when there are budgets. */
   readonly inMemory?: boolean;
+  /** A budget has reached an alert, as far as this process knows. */
+  readonly onAlert?: (account: Account, percent: number) => void;
   /** Follows what is sent. Undefined: there is no state store. */
   readonly ledger?: RequestLedger | undefined;
 }
@@ -41,7 +44,7 @@ export class BudgetState {
   readonly #log: BudgetStateSetup['log'];
   #isSaid: boolean;
 
-  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, ledger }: BudgetStateSetup) {
+  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, ledger, onAlert }: BudgetStateSetup) {
     this.#isSaid = !inMemory;
     this.reports = reports;
     this.ledger = ledger;
@@ -49,7 +52,7 @@ export class BudgetState {
     this.keeper = new BudgetKeeper(
       clock,
       {
-        alert: (account, percent) => this.#alert(account, percent),
+        ...(onAlert && { alert: onAlert }),
         level: (account) => reports.level(account),
         expired: (count) => {
           reports.expired(count);
@@ -91,11 +94,5 @@ export class BudgetState {
 
   close(): Promise<void> {
     return this.keeper.close();
-  }
-
-  #alert({ budget, span }: Account, percent: number): void {
-    this.reports.alerted(budget, percent);
-    const period = span.start === 0 ? {} : { since: new Date(span.start).toISOString() };
-    this.#log?.warn({ budget: nameOfBudget(budget), percent, ...period }, 'a budget has reached an alert');
   }
 }

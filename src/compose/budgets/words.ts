@@ -11,6 +11,10 @@ const PERIODS: Readonly<Record<Budget['period'], string>> = { day: 'day', month:
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
 
+/** Why a stream was cut, for its caller. */
+export const cutText = ({ budget }: Account): string =>
+  `The budget of ${nameOfBudget(budget)} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
+
 /**
  * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
  * spent; of the key's own budget the rest is named.

@@ -12,6 +12,7 @@ import { createDataServer } from '../../compose/listener/data-server.ts';
 import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../run/fakes.ts';
 import { createDrySender } from '../run/calls.ts';
 import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
+import { relayedAlerts } from '../../process/alerts/process-alerts.ts';
 import { compileWith, createProcessState, type ProcessParts } from '../../process/process-state.ts';
 import { LiveSnapshot } from '../../compose/live-snapshot.ts';
 import { createRequestPath } from '../../gateway/request-path.ts';
@@ -95,6 +96,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     models,
     upstream: outwards,
     otel: undefined,
+    alerts: relayedAlerts({ raise() {} }),
   };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError, ErrorReply } from '../format.ts';
+import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -140,9 +140,10 @@ function clientStatus(error: ClientError): number {
 const DENIED_MODEL = 'model_not_allowed';
 
 /** Types of the contract between Claude Code and gateways (docs/protocols/claude-code.md#refusals). */
-function typeOfCode({ code, status }: ClientError): string | undefined {
+function typeOfCode(error: ClientError): string | undefined {
+  const { code, status } = error;
   if (code === DENIED_MODEL) return 'invalid_request_error';
-  if (code === 'budget_exceeded') return 'billing_error';
+  if (isOutOfBudget(error)) return 'billing_error';
   return code === 'not_supported' && status === 501 ? 'not_supported' : undefined;
 }
 

@@ -21,6 +21,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 const DELTA = 'event: content_block_delta';
+/** What stands before the text of a delta; behind it, Anthropic pads with spaces. */
+const DELTA_HEAD = `${DELTA}\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`
+  .length;
 
 /**
  * Anthropic names every event on a line of its own, so a record's kind is known without reading its data. Deltas are
@@ -105,6 +108,7 @@ class StreamPass implements PassThrough {
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
     if (this.signals.answered && text.startsWith(DELTA, from) && isObjectText(text, from + DELTA.length, to)) {
       this.signals.progress += 1;
+      this.signals.text += Math.max(0, text.lastIndexOf('"', to) - from - DELTA_HEAD);
       return true;
     }
     const [event] = readSse(bytes.subarray(from, to));

@@ -22,10 +22,11 @@ export interface PromptBlock {
   readonly ratings: JsonObject | undefined;
 }
 
-/** Searches in the web and in stored files, and pictures made. */
+/** Searches in the web, in stored files and in maps, and pictures made. */
 export interface CandidatePieces {
   readonly searches: number;
   readonly fileSearches: number;
+  readonly mapSearches: number;
   readonly images: number;
 }
 
@@ -216,16 +217,22 @@ export class CandidateReader {
 }
 
 /** Each query is a search (docs/protocols/gemini.md#searches). A grounded answer without a list of queries made one. */
-function searchesOf(grounding: unknown): { readonly searches: number; readonly fileSearches: number } {
+function searchesOf(grounding: unknown): Omit<CandidatePieces, 'images'> {
   if (!isObject(grounding)) return NO_SEARCHES;
   const [web, images, files] = ['webSearchQueries', 'imageSearchQueries', 'retrievalQueries'].map(
     (name) => asList(grounding[name]).length,
   );
   const searches = web! + images!;
-  return { searches: searches === 0 && isObject(grounding['searchEntryPoint']) ? 1 : searches, fileSearches: files! };
+  const usesMaps = asList(grounding['groundingChunks']).some((chunk) => isObject(chunk) && isObject(chunk['maps']));
+  return {
+    searches: searches === 0 && isObject(grounding['searchEntryPoint']) ? 1 : searches,
+    fileSearches: files!,
+    // Google charges maps by grounded request, however many places it names.
+    mapSearches: Number(usesMaps),
+  };
 }
 
-const NO_SEARCHES = { searches: 0, fileSearches: 0 };
+const NO_SEARCHES = { searches: 0, fileSearches: 0, mapSearches: 0 };
 
 function logprobsOf(result: unknown): LogprobToken[] {
   if (!isObject(result)) return [];

@@ -24,7 +24,7 @@ export const INTERRUPTED: UpstreamFailure = {
   message: 'The stream of the upstream ended before the reply was complete.',
 };
 
-const PIECES = ['searches', 'fileSearches', 'images'] as const;
+const PIECES = ['searches', 'fileSearches', 'mapSearches', 'images'] as const;
 
 /** Google generates up to eight candidates. The message of a blocked prompt is repeated for no more than these. */
 const MAX_CANDIDATES = 8;
@@ -70,16 +70,12 @@ export class GeminiReplyReader {
 
   /** The usage with what is counted by the piece, which Google reports elsewhere. */
   #withPieces(event: EventOf<'usage'>): EventOf<'usage'> {
-    let [searches, fileSearches, images] = [0, 0, 0];
+    let more: Partial<Record<(typeof PIECES)[number], number>> | undefined;
     for (const { pieces } of this.#candidates.values()) {
       if (!pieces) continue;
-      searches += pieces.searches;
-      fileSearches += pieces.fileSearches;
-      images += pieces.images;
+      for (const name of PIECES) if (pieces[name] > 0) (more ??= {})[name] = (more?.[name] ?? 0) + pieces[name];
     }
-    if (searches + fileSearches + images === 0) return event;
-    const more = { ...(searches && { searches }), ...(fileSearches && { fileSearches }), ...(images && { images }) };
-    return { ...event, usage: { ...event.usage, ...more } };
+    return more ? { ...event, usage: { ...event.usage, ...more } } : event;
   }
 
   /** Undefined unless the last counts came before a search or a picture. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError, ErrorReply } from '../format.ts';
+import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
 import { isObject } from '../json/object.ts';
@@ -93,7 +93,8 @@ const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
  * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
  * (docs/protocols/errors.md#overload).
  */
-export function encodeError({ status: given, message, code, param, limit }: ClientError): ErrorReply {
+export function encodeError(error: ClientError): ErrorReply {
+  const { status: given, message, code, param, limit } = error;
   const status = given === 529 ? 503 : given;
   const details: JsonObject[] = [];
   if (code !== null) details.push({ '@type': `${TYPE_PREFIX}ErrorInfo`, reason: code, domain: 'gatehouse' });
@@ -101,7 +102,7 @@ export function encodeError({ status: given, message, code, param, limit }: Clie
     details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   }
   if (limit) details.push(...ofLimit(limit, message));
-  if (code === 'budget_exceeded')
+  if (isOutOfBudget(error))
     details.push({ '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: 'budget', description: message }] });
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };

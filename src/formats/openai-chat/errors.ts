@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError, ErrorReply } from '../format.ts';
+import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
 import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
@@ -18,8 +18,9 @@ const RAW_LIMIT = 1024;
  * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's
  * own status and becomes 503 (docs/protocols/errors.md#overload). SDKs and agents know an exhausted budget as `insufficient_quota`.
  */
-export function encodeError({ status, message, type, param, code, limit }: ClientError): ErrorReply {
-  const kind = limit ? ofLimit(limit) : { type, code: code === 'budget_exceeded' ? 'insufficient_quota' : code };
+export function encodeError(error: ClientError): ErrorReply {
+  const { status, message, type, param, code, limit } = error;
+  const kind = limit ? ofLimit(limit) : { type, code: isOutOfBudget(error) ? 'insufficient_quota' : code };
   return {
     status: status === 529 ? 503 : status,
     body: { error: { message, type: kind.type, param, code: kind.code } },

@@ -114,6 +114,7 @@ export class StreamPassThrough implements PassThrough {
     for (let from = 0, to = 0; from < text.length && !this.#stopped; from = to) {
       if (!this.#closed && (to = this.#ordinary.match(text, from)) > 0) {
         this.signals.progress += 1;
+        this.signals.text += this.#ordinary.freeLength;
         const { removed } = this.#ordinary;
         if (!removed) continue;
         pieces.push(whole.subarray(kept, removed.from));

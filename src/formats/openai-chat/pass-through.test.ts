@@ -68,6 +68,7 @@ describe('a stream that is whole', () => {
       answered: true,
       blocked: false,
       progress: 6,
+      text: 0,
       usage: { input: 3, output: 2, total: 5 },
       finish: 'stop',
       model: 'gpt-ran',

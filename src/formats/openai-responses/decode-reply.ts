@@ -47,6 +47,7 @@ export class ResponseReader {
   #partStart = 0;
   #searches = 0;
   #fileSearches = 0;
+  readonly #containers = new Set<string>();
   ended = false;
 
   constructor(reply: ReplyContext) {
@@ -106,6 +107,7 @@ export class ResponseReader {
       default:
         this.#searches += Number(isSearch(item));
         this.#fileSearches += Number(isFileSearch(item));
+        this.#noteContainer(item);
         return this.#hosted(item, at);
     }
   }
@@ -193,9 +195,22 @@ export class ResponseReader {
     const items = (listOf(output) ?? []).filter(isObject);
     const searches = Math.max(this.#searches, items.filter(isSearch).length);
     const fileSearches = Math.max(this.#fileSearches, items.filter(isFileSearch).length);
-    return searches + fileSearches === 0
+    for (const item of items) this.#noteContainer(item);
+    const containers = this.#containers.size;
+    return searches + fileSearches + containers === 0
       ? usage
-      : { ...usage, ...(searches > 0 && { searches }), ...(fileSearches > 0 && { fileSearches }) };
+      : {
+          ...usage,
+          ...(searches > 0 && { searches }),
+          ...(fileSearches > 0 && { fileSearches }),
+          ...(containers > 0 && { containers }),
+        };
+  }
+
+  /** Several calls may run in one container. */
+  #noteContainer({ type, container_id: id }: JsonObject): void {
+    if (type === 'code_interpreter_call' && this.#containers.size < MAX_CONTAINERS)
+      this.#containers.add(stringOf(id) ?? '');
   }
 
   fail(failure: UpstreamFailure): void {
@@ -265,6 +280,8 @@ function isSearch({ type, action }: JsonObject): boolean {
   const done = stringOf(objectOf(action)?.type);
   return type === 'web_search_call' && (done === undefined || done === 'search');
 }
+
+const MAX_CONTAINERS = 1000;
 
 const isFileSearch = ({ type }: JsonObject): boolean => type === 'file_search_call';
 

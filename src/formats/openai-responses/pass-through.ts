@@ -64,6 +64,7 @@ class ResponsePass implements PassThrough {
     if (this.signals.ended) return true;
     if (this.signals.answered && DELTA.test(record.toString('latin1', 0, LONGEST_NAME))) {
       this.signals.progress += 1;
+      this.signals.text += deltaLength(record);
       return true;
     }
     const [event] = readSse(record);
@@ -72,6 +73,15 @@ class ResponsePass implements PassThrough {
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }
+}
+
+const DELTA_MEMBER = '"delta":"';
+const QUOTE = 0x22;
+
+/** Up to the first quote, also an escaped one: the API pads its events, so their length says nothing. */
+function deltaLength(record: Buffer): number {
+  const start = record.indexOf(DELTA_MEMBER) + DELTA_MEMBER.length;
+  return start < DELTA_MEMBER.length ? 0 : Math.max(0, record.indexOf(QUOTE, start) - start);
 }
 
 /** The model under the name of this target. */

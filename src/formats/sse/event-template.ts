@@ -17,6 +17,8 @@ export interface EventTemplates {
   match(text: string, from: number): number;
   /** The part of the last match that the client does not get. */
   readonly removed: EventSpan | undefined;
+  /** Characters of the first text that may differ, in the last match. */
+  readonly freeLength: number;
 }
 
 /**
@@ -45,6 +47,11 @@ export class EventTemplate implements EventTemplates {
     const { part, from, to } = this.#removed;
     const place = this.#places[part]!;
     return { from: place + from, to: place + to };
+  }
+
+  get freeLength(): number {
+    const [first = '', second] = this.#parts;
+    return second === undefined ? 0 : this.#places[1]! - this.#places[0]! - first.length;
   }
 
   learn(event: string, removed?: EventSpan): void {

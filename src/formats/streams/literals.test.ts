@@ -154,7 +154,8 @@ function translated(
   let seen = 0;
   return [...pieces, undefined].map((piece) => {
     const bytes = piece ? reader.push(piece) : reader.end();
-    const { progress, ...signals } = reader.signals;
+    // Literals have more characters than their texts.
+    const { progress, text: _, ...signals } = reader.signals;
     const moved = progress !== seen;
     seen = progress;
     return { text: bytes?.toString('utf8'), moved, signals: structuredClone(signals) };

@@ -24,10 +24,24 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.ended = true;
         break;
       default:
+        signals.text += lengthOf(event);
         if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals);
         else if (isContent(event)) signals.content = true;
     }
     signals.progress += 1;
+  }
+}
+
+function lengthOf(event: GenerationEvent): number {
+  switch (event.type) {
+    case 'text':
+      return event.literals ? event.literals.reduce((sum, { length }) => sum + length, 0) : event.text.length;
+    case 'thinking':
+    case 'refusal':
+    case 'tool_arguments':
+      return event.text.length;
+    default:
+      return 0;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CounterSource } from '../../governance/keeper.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Boot, Counters } from '../../state/counters.ts';
+import type { Boot, Counters, LostLease } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { MemoryAudit } from '../../state/memory/audit.ts';
@@ -22,7 +22,7 @@ const TIDY_MS = 10_000;
 export interface CountedSetup {
   readonly clock: Clock;
   /** Processes ended with room that they had not reported. */
-  readonly onLost: (leases: number) => void;
+  readonly onLost: (leases: readonly LostLease[]) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -70,8 +70,8 @@ export class Counted {
   async #reap(boot?: Boot['id']): Promise<void> {
     const { clock, onLost } = this.#setup;
     const lost = (await this.ports?.counters.reap(clock.wall(), boot)) ?? [];
-    const leases = lost.filter(({ rest }) => rest > 0).length;
-    if (leases > 0) onLost(leases);
+    const leases = lost.filter(({ rest }) => rest > 0);
+    if (leases.length > 0) onLost(leases);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LabelUse } from '../../catalog/model-labels.ts';
+import type { Alert } from '../../governance/alert.ts';
 import type { Clock, Found, KeptResponse } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
@@ -114,6 +115,8 @@ export type ToPrimary =
   | { readonly type: 'state'; readonly id: number; readonly question: StateQuestion }
   /** Unsolicited: a model name that could become a label, or the use of one that is. */
   | { readonly type: 'label'; readonly use: LabelUse }
+  /** Unsolicited: the primary raises it if no process has. */
+  | { readonly type: 'alert'; readonly alert: Alert }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
   /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */

@@ -18,7 +18,7 @@ function pair(open?: (clock: ReturnType<typeof createFakeClock>) => StateStore |
     throw error;
   };
   const store = open?.(clock);
-  const setup = { clock, onLost: (leases: number) => void lost.push(leases), onFailure };
+  const setup = { clock, onLost: (leases: readonly object[]) => void lost.push(leases.length), onFailure };
   const counted = new Counted(setup, open && { store });
   const primary = new StateAnswers(counted);
   const shared: SharedState = new SharedState((message) => {

@@ -221,6 +221,7 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'responses') return void this.#answer(member, message);
     if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
+    if (message.type === 'alert') return this.#tools.alerts.raise(message.alert);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
     if (!this.#members.has(member)) return;

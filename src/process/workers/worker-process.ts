@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { WorkerLabels } from '../../catalog/model-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
 import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
+import type { Alert } from '../../governance/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { newBoot } from '../boot.ts';
 import { startWorker } from '../gateway.ts';
@@ -40,12 +41,13 @@ const models = new WorkerLabels(
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
+const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { models, responses, budgets, ledger: state };
+      const shared = { models, responses, budgets, alerts, ledger: state };
       const options = { configs, env: process.env, files: sentFiles(() => files), port, ...shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {

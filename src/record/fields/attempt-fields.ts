@@ -40,6 +40,8 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { record: 'tool_use', as: 'plain', value: ({ toolUse }) => toolUse },
   { record: 'searches', as: 'plain', value: ({ searches }) => searches },
   { record: 'file_searches', as: 'plain', value: ({ fileSearches }) => fileSearches },
+  { record: 'map_searches', as: 'plain', value: ({ mapSearches }) => mapSearches },
+  { record: 'containers', as: 'plain', value: ({ containers }) => containers },
   { record: 'images', as: 'plain', value: ({ images }) => images },
   { record: 'tier', as: 'text', value: ({ tier }) => tier },
 ];

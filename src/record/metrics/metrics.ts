@@ -1,3 +1,4 @@
+import { BUDGET_METRICS } from './budget-metrics.ts';
 import { GATEWAY_METRICS } from './gateway-metrics.ts';
 import { LIBRARY_METRICS } from './library-metrics.ts';
 import type { MetricSpec } from './metric-spec.ts';
@@ -11,9 +12,11 @@ import { UPSTREAM_METRICS } from './upstream-metrics.ts';
  *
  * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
-export const METRICS = { ...GATEWAY_METRICS, ...UPSTREAM_METRICS, ...LIBRARY_METRICS } as const satisfies Record<
-  string,
-  MetricSpec
->;
+export const METRICS = {
+  ...GATEWAY_METRICS,
+  ...BUDGET_METRICS,
+  ...UPSTREAM_METRICS,
+  ...LIBRARY_METRICS,
+} as const satisfies Record<string, MetricSpec>;
 
 export type MetricKey = keyof typeof METRICS;

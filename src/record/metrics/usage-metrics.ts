@@ -100,13 +100,15 @@ export const USAGE_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_usage_units_total',
-      help: 'What the attempts that answered used besides tokens, by type: image (pictures made), search (searches in the web that the provider made), file_search (in stored files).',
+      help: 'What the attempts that answered used besides tokens, by type: image (pictures made), search (searches in the web that the provider made), file_search (in stored files), map_search (answers with maps), container (for code of the model).',
       labels: [...MODEL_LABELS, 'type'],
       byCaller: true,
     },
     unitsOf('image', ({ images }) => images),
     unitsOf('search', ({ searches }) => searches),
     unitsOf('file_search', ({ fileSearches }) => fileSearches),
+    unitsOf('map_search', ({ mapSearches }) => mapSearches),
+    unitsOf('container', ({ containers }) => containers),
   ),
   cost: countedPerAttempt(
     {

@@ -79,7 +79,7 @@ const isLocalAddress = createNetworkTest([
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 /** Checks the text of the host only. The egress guard checks every resolved address, against all ranges, on connect. */
-function isLocalHost(hostname: string): boolean {
+export function isLocalHost(hostname: string): boolean {
   const host = bare(hostname);
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   return isIP(host) !== 0 && isLocalAddress(host);
@@ -92,7 +92,7 @@ const isLinkLocal = createNetworkTest(['169.254.0.0/16', 'fe80::/10']);
  * Predicate, to follow `is`, for hosts that the egress guard refuses whatever the settings allow: services of the machine,
  * such as the metadata server that hands out its credentials.
  */
-function offLimits(hostname: string): string | undefined {
+export function offLimits(hostname: string): string | undefined {
   const host = bare(hostname);
   if (METADATA_SERVERS.has(host)) return 'a metadata server, which the gateway never calls';
   return isIP(host) !== 0 && isLinkLocal(host) ? 'a link-local address, which the gateway never calls' : undefined;

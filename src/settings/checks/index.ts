@@ -1,5 +1,6 @@
 import type { GatewayFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { checkAlerts } from './alerts.ts';
 import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
@@ -25,6 +26,7 @@ import { walkConfig, walkSettings } from './walk.ts';
 
 /** A check is a row here and a function that says which nodes it looks at. */
 const CHECKS: readonly Check[] = [
+  checkAlerts,
   checkAliases,
   checkBreaker,
   checkCaches,

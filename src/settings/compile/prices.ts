@@ -18,6 +18,8 @@ const KINDS: Readonly<Record<keyof UsdPrices, readonly [kind: PriceKind, per: nu
   image_out: ['imageOut', 1e6],
   search: ['search', 1e3],
   file_search: ['fileSearch', 1e3],
+  map_search: ['mapSearch', 1e3],
+  container: ['container', 1],
   image: ['image', 1],
   second: ['second', 1],
 };

@@ -33,6 +33,7 @@ describe('compileServerSettings', () => {
     expect(Object.keys(defaults).sort()).toEqual(
       [
         'admin',
+        'alerts',
         'cache',
         'chains',
         'deadline',

@@ -17,6 +17,7 @@ import {
   type FormLimits,
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
+import { compileAlerts, type AlertSettings } from './alerts.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -109,6 +110,7 @@ export interface ServerSettings {
   /** Undefined: the gateway opens no state store. */
   readonly state: StateSettings | undefined;
   readonly egress: { readonly tokenUris: readonly string[] };
+  readonly alerts: AlertSettings;
   readonly telemetry: {
     readonly traces: {
       /** Undefined: only OTEL_* variables can enable traces. */
@@ -214,6 +216,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
+    alerts: compileAlerts(file.alerts),
     telemetry: compileTelemetry(telemetry),
   };
 }

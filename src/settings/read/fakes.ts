@@ -33,6 +33,8 @@ const sourceOf = ({ kind, name }: Reference): string => `${kind}:${name}`;
 function fakeFor(reference: Reference, field: string | number | undefined): string {
   const digest = createHash('sha256').update(sourceOf(reference)).digest('hex').slice(0, 16);
   if (field === 'private_key') return privateKey();
+  if (field === 'url') return `https://stand-in-${digest}.example/`;
+  if (field === 'secret') return `whsec_${Buffer.from(digest.repeat(2)).toString('base64')}`;
   if (field !== 'service_account' && field !== 'credentials_json') return `stand-in-${digest}`;
   return JSON.stringify({
     type: 'service_account',
