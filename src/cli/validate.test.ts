@@ -65,7 +65,7 @@ describe('validate', () => {
     const missing = join(dir, 'none');
     expect(await run({ dir: missing })).toEqual({
       code: 2,
-      text: 'none:1:1: there is no such folder; --configs DIR selects another\nnone: 1 error\n',
+      text: 'none:1:1: there is no such folder; `gatehouse init DIR` writes one, --configs DIR selects another\nnone: 1 error\n',
     });
     write({});
     expect(await run({ dir: join(dir, 'keys.yaml') })).toMatchObject({

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { importCommand, type KINDS } from '../../src/cli/import/import.ts';
 import { packageFile } from '../../src/package-root.ts';
+import { digestOf } from '../../src/settings/compile/api-keys.ts';
 
 /** Files of other gateways, and the settings folders that they become. `npx vitest run -u` writes the goldens anew. */
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'));
@@ -58,7 +59,8 @@ describe('gatehouse import', () => {
     ['portkey', 'production.json', ['', 'strategy', 'strategy.cb_config', 'retry', 'cache', 'targets.0']],
     ['portkey', 'production.json', ['targets.1', 'targets.1.strategy.sticky_session', 'targets.1.targets.0']],
     ['portkey', 'by-plan.json', ['strategy.conditions.0', 'targets.2']],
-    ['portkey', 'api-keys.json', ['data.0', 'data.0.usage_limits', 'data.0.rate_limits.0', 'data.0.defaults']],
+    ['portkey', 'configs-and-providers.json', ['0', '1']],
+    ['portkey', 'api-keys.json', ['', 'data.0', 'data.0.usage_limits', 'data.0.rate_limits.0', 'data.0.defaults']],
   ])('leaves no key of %s out in silence (%s)', async (kind, name, places) => {
     for (const place of places) {
       const file = parse(readFileSync(packageFile(`test/import/${kind}/${name}`), 'utf8')) as unknown;
@@ -76,6 +78,12 @@ describe('gatehouse import', () => {
           .findIndex((text) => text.includes('"unheard_of": 1')) + 1;
       expect(said, place).toContain(`${path}:${line}: ${key}: `);
     }
+  });
+
+  it('takes over the digests of keys, so that callers of LiteLLM keep theirs', async () => {
+    // The first key of keys.json is the word `test`.
+    const { text } = await imported('litellm', ['keys.json']);
+    expect(text).toContain(`digest: ${digestOf('test')}\n`);
   });
 
   it('leads a request of an imported key to the deployments and fallbacks of its model, within its budget', async () => {

@@ -33,6 +33,7 @@ export interface Routing {
 export function readRouting(litellm: ForeignItem | undefined, router: ForeignItem | undefined): Routing {
   const both = (key: string): ForeignItem | undefined => {
     const [first, second] = [router?.get(key), litellm?.get(key)];
+    if (first) second?.lose('is in router_settings too, which comes first');
     return first ?? second;
   };
   const retries = both('num_retries')?.number();

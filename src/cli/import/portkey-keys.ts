@@ -14,10 +14,14 @@ const REASONS: Reasons = {
 
 /** A key of a list of Portkey's admin API, which never has the key itself. */
 export function importPortkeyKeys(item: ForeignItem, draft: Draft, ids: ReadonlyMap<string, string>): void {
+  const status = item.get('status')?.value;
+  if (typeof status === 'string' && status !== 'active') {
+    item.lose(`is ${nameOf(status)}: it is not imported`);
+    return;
+  }
   const name = nameOf((item.get('name') ?? item.get('id'))?.text() ?? 'key');
   const id = draft.keys.some((key) => key['id'] === name) ? `${name}-${draft.keys.length + 1}` : name;
-  for (const key of ['id', 'object', 'type', 'status', 'key', 'created_at', 'last_updated_at', 'description'])
-    item.get(key);
+  for (const key of ['id', 'object', 'type', 'key', 'created_at', 'last_updated_at', 'description']) item.get(key);
   const defaults = item.get('defaults');
   const config = defaults?.get('config_id');
   const written = config?.text();

@@ -2,7 +2,7 @@ import type { Draft } from './draft.ts';
 import { importPortkeyKeys } from './portkey-keys.ts';
 import { targetOf, type Slugs } from './portkey-targets.ts';
 import { nameOf } from './names.ts';
-import { ForeignItem, type ForeignFile } from './source.ts';
+import { ForeignItem, type ForeignFile, type Reasons } from './source.ts';
 import { VENDORS } from './vendors.ts';
 
 /** Reads files of Portkey: gateway configs, and lists of its admin API (configs, API keys, providers). */
@@ -12,6 +12,7 @@ export function importPortkey(sources: readonly ForeignFile[], draft: Draft): vo
   const ids = new Map<string, string>();
   for (const item of items) if (isConfig(item)) importConfig(item, { draft, slugs, ids });
   for (const item of items) if (isKey(item)) importPortkeyKeys(item, draft, ids);
+  for (const item of items) if (isProvider(item)) item.rest(PROVIDER, 'is what the list says about the provider');
   for (const item of items)
     if (!isConfig(item) && !isKey(item) && !isProvider(item)) item.lose('is no config, no API key and no provider');
   draft.server['header_prefixes'] = ['gateway', 'portkey'];
@@ -19,9 +20,23 @@ export function importPortkey(sources: readonly ForeignFile[], draft: Draft): vo
 
 /** One object, a list of them, or `{ object: list, data: [...] }`. */
 function listOf(root: ForeignItem): readonly ForeignItem[] {
-  if (root.has('data')) return root.get('data')!.items();
+  const data = root.get('data');
+  if (data) {
+    for (const key of ['object', 'total', 'success']) root.get(key);
+    const more = root.get('has_more');
+    if (more?.value === true) more.lose('the list has further pages: import them too');
+    root.rest();
+    return data.items();
+  }
   return Array.isArray(root.value) ? root.items() : [root];
 }
+
+const PROVIDER: Reasons = {
+  usage_limits: 'budgets belong to keys, teams and organizations',
+  rate_limits: 'write `limits` of the entry in catalog.yaml',
+  model_config: 'write `base_url`, `region` or `deployments` of the entry in catalog.yaml',
+  expires_at: 'entries of the catalog do not expire',
+};
 
 const CONFIG_KEYS = [
   'config',

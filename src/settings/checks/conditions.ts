@@ -1,5 +1,6 @@
 import type { Strategy, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { showValue, shortList } from '../problems/show.ts';
 import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
@@ -8,12 +9,14 @@ import { withSuggestion } from './names.ts';
 
 /** Checks `mode: conditional`: its queries, and that they and `default` lead to every target by its name. */
 export const checkConditions: Check = () => ({
-  config({ nodes }, report) {
+  config({ file: { metadata }, nodes }, report) {
     // All queries of a config share one limit.
     const tally: Tally = { operators: 0, patterns: 0 };
     for (const { file, path } of nodes) {
-      if (file.strategy?.mode === 'conditional')
-        checkConditional(file.strategy, file.targets ?? [], tally, within(report, ...path));
+      if (file.strategy?.mode !== 'conditional') continue;
+      checkConditional(file.strategy, file.targets ?? [], tally, within(report, ...path));
+      for (const [index, { query }] of (file.strategy.conditions ?? []).entries())
+        checkAllowed(query, metadata?.allowed ?? {}, within(report, ...path, 'strategy', 'conditions', index, 'query'));
     }
   },
 });
@@ -74,4 +77,33 @@ function checkReached(targets: readonly TargetFile[], used: ReadonlySet<string>,
     const message = 'neither a condition nor `default` leads to this target';
     report({ path: ['targets', index], severity: 'warning', message });
   }
+}
+
+const METADATA = 'metadata.';
+/** Operators that name the values for which a comparison holds. */
+const NAMING: readonly string[] = ['$eq', '$in'];
+
+/** Warns of a value that `metadata.allowed` refuses before any condition reads it. */
+function checkAllowed(query: unknown, allowed: Readonly<Record<string, readonly string[]>>, report: Report): void {
+  if (typeof query !== 'object' || query === null) return;
+  for (const [key, value] of Object.entries(query)) {
+    const at = within(report, Array.isArray(query) ? Number(key) : key);
+    const name = key.startsWith(METADATA) ? key.slice(METADATA.length) : undefined;
+    if (name === undefined || !Object.hasOwn(allowed, name)) checkAllowed(value, allowed, at);
+    else
+      for (const [path, word] of namedValues(value)) {
+        if (allowed[name]!.includes(word)) continue;
+        const message = `${showValue(word, undefined)} is not in \`metadata.allowed\` for ${name}: requests with it are refused`;
+        at({ path, severity: 'warning', message, ...withSuggestion(word, allowed[name]!) });
+      }
+  }
+}
+
+function namedValues(value: unknown): readonly (readonly [path: JsonPath, word: string])[] {
+  if (typeof value === 'string') return [[[], value]];
+  if (Array.isArray(value)) return value.flatMap((one, at) => (typeof one === 'string' ? [[[at], one] as const] : []));
+  if (typeof value !== 'object' || value === null) return [];
+  return NAMING.flatMap((operator) =>
+    namedValues(Reflect.get(value, operator)).map(([path, word]) => [[operator, ...path], word] as const),
+  );
 }

@@ -122,8 +122,34 @@ function checkAllowedProvider(name: string, settings: CheckedSettings, report: R
 /** Checks the `@slug/` of a model: an entry's slug, or a pattern that matches one. */
 function checkAllowedModel(model: string, settings: CheckedSettings, report: Report): void {
   const slug = slugOf({ model });
+  checkServed(model, slug, settings, report);
   if (slug === undefined) return;
   checkAllowedProvider(slug, settings, ({ suggestion, ...problem }) =>
     report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) }),
   );
 }
+
+/** Warns of a model that no entry serves. An entry without `models` serves all. */
+function checkServed(model: string, slug: string | undefined, { catalog }: CheckedSettings, report: Report): void {
+  if (!catalog || Object.hasOwn(catalog.aliases ?? {}, model)) return;
+  const slugs = new Globs([slug ?? '*']);
+  const entries = catalog.providers.filter((entry) => slugs.matches(`@${entry.slug}`));
+  const name = slug === undefined ? model : model.slice(slug.length + 1);
+  const wanted = new Globs([name]);
+  const aliases = slug === undefined ? Object.keys(catalog.aliases ?? {}) : [];
+  const isServed =
+    aliases.some((alias) => wanted.matches(alias)) ||
+    entries.some(
+      ({ models }) =>
+        models === undefined ||
+        new Globs(models).matches(name) ||
+        models.some((one) => wanted.matches(one)) ||
+        bothOpen(name, models),
+    );
+  if (isServed || entries.length === 0) return;
+  report({ path: [], severity: 'warning', message: `no entry of the catalog serves ${model}: see its \`models\`` });
+}
+
+/** Whether two patterns have common names is not decided. */
+const bothOpen = (name: string, models: readonly string[]): boolean =>
+  name.includes('*') && models.some((one) => one.includes('*'));

@@ -1,11 +1,20 @@
-import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import type { CatalogFile, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { type Report, type Route, parseDuration } from '../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';
 import { checkUnit } from './times.ts';
 
 /** Checks the keys of targets and groups: weights, retries, statuses, how many targets there are. */
-export const checkTargets: Check = () => ({
+export const checkTargets: Check = ({ catalog, inline }) => ({
+  target({ path, route }, report, { targets }) {
+    const model = route.overrideParams?.['model'] ?? route.defaultParams?.['model'];
+    if (inline || path.length === 0 || route.provider !== undefined || isPlaced(model, catalog)) return;
+    // The requests of a config may name the provider for all of its targets.
+    if (model === undefined && targets.every((other) => other.route.provider === undefined)) return;
+    const message =
+      'this target names no provider: only requests for `@slug/model`, or with `x-gateway-provider`, reach one; write `provider: "@slug"`';
+    report({ path: [], severity: 'warning', message });
+  },
   node(node, report) {
     checkWeights(node.file, report);
     checkStatusCodes(node.file, report);
@@ -15,6 +24,9 @@ export const checkTargets: Check = () => ({
   },
   config: checkBounds,
 });
+
+const isPlaced = (model: unknown, catalog: CatalogFile | undefined): boolean =>
+  typeof model === 'string' && (model.startsWith('@') || Object.hasOwn(catalog?.aliases ?? {}, model));
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;

@@ -10,6 +10,30 @@ const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off'
 const FIELDS = 'write `hash_fields`';
 const STICKY = 'write `sticky: { hash_fields: [ metadata.KEY ], ttl: 1h }`; a time without a unit counts milliseconds';
 
+const RETRIES = 'write `retry: { attempts: 3 }`';
+const LITELLM_MODELS =
+  'LiteLLM’s list: write an entry under `providers` for each vendor, and each `model_name` under `aliases`, as in `aliases: { gpt: { target: "@openai/gpt-5" } }`';
+const LIMITS = 'write `limits: { requests: "600/min", tokens: "100000/min", concurrency: 20 }`, any of the three';
+const BUDGETS = 'write `budgets: [ { cap: "500 USD", period: month } ]`';
+
+/** Of keys, teams and organizations. */
+const SPENDING: Readonly<Record<string, string>> = {
+  rate_limit: LIMITS,
+  rate_limits: LIMITS,
+  ratelimit: LIMITS,
+  rpm: LIMITS,
+  rpm_limit: LIMITS,
+  tpm: LIMITS,
+  tpm_limit: LIMITS,
+  max_parallel_requests: LIMITS,
+  usage_limits: BUDGETS,
+  budget: BUDGETS,
+  max_budget: BUDGETS,
+  budget_duration: BUDGETS,
+  budget_limit: BUDGETS,
+  credit_limit: BUDGETS,
+};
+
 const TARGET: Readonly<Record<string, string>> = {
   cb_config: CIRCUIT_BREAKER,
   custom_host: `write \`base_url\` ${ENTRY}`,
@@ -17,6 +41,9 @@ const TARGET: Readonly<Record<string, string>> = {
   vertex_region: `write \`region\` ${ENTRY}`,
   vertex_service_account_json: `write \`service_account\` ${ENTRY}`,
   timeout: TIMEOUT,
+  retries: RETRIES,
+  num_retries: RETRIES,
+  max_retries: RETRIES,
   before_request_hooks: GUARDRAIL,
   after_request_hooks: GUARDRAIL,
   input_guardrails: GUARDRAIL,
@@ -27,6 +54,10 @@ const TARGET: Readonly<Record<string, string>> = {
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatewayFile: TARGET,
   Target: TARGET,
+  CatalogFile: { model_list: LITELLM_MODELS, litellm_settings: 'write `server.yaml` for what it sets' },
+  GatewayKey: SPENDING,
+  Team: SPENDING,
+  Organization: SPENDING,
   Strategy: {
     cb_config: CIRCUIT_BREAKER,
     sticky_session: STICKY,

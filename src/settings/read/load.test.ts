@@ -63,7 +63,9 @@ test('server.yaml and the gateway folder may be left out; the other two may not'
 test('a folder that does not exist is reported', async () => {
   const result = await load({});
   expect(result.folderExists).toBe(false);
-  expect(result.diagnostics.map(describe)).toEqual(['c:1:1: there is no such folder; --configs DIR selects another']);
+  expect(result.diagnostics.map(describe)).toEqual([
+    'c:1:1: there is no such folder; `gatehouse init DIR` writes one, --configs DIR selects another',
+  ]);
 });
 
 test('secrets are wrapped, know their source and never appear in printed settings', async () => {

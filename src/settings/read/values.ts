@@ -131,21 +131,36 @@ class ValueReader {
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;
     if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
-    if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret });
+    if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret, path });
     else if (resolved.fallbacks.some(looksSecret))
-      this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false });
+      this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false, path });
     return resolved.whole && !unresolved ? coerce(resolved.text, schemas, node.type === 'PLAIN') : resolved.text;
   }
 
-  #warnOfClearText(node: Scalar, { value, secret }: { value: string; secret: boolean }): void {
+  #warnOfClearText(node: Scalar, { value, secret, path }: { value: string; secret: boolean; path: JsonPath }): void {
     if (value === '' || !(secret || looksSecret(value))) return;
     const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
     // A variable in shell notation. Capitals only: any other text may be the secret itself, which must not be repeated.
-    const variable = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1] ?? 'NAME';
+    const given = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1];
+    const name = path.at(-1);
     const instead = this.#lookup.plain
       ? 'a test does not need a real one'
-      : `write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`;
+      : secret && typeof name === 'string'
+        ? lineFor(name, given ?? this.#variableFor(path))
+        : `write \`\${env:${given ?? 'NAME'}}\` or \`\${file:PATH}\` in its place`;
     this.#report(node.range?.[0], `${what}; ${instead}`, 'warning');
+  }
+
+  /** A name for the variable of a secret: that of its key behind the name of what has it. */
+  #variableFor(path: JsonPath): string {
+    const owner = path.slice(0, -1).reduce<Node | undefined>((node, segment) => {
+      const inner = isMap(node) || isSeq(node) ? node.get(segment, true) : undefined;
+      return this.#file.resolve(inner);
+    }, this.#file.resolve(this.#file.document.contents));
+    const named = isMap(owner) ? (owner.get('slug') ?? owner.get('id')) : undefined;
+    const words = [named, path.at(-1)].filter((word) => typeof word === 'string' && /^[\w-]{1,40}$/.test(word));
+    const isSecret = words.some((word) => looksSecret(String(word)));
+    return words.length === 0 || isSecret ? 'NAME' : words.join('_').toUpperCase().replaceAll('-', '_');
   }
 
   #hole(path: JsonPath): null {
@@ -161,6 +176,9 @@ class ValueReader {
     this.#diagnostics.push({ file: this.#file.name, ...this.#file.positionAt(offset ?? 0), severity, message });
   }
 }
+
+const lineFor = (name: string, variable: string): string =>
+  `write \`${name}: "\${env:${variable}}"\` and set ${variable}, or \`\${file:PATH}\``;
 
 function firstAlias(file: YamlFile): number | undefined {
   let offset: number | undefined;

@@ -161,7 +161,9 @@ function ignored(folder: string, name: string): Diagnostic {
 function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
   return about(
     folder,
-    'problem' in read ? `this ${read.problem}` : 'there is no such folder; --configs DIR selects another',
+    'problem' in read
+      ? `this ${read.problem}`
+      : 'there is no such folder; `gatehouse init DIR` writes one, --configs DIR selects another',
   );
 }
 

@@ -120,12 +120,30 @@ export class YamlFile {
         found.push({ file: this.name, line, column, severity: 'error', message });
     };
     for (const error of [...this.document.errors, ...this.document.warnings]) {
-      const offset = error.code === 'MISSING_CHAR' ? this.#openedBefore(error.pos[0]) : error.pos[0];
-      report(offset, syntaxMessage({ ...error, pos: [offset, offset] }, this.text));
+      const deeper = deeperLine(error, this.document.errors, this.text);
+      const offset = deeper ?? (error.code === 'MISSING_CHAR' ? this.#openedBefore(error.pos[0]) : error.pos[0]);
+      if (deeper !== undefined || error.code === 'BAD_INDENT') report(offset, indentMessage(this.text, offset));
+      else if (error.code === 'DUPLICATE_KEY') report(offset, this.#duplicateMessage(offset));
+      else report(offset, syntaxMessage({ ...error, pos: [offset, offset] }, this.text));
     }
     const { explicit, version } = this.document.directives?.yaml ?? {};
     if (explicit && version !== '1.2') report(0, 'only YAML 1.2 is read; remove the %YAML line');
     return found.slice(0, MAX_SYNTAX_ERRORS);
+  }
+
+  #duplicateMessage(offset: number): string {
+    let first: number | undefined;
+    visit(this.document, {
+      Map: (_key, map) => {
+        const again = map.items.find((pair) => startOf(pair.key) === offset);
+        const same = again && map.items.find((pair) => keyText(pair) === keyText(again));
+        if (!same) return undefined;
+        first = startOf(same.key);
+        return visit.BREAK;
+      },
+    });
+    const where = first === undefined ? '' : `; the first is in line ${this.positionAt(first).line}`;
+    return `this key appears twice${where}`;
   }
 
   /** The parser reports an unclosed quote at the end of the file; the diagnostic belongs where the quote opens. */
@@ -162,11 +180,9 @@ const MESSAGES: Partial<Record<Code, string>> = {
   BAD_COLLECTION_TYPE: 'this tag does not fit the value',
   BAD_DIRECTIVE: 'this line starts with % and is not a YAML directive',
   BAD_DQ_ESCAPE: 'unknown escape in a double-quoted string; use single quotes for text with backslashes',
-  BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
   BAD_PROP_ORDER: 'an anchor or tag is in the wrong place',
   BLOCK_AS_IMPLICIT_KEY: 'a second `key:` on one line; put it on a line of its own, or quote the value',
   BLOCK_IN_FLOW: 'indented blocks are not allowed inside [ ] or { }',
-  DUPLICATE_KEY: 'this key appears twice',
   IMPOSSIBLE: 'this is not YAML',
   KEY_OVER_1024_CHARS: 'this key is too long',
   MISSING_CHAR: 'a bracket or quote that opens here is not closed',
@@ -186,6 +202,40 @@ function syntaxMessage({ code, pos }: YAMLError, text: string): string {
   if (code === 'BAD_SCALAR_START') return `a value cannot start with \`${at}\`; put it in quotes`;
   if (code === 'MISSING_CHAR' && (at === '"' || at === "'")) return 'this quote is not closed';
   const line = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0] + 1);
-  if (code === 'UNEXPECTED_TOKEN' && line.includes('${')) return 'put `${…}` in quotes inside [ ] or { }';
+  const isReference = code === 'MISSING_CHAR' ? text.startsWith('${', pos[0] - 1) : line.includes('${');
+  if ((code === 'UNEXPECTED_TOKEN' || code === 'MISSING_CHAR') && isReference)
+    return 'put `${…}` in quotes inside [ ] or { }, as in [ "${env:NAME}" ]';
   return MESSAGES[code] ?? 'this is not YAML';
+}
+
+/**
+ * A key behind a value, in a line that is indented deeper: the parser takes both lines as one key, and reports two errors where the
+ * value begins.
+ */
+function deeperLine({ code, pos: [from] }: YAMLError, errors: readonly YAMLError[], text: string): number | undefined {
+  const both = errors.filter(({ pos }) => pos[0] === from);
+  const key = both.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');
+  if (!key || !DEEPER.has(code) || !both.some((one) => one.code === 'BLOCK_AS_IMPLICIT_KEY')) return undefined;
+  const end = text.lastIndexOf('\n', key.pos[1]);
+  return end < from ? undefined : end + 1 + spacesAt(text, end + 1);
+}
+
+const DEEPER: ReadonlySet<Code> = new Set<Code>(['BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY']);
+
+const spacesAt = (text: string, from: number): number => /^ */.exec(text.slice(from))![0].length;
+
+/** The columns at which the keys above begin are those that the line may have. */
+function indentMessage(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const own = spacesAt(text, start);
+  const above = text
+    .slice(0, start)
+    .split('\n')
+    .filter((line) => /^[ -]*[^\s#-]/.test(line));
+  const columns = [...new Set(above.map((line) => /^[ -]*/.exec(line)![0].length))];
+  const less = Math.max(...columns.filter((column) => column < own));
+  const more = Math.min(...columns.filter((column) => column > own));
+  if (columns.includes(own)) return 'wrong indentation, or a bracket that is not closed';
+  const near = [less, more].filter(Number.isFinite).join(' or ');
+  return `wrong indentation: ${own === 1 ? '1 space' : `${own} spaces`}, where the lines above have ${near}`;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Found, KeptItem, KeptResponse } from '../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../ports.ts';
 import { LinkedChain, type Link } from './chain.ts';
-import { bytesAt, Pages, type PagePlace } from './pages.ts';
+import { copyOf, FreePages, Pages, textIn, type PagePlace } from './pages.ts';
 
 /** A response; its bytes and behind them those of its input are at `place`. */
 interface Held extends Pick<KeptResponse, 'id' | 'output' | 'items'> {
@@ -10,18 +10,14 @@ interface Held extends Pick<KeptResponse, 'id' | 'output' | 'items'> {
   /** Length of the response. */
   readonly length: number;
   readonly expiresAt: number;
-}
-
-/** A response's places in the orders of all and of its key. */
-interface KeptEntry {
-  readonly held: Held;
-  readonly ofAll: Link<Held>;
-  readonly ofKey: Link<Held>;
+  /** Its places in the orders of all and of its key. */
+  ofAll: Link<Held> | undefined;
+  ofKey: Link<Held> | undefined;
 }
 
 /** The responses of one key. */
 interface Part {
-  readonly responses: Map<string, KeptEntry>;
+  readonly responses: Map<string, Held>;
   readonly order: LinkedChain<Held>;
   /** Output items by their ids. */
   readonly items: Map<string, { readonly held: Held; readonly item: KeptItem }>;
@@ -43,6 +39,7 @@ export class MemoryResponses implements ResponseStore {
   /** In the order in which they were kept. */
   readonly #order = new LinkedChain<Held>();
   #entries = 0;
+  readonly #free = new FreePages();
   /** How many keys have an id, of a response or of an item. */
   readonly #holders = new Map<string, number>();
   #bytes = 0;
@@ -63,7 +60,7 @@ export class MemoryResponses implements ResponseStore {
   find(owner: string, id: string): Found<KeptResponse> {
     this.#expire();
     const found = this.#parts.get(owner)?.responses.get(id);
-    return found ? keptOf(found.held) : this.#foreign(id);
+    return found ? keptOf(found) : this.#foreign(id);
   }
 
   findItems(owner: string, ids: readonly string[]): ReadonlyMap<string, Found<string>> {
@@ -72,7 +69,7 @@ export class MemoryResponses implements ResponseStore {
     return new Map(
       ids.map((id) => {
         const found = part?.items.get(id);
-        return [id, found ? textOf(found.held, found.item) : this.#foreign(id)];
+        return [id, found ? textIn(found.held.place, found.item) : this.#foreign(id)];
       }),
     );
   }
@@ -85,8 +82,11 @@ export class MemoryResponses implements ResponseStore {
     const before = bytesOf(part);
     const place = part.pages.add(response, input);
     const expiresAt = this.#clock.now() + this.#limits.ttlMs;
-    const held: Held = { owner, id, output, items, place, length: response.length, expiresAt };
-    part.responses.set(id, { held, ofAll: this.#order.add(held), ofKey: part.order.add(held) });
+    const { length } = response;
+    const held: Held = { owner, id, output, items, place, length, expiresAt, ofAll: undefined, ofKey: undefined };
+    held.ofAll = this.#order.add(held);
+    held.ofKey = part.order.add(held);
+    part.responses.set(id, held);
     this.#entries += 1;
     this.#count(id, 1);
     for (const item of items) {
@@ -101,7 +101,7 @@ export class MemoryResponses implements ResponseStore {
   remove(owner: string, id: string): boolean {
     this.#expire();
     const found = this.#parts.get(owner)?.responses.get(id);
-    if (found) this.#drop(found.held);
+    if (found) this.#drop(found);
     return found !== undefined;
   }
 
@@ -111,7 +111,7 @@ export class MemoryResponses implements ResponseStore {
 
   #partOf(owner: string): Part {
     let part = this.#parts.get(owner);
-    if (!part) this.#parts.set(owner, (part = newPart()));
+    if (!part) this.#parts.set(owner, (part = newPart(this.#free)));
     return part;
   }
 
@@ -136,12 +136,11 @@ export class MemoryResponses implements ResponseStore {
   }
 
   #drop(held: Held): void {
-    const { owner, id, items, place } = held;
+    const { owner, id, items, place, ofAll, ofKey } = held;
     const part = this.#parts.get(owner);
-    const entry = part?.responses.get(id);
-    if (!part || !entry) return;
-    this.#order.remove(entry.ofAll);
-    part.order.remove(entry.ofKey);
+    if (!part || !ofAll || !ofKey) return;
+    this.#order.remove(ofAll);
+    part.order.remove(ofKey);
     part.responses.delete(id);
     this.#entries -= 1;
     this.#count(id, -1);
@@ -164,20 +163,18 @@ export class MemoryResponses implements ResponseStore {
   }
 }
 
-const newPart = (): Part => ({
+const newPart = (free: FreePages): Part => ({
   responses: new Map(),
   order: new LinkedChain(),
   items: new Map(),
-  pages: new Pages(),
+  pages: new Pages(free),
   overhead: 0,
 });
 
 function keptOf({ id, output, items, place, length }: Held): KeptResponse {
-  const bytes = bytesAt(place);
+  const bytes = copyOf(place);
   return { id, output, items, response: bytes.subarray(0, length), input: bytes.subarray(length) };
 }
-
-const textOf = ({ place }: Held, { from, to }: KeptItem): string => bytesAt(place).toString('utf8', from, to);
 
 /** An upper estimate of the memory besides the bytes: of a response and of an item, with their places in the tables. */
 const RESPONSE_BYTES = 1024;
