@@ -21,7 +21,8 @@ function install(): void {
   for (const name of ['package.json', 'package-lock.json', '.npmrc'])
     copyFileSync(join(HERE, name), join(INSTALLED, name));
   // No script of a package runs: esbuild's binary is a package of its own.
-  execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline'], { cwd: INSTALLED, stdio: 'inherit' });
+  // Not `npm ci`, which refuses a lockfile without the optional packages of other systems. A registry may lack these.
+  execFileSync('npm', ['install', '--ignore-scripts', '--prefer-offline'], { cwd: INSTALLED, stdio: 'inherit' });
   writeFileSync(STAMP, lock);
 }
 
