@@ -82,7 +82,8 @@ function readProxy(
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     const message = `the variable ${name} is not the URL of an http or https proxy, such as http://proxy.example.com:3128`;
-    return void report({ path: ['proxy'], message });
+    report({ path: ['proxy'], message });
+    return undefined;
   }
   const decode = (part: string): string => {
     try {
