@@ -38,7 +38,8 @@ import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway }
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
-import { outboundOf, serve } from './serving.ts';
+import { outboundOf } from './outbound.ts';
+import { serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/counted.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';

@@ -8,6 +8,7 @@ import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
 import type { HandshakeFailure } from '../compose/listener/handshakes.ts';
 import { applyCertificate } from '../compose/listener/secure-server.ts';
 import { Certificates } from './certificates.ts';
+import { outboundOf } from './outbound.ts';
 import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
 import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService, type ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -26,7 +27,6 @@ import { Retention } from './state/retention.ts';
 import type { Replayed } from './state/spool-replay.ts';
 import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
-import type { Outbound } from '../upstream/index.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
 interface ServeParts extends ProcessParts {
@@ -58,8 +58,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     processState.apply(snapshot);
-    upstream.apply(outboundOf(reloader.inForce.settings));
-    applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
+    applyToNetwork({ upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
@@ -112,17 +111,13 @@ function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificate
   return certificates;
 }
 
-/** The way to upstreams, in the words of src/upstream. */
-export const outboundOf = ({ outbound, tls: { upstreams } }: Settings): Outbound => ({
-  ...outbound,
-  ca: upstreams === undefined ? [] : [upstreams],
-});
-
-function applyToListeners(
-  { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,
+function applyToNetwork(
+  { upstream, servers, certificates }: Omit<Listening, 'drained'> & Pick<ServeParts, 'upstream'>,
   { server }: Snapshot,
-  { tls }: Settings,
+  settings: Settings,
 ): void {
+  const { tls } = settings;
+  upstream.apply(outboundOf(settings));
   applyLimits(servers.data, server);
   applyCertificate(servers.data, tls.data);
   applyCertificate(servers.admin, tls.admin);

@@ -218,6 +218,19 @@ const unreported = (cause: unknown, host: string): UpstreamError =>
     { cause },
   );
 
+/** Opens a connection as a pool does, for a check of the way to an upstream. Nothing is sent to it. Rejects with GatewayError. */
+export function openOnce(
+  context: DialContext,
+  origin: URL,
+): { readonly opened: Promise<Socket>; abandon(reason: GatewayError): void } {
+  const { promise: opened, resolve, reject } = Promise.withResolvers<Socket>();
+  const { hostname, host, protocol, port } = origin;
+  const target = { hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port };
+  const dial = new Dial(context, target, (error, socket) => (socket ? resolve(socket) : reject(error)));
+  void dial.start();
+  return { opened, abandon: (reason) => dial.abandon(reason) };
+}
+
 /** One slot for a connection in a pool, in which connections are opened, used, lost and opened again. */
 export class Connection {
   /** Complete replies on the current connection. */

@@ -21,10 +21,7 @@ async function startSecureUpstream(answer?: RequestListener) {
   const seen: string[] = [];
   const server = createServer({ cert: issued.cert, key: issued.key }, (req, res) => {
     seen.push(`${req.method} ${req.headers.host}${req.url} ${req.headers['proxy-authorization'] ?? '-'}`);
-    if (answer) {
-      answer(req, res);
-      return;
-    }
+    if (answer) return answer(req, res);
     req.resume();
     json(res, openaiReply('hi'));
   });

@@ -1,0 +1,17 @@
+/** What one check found. */
+export interface Finding {
+  /** `settings`, `credentials @openai`, `port 8787`. */
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'error' | 'skipped';
+  readonly message: string;
+}
+
+type Found = (check: string, message: string) => Finding;
+const finding =
+  (status: Finding['status']): Found =>
+  (check, message) => ({ check, status, message });
+
+export const ok = finding('ok');
+export const warning = finding('warning');
+export const error = finding('error');
+export const skipped = finding('skipped');
