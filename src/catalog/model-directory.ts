@@ -61,7 +61,7 @@ export function createModelDirectory(
 }
 
 /**
- * Model names that the entry lists itself, and names that configs send to it. A provider's name selects an entry only where the
+ * Model names that the entry lists itself, names that its provider has, and names that configs send to it. A provider's name selects an entry only where the
  * provider has exactly one.
  */
 function namesOf(
@@ -72,7 +72,8 @@ function namesOf(
   const { provider } = entry.provider;
   const alone = entries.filter((other) => other.provider.provider === provider).length === 1;
   const sent = named.filter(({ place }) => place === entry.name || (alone && place === provider));
-  return new Set([...(entry.models?.literals ?? []), ...sent.map(({ model }) => model)]);
+  const own = entry.provider.ownModels ?? [];
+  return new Set([...(entry.models?.literals ?? []), ...own, ...sent.map(({ model }) => model)]);
 }
 
 function isUsable(entry: CatalogEntry, model: string, access: Access): boolean {

@@ -44,7 +44,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'serve',
     {
       ...SERVE_HELP,
-      async run(args, { env, out }) {
+      async run(args, { env, out, err, terminal }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
         // Registered before the gateway is loaded: signals without a listener do not end the first process of a
         // container.
@@ -54,7 +54,8 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const number = workers === undefined ? undefined : readWorkers(workers);
         if (workers !== undefined && number === undefined)
           throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS} or auto, not ${workers}`);
-        return serveCommand({ configs: dir, env, out, workers: number, stopped });
+        // Log lines are JSON: a program that reads them finds nothing else on stdout.
+        return serveCommand({ configs: dir, env, out: terminal ? out : err, workers: number, stopped });
       },
     },
   ],

@@ -61,6 +61,8 @@ export interface ProviderEntry {
   readonly chosenByCaller?: boolean;
   /** The request itself names the upstream: the outcome does not count for the health of any target. */
   readonly adHoc?: boolean;
+  /** Models that the provider has under all circumstances, for the list of models. */
+  readonly ownModels?: readonly string[];
   /**
    * Throws GatewayError `invalid_model` for an invalid name and `unsupported_task` for a task that the model does not support.
    * @param model the caller's model name, without `@slug/`

@@ -153,10 +153,14 @@ describe('gatehouse', () => {
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     let err = '';
     child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
-    await new Promise((resolve) => child.stdout.once('data', resolve));
+    let out = '';
+    child.stdout.on('data', (piece: Buffer) => (out += piece.toString()));
+    while (!err.includes('Try it')) await new Promise((resolve) => child.stderr.once('data', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-    expect(err).toBe(`${dir}/keys.yaml:1:114: warning: the key \`old\` has expired\n`);
+    expect(err).toMatch(/^[^\n]*keys\.yaml:1:114: warning: the key `old` has expired\nGatehouse listens on /);
+    const lines = out.split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'));
   });
 
   it('serve lets a running stream end after SIGTERM and then stops', async () => {
@@ -164,12 +168,12 @@ describe('gatehouse', () => {
     writeFileSync(join(dir, 'catalog.yaml'), 'providers: [{ slug: sim, provider: simulator }]\n');
     const child = spawn(process.execPath, [main, 'serve', '--configs', dir], {
       cwd: packageFile(''),
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     const url = await new Promise<string>((resolve) => {
       let text = '';
-      child.stdout.on('data', (piece: Buffer) => {
+      child.stderr.on('data', (piece: Buffer) => {
         text += piece.toString();
         const found = /listens on (http:\/\/[\d.:]+);/.exec(text);
         if (found) resolve(found[1]!);

@@ -240,6 +240,26 @@ describe('GET /v1/models/{id}', () => {
   });
 });
 
+describe('a gateway with a simulator and no list of models', () => {
+  it('lists the models of the simulator, and names its documents at `/` without a key and a version', async () => {
+    const other = await startTestGateway({ catalog: { providers: [{ slug: 'sim', provider: 'simulator' }] } });
+    const headers = { authorization: `Bearer ${KEY}` };
+    const { data } = (await (await fetch(`${other.url}/v1/models`, { headers })).json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(['@sim/demo', '@sim/sim-fast']));
+    const root = await fetch(`${other.url}/`);
+    expect([root.status, root.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const text = await root.text();
+    expect(JSON.parse(text)).toEqual({
+      name: 'gatehouse',
+      message: expect.any(String),
+      docs: expect.stringMatching(/^https:/),
+    });
+    expect(text).not.toMatch(/\d+\.\d+/);
+    expect((await fetch(`${other.url}/`, { method: 'POST', body: '{}' })).status).toBe(404);
+    await other.close();
+  });
+});
+
 describe('an entry chain without `models`', () => {
   it('says so, in the words of the client', async () => {
     const other = await startTestGateway({

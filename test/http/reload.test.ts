@@ -719,12 +719,12 @@ describe('gatehouse serve', () => {
     });
     closers.push(() => rmSync(dir, { recursive: true, force: true }));
     const child = spawn(process.execPath, [packageFile('src/cli/main.ts'), 'serve', '--configs', dir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     closers.push(() => void child.kill('SIGKILL'));
     let out = '';
-    child.stdout.on('data', (piece: Buffer) => (out += piece.toString()));
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (out += piece.toString()));
     await until(() => out.includes('Try it'), 'the gateway listens', 20_000);
     const url = /listens on (http:\/\/[\d.:]+);/.exec(out)![1]!;
     const seed = async () => {

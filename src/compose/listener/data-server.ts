@@ -10,6 +10,7 @@ import { Pipelines, type Serve } from './pipelines.ts';
 import type { Incoming } from '../../gateway/request-scope.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
 import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.ts';
+import { answerRoot } from './root.ts';
 import type { Duplex } from 'node:stream';
 import type { Format } from '../../formats/format.ts';
 import type { TlsIdentity } from '../../settings/read/tls-files.ts';
@@ -61,7 +62,7 @@ export function createDataServer(
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
+  app.use(answerRoot).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
   // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
 

@@ -14,6 +14,9 @@ const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
 
 const NOTHING = Object.freeze({});
 
+/** One for each behaviour that a newcomer may want; every other name is a model too. */
+const LISTED = ['demo', 'sim-error-429', 'sim-error-midstream', 'sim-fast', 'sim-slow-1000'] as const;
+
 // One per process, shared by all entries and snapshots: a reload must not break the streams that run on it.
 let starting: Promise<Simulator> | undefined;
 /** Before the simulator has started, the URL has port 0, which explain shows. */
@@ -42,6 +45,7 @@ function createEntry(slug: string, allowInsecure: boolean, base: Base | undefine
     provider: 'simulator',
     semconvName: 'simulator',
     allowInsecure,
+    ownModels: LISTED,
     locate(model, { task }) {
       checkModelName(model);
       const path = PATHS[task];

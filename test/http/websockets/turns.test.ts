@@ -47,6 +47,23 @@ describe('a turn of a WebSocket', () => {
     expect(upstream.seen).toMatchObject([{ json: { stream: true, messages: [{ role: 'user' }] } }]);
   });
 
+  it('that the upstream refuses with 429 ends in an error event, and the socket lives on', async () => {
+    let asked = 0;
+    const { gateway } = await start((...args) => {
+      asked += 1;
+      if (asked > 1) return hello(...args);
+      const [, res] = args;
+      const error = { type: 'rate_limit_error', message: 'Slow down.' };
+      return json(res, { type: 'error', error }, 429, { 'retry-after': '2' });
+    });
+    const client = await connect(gateway);
+    const refused = (await client.turn({ model: MODEL, input: 'one' })).at(-1);
+    expect(refused).toMatchObject({ type: 'error', status: 429, error: { message: expect.stringContaining('Slow') } });
+    expect(codeOf(refused)).toBe('rate_limit_exceeded');
+    expect(shownText((await client.turn({ model: MODEL, input: 'two' })).at(-1))).toBe('Hello');
+    expect(asked).toBe(2);
+  });
+
   it('is a request with an id, a record and a place of its own', async () => {
     const { gateway } = await start();
     const client = await connect(gateway, { headers: { 'x-request-id': 'of-the-socket' } });
