@@ -97,7 +97,7 @@ describe('a webhook', () => {
     [{ nodes: ['key:ci'] }, []],
   ] as const)('with %j gets the kinds %j', async (more, kinds) => {
     const clock = createFakeClock();
-    const settings = compileAlerts({ webhooks: [webhook(more)] } as never);
+    const settings = compileAlerts({ webhooks: [webhook(more)] });
     const { alerts, events } = open(clock, undefined, { settings });
     alerts.raise(atPercent(80, [18]));
     alerts.raise(atPercent(80, [18], { nodes: ['team:other'], once: undefined }));
