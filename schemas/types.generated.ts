@@ -514,6 +514,14 @@ export interface State {
    * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
    */
   encryption_keys?: Secret;
+  /**
+   * Secrets of the digests `hmac:NAME:…` of keys in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. Without its pepper, such a key is not valid. Default: none; digests are SHA-256.
+   */
+  peppers?: Secret;
+  /**
+   * IANA time zone of the days and months of budgets that name none, in files and in the store.
+   */
+  time_zone?: string;
   when_down?: StateWhenDown;
 }
 /**
@@ -1269,6 +1277,18 @@ export interface GatewayKey {
    * Person or service that is responsible for the key, for people. Default: none.
    */
   owner?: string;
+  /**
+   * Address for questions about the key, for people. Default: none.
+   */
+  contact?: string;
+  /**
+   * Person or service that created the key, for people. Default: none.
+   */
+  creator?: string;
+  /**
+   * Refuses the key (401), as if it were revoked, until the setting is removed.
+   */
+  disabled?: boolean;
   budgets?: Budgets;
   limits?: RateLimits;
   /**
@@ -1329,7 +1349,7 @@ export interface Budget {
    */
   period: 'day' | 'month' | 'total';
   /**
-   * IANA time zone of the days and months. Default: UTC.
+   * IANA time zone of the days and months. Default: `state.time_zone` of server.yaml, else UTC.
    */
   time_zone?: string;
   /**

@@ -175,6 +175,10 @@ export const ERRORS = {
     'The gateway does not know this key; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',
   ),
   expired_api_key: denied(401, 'The key has expired.'),
+  key_misconfigured: denied(
+    403,
+    'The key names something that does not exist, such as a team that was deleted, or it or its team is not valid in the state store. The message names it.',
+  ),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
   origin_not_allowed: denied(
     403,

@@ -4,11 +4,11 @@ import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
-import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
+import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
-import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
+import { NO_OBJECTS } from '../settings/read/stored-objects.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -29,6 +29,7 @@ import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
 import { countersOf } from './state/counted.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly responses?: ResponseStore;
   /** Where several processes count budgets together. Default: this process counts alone. */
   readonly budgets?: CounterSource;
+  /** The objects of the state store, which the primary has. Default: those of the store of this process. */
+  readonly stored?: KnownObjects;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -77,7 +80,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const first = await loadSettled(configs, {
     env,
     clock,
-    files: beforeStore(disk, configs, role),
+    files: beforeStore(disk, role.kind),
     pauseMs: START_PAUSE_MS,
   });
   if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
@@ -108,6 +111,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
     budgets: options.budgets ?? ownCounters(state, role, clock),
+    stored: options.stored ?? state?.objects,
     random,
     watch: options.watch,
   };
@@ -153,12 +157,13 @@ async function openFirst(state: ProcessState, { loaded, files, configs, role }: 
 }
 
 /** Which store to open is in the settings, so they are read before it is open. */
-const beforeStore = (disk: SettingsFiles, configs: string, role: ProcessRole): SettingsFiles =>
-  role.kind === 'worker' ? disk : withStoredObjects(disk, configs, () => JSON.stringify(NO_OBJECTS));
+const beforeStore = (disk: SettingsFiles, role: ProcessRole['kind']): SettingsFiles =>
+  role === 'worker' ? disk : withStoredObjects(disk, () => NO_OBJECTS);
 
 interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
   readonly role: ProcessRole;
   readonly env: GatewayOptions['env'];
+  readonly configs: string;
   readonly disk: SettingsFiles;
 }
 
@@ -169,7 +174,7 @@ interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
 async function withState(
   first: SettledLoad,
   server: ServerSettings,
-  { role, env, disk, ...tools }: StateTools,
+  { role, env, disk, configs, ...tools }: StateTools,
 ): Promise<
   SettledLoad & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
 > {
@@ -179,8 +184,8 @@ async function withState(
   const { KeptStore: Store } = await import('./state/kept-store.ts');
   const state = await Store.open({ ...tools, settings: server.state }, first.loaded.reporter('server.yaml'));
   if (!state) throw new SettingsRefused(first.loaded.diagnostics);
-  const source = state.files(disk);
-  const second = await loadSettled(tools.configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
+  const source = withStoredObjects(disk, () => state.objects.now);
+  const second = await loadSettled(configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
   const { settings } = second.loaded;
   if (settings) return { ...second, settings, state, source };
   await state.close();
@@ -228,6 +233,6 @@ const START_PAUSE_MS = 100;
 
 /** What records of requests take from the settings. */
 const recordedWith = ({ server, keys, prices, priceTable, teams }: Settings) => ({
-  metadataLabels: metadataLabels(server, keys, teams),
+  metadataLabels: () => metadataLabels(server, keys, teams),
   prices: new PriceList(compilePrices(prices), priceTable),
 });

@@ -29,6 +29,7 @@ import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts'
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
 import { budgetReports } from './budget-metrics.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
@@ -58,6 +59,8 @@ export interface ProcessParts {
   readonly responses?: ResponseStore | undefined;
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
+  /** The objects of the state store. Undefined: there is none. */
+  readonly stored?: KnownObjects | undefined;
   readonly watch?: Watch | undefined;
 }
 
@@ -74,7 +77,7 @@ export interface ProcessState {
   /** Applies the settings that can change while it lives. */
   apply(settings: {
     readonly server: ServerSettings;
-    readonly metadataLabels: readonly MetadataLabel[];
+    readonly metadataLabels: () => readonly MetadataLabel[];
     readonly prices: PriceList;
   }): void;
 }
@@ -131,7 +134,7 @@ const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): 
   new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch, stored } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -169,13 +172,14 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
+      stored: stored && (() => stored.now),
       pluginFault: pluginFaults(log, families),
       pluginReports: pluginReports(families),
     },
     apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
-      callers.apply(metadataLabels);
+      callers.apply(metadataLabels());
       prices = inForce;
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
@@ -199,12 +203,13 @@ export async function compileWith(
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies, responses, gates } = shared;
+  const { clock, env, health, replies, responses, gates, stored } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
   const explainer =
-    files && new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry }, files);
+    files &&
+    new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry, stored }, files);
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,

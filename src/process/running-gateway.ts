@@ -3,6 +3,7 @@ import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { Counted } from './state/counted.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
@@ -87,6 +88,8 @@ export interface WorkerPoolTools {
   readonly responses: ResponseStore;
   /** What budgets have counted, and the other ports of the state store, for all workers. */
   readonly counted: Counted;
+  /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
+  readonly stored: KnownObjects | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

@@ -33,19 +33,17 @@ interface ServeParts extends ProcessParts {
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, metrics, processState, upstream, role, state } = parts;
+  const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
   const counted = countedBy(parts);
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted }) : undefined;
-  const live = new LiveSnapshot(parts.snapshot, () => {
-    // Drops what only the old settings used.
-    processState.shared.tokens.retain(live.tokenKeys);
-    upstream.settingsChanged();
-  });
+  const workers =
+    role.kind === 'primary' ? role.workers({ ...parts, responses, counted, stored: parts.stored }) : undefined;
+  const live = liveSnapshot(parts);
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
   const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
+    snapshot.tenancy.catchUp(parts.stored?.now);
     processState.apply(snapshot);
     applyLimits(servers.data, snapshot.server);
   });
@@ -76,7 +74,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       return reloader.inForce.warnings;
     },
     metrics,
-    upstream,
+    upstream: parts.upstream,
     state,
     ...lookUps(processState),
     targets,
@@ -91,6 +89,22 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
+}
+
+/** Objects of the state store change without a reload: chains, and requests that run, stay as they are. */
+function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts): LiveSnapshot {
+  const live = new LiveSnapshot(snapshot, () => {
+    // Drops what only the old settings used.
+    processState.shared.tokens.retain(live.tokenKeys);
+    upstream.settingsChanged();
+  });
+  if (!stored) return live;
+  live.current.tenancy.catchUp(stored.now);
+  stored.onChange((changes) => {
+    live.current.tenancy.apply(changes);
+    processState.callers.apply(live.current.metadataLabels());
+  });
+  return live;
 }
 
 const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
@@ -224,7 +238,7 @@ async function open(
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder, state }: ServeParts,
+  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
   { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
   onSwap: (snapshot: Snapshot) => void,
 ): Reloader {
@@ -250,6 +264,5 @@ function createReloader(
     onInForce: workers && ((settled) => workers.spread(settled)),
   };
   const reloader = new Reloader(setup, inForce);
-  state?.onChange(() => void reloader.reload());
   return reloader;
 }

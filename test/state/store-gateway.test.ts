@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -125,6 +125,51 @@ describe('a gateway with a state store', () => {
     await stop(first);
     const second = await start();
     expect([await ask(second, STORED), await readyOf(second)]).toEqual([403, expect.stringMatching(/^200 /)]);
+  });
+
+  it('counts and limits at once by what is written of organizations, teams, budgets and limits, and keeps what is counted', async () => {
+    const owns = ['keys', 'teams', 'organizations', 'budgets', 'limits'];
+    const gateway = await start(
+      { state: { store: { type: 'sqlite', dir: folder }, owns } },
+      { gateway: { default: { provider: '@sim', override_params: { max_tokens: 50 } } } },
+    );
+    const team = (doc: EntityDoc): EntityChange => ({ op: 'put', kind: 'teams', id: 'search', doc });
+    await write(gateway, [
+      { op: 'put', kind: 'organizations', id: 'acme', doc: {} },
+      team({ organization: 'acme' }),
+      put('stored', STORED, { team: 'search' }),
+    ]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the team is valid');
+    const budget = (cap: string): EntityChange => ({
+      op: 'put',
+      kind: 'budgets',
+      id: 'b1',
+      doc: { node: 'organization:acme', cap, period: 'total' },
+    });
+    await write(gateway, [budget('1 tokens')]);
+    await until(async () => (await ask(gateway, STORED)) === 429, 'the budget refuses');
+    await write(gateway, [budget('1000000 tokens')]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the higher cap admits');
+    await write(gateway, [team({ organization: 'acme', limits: { requests: '1/h' } })]);
+    await until(async () => (await ask(gateway, STORED)) === 429, 'the limit refuses');
+    await write(gateway, [team({ organization: 'acme' })]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'nothing refuses');
+    await write(gateway, [{ op: 'delete', kind: 'teams', id: 'search' }]);
+    await until(async () => (await ask(gateway, STORED)) === 403, 'the key without its team is refused');
+    expect(await ask(gateway, KEY)).toBe(200);
+    expect(gateway.logs.join('')).not.toContain('settings reloaded');
+  });
+
+  it('reloads files without losing what the store has', async () => {
+    const gateway = await start();
+    await write(gateway, [put('stored', STORED)]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    const file = gateway.gateway.settings.files.find((path) => path.endsWith('server.yaml'))!;
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\{/, '{"timeouts":{"total":"90s"},'));
+    expect((await gateway.gateway.reload()).outcome).toBe('changed');
+    expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([200, 200]);
+    await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
+    await until(async () => (await ask(gateway, STORED)) === 401, 'the deleted key is not valid');
   });
 
   it('refuses an id that a file and the store have, at its place', async () => {

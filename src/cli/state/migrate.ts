@@ -1,6 +1,6 @@
 import { systemClock } from '../../plugin/index.ts';
 import { openStore } from '../../process/state/open-store.ts';
-import { changeOf } from '../../process/state/stored-keys.ts';
+import { changeOf } from '../../process/state/stored-entities.ts';
 import { MAX_CHANGES } from '../../state/entities.ts';
 import { ACTOR } from './actor.ts';
 import { onStore, type ExitCode, type StateOptions } from './read.ts';

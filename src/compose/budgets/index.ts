@@ -7,6 +7,8 @@ import { Desk } from './desk.ts';
 import { BudgetState } from './state.ts';
 
 interface BudgetsSetup {
+  /** There are budgets, or the state store may get one. */
+  readonly hasBudgets: boolean;
   readonly tree: NodeTree;
   readonly prices: PriceList;
   readonly clock: Clock;
@@ -19,13 +21,14 @@ const NO_BUDGETS: BudgetDesk = { reserve: () => undefined, preview() {} };
 
 /** The budgets of a snapshot. */
 export function composeBudgets({
+  hasBudgets,
   tree,
   prices,
   clock,
   whenDown,
   state = new BudgetState({ clock }),
 }: BudgetsSetup): BudgetDesk {
-  if (!tree.hasBudgets) return NO_BUDGETS;
+  if (!hasBudgets) return NO_BUDGETS;
   const { keeper, learned, reports } = state;
   return new Desk({
     tree,
@@ -40,7 +43,7 @@ export function composeBudgets({
 }
 
 /** The default attempt chain has the plugin only with budgets, so that other gateways do no work for it. */
-export function withBudget(server: ServerSettings, { chains }: ServerFile, { hasBudgets }: NodeTree): ServerSettings {
+export function withBudget(server: ServerSettings, { chains }: ServerFile, hasBudgets: boolean): ServerSettings {
   if (!hasBudgets || chains?.attempt) return server;
   const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
   return { ...server, chains: { ...server.chains, attempt } };

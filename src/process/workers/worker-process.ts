@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../catalog/model-labels.ts';
-import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
+import { sentFiles, withStoredObjects, type ReadPlaces } from '../../settings/source/files.ts';
 import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { newBoot } from '../boot.ts';
@@ -13,6 +13,7 @@ import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
+import { KnownObjects } from '../state/known-objects.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
@@ -39,13 +40,27 @@ const models = new WorkerLabels(
 
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
+/** The primary sends what the store has before it asks for the start, and then every change. */
+const stored = new KnownObjects();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = { configs, env: process.env, files: sentFiles(() => files), port, models, responses, budgets };
+      const options = {
+        configs,
+        env: process.env,
+        files: withStoredObjects(
+          sentFiles(() => files),
+          () => stored.now,
+        ),
+        port,
+        models,
+        responses,
+        budgets,
+        stored,
+      };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
@@ -147,5 +162,6 @@ process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToWorker) => {
   if (message.type === 'responses') responses.receive(message);
   else if (message.type === 'state') state.receive(message);
+  else if (message.type === 'stored') stored.apply(message.changes);
   else void answer(message, answers, send);
 });

@@ -17,6 +17,7 @@ import {
   type FormLimits,
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
+import { DEFAULT_ZONE } from './teams.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -153,6 +154,10 @@ export interface StateSettings {
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
   readonly keys: Secret | undefined;
+  /** Secrets of digests of keys, by reference. */
+  readonly peppers: Secret | undefined;
+  /** Of budgets that name none. */
+  readonly timeZone: string;
   readonly whenDown: {
     readonly keys: 'snapshot' | 'refuse';
     readonly maxAgeMs: number;
@@ -279,11 +284,13 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
 
 function compileState(file: ServerFile['state']): StateSettings | undefined {
   if (!file) return undefined;
-  const { store, owns = [], encryption_keys, when_down: down = {} } = file;
+  const { store, owns = [], encryption_keys, peppers, time_zone: timeZone, when_down: down = {} } = file;
   return {
     folder: store.dir,
     owns,
     keys: encryption_keys,
+    peppers,
+    timeZone: timeZone ?? DEFAULT_ZONE,
     whenDown: {
       keys: down.keys ?? 'snapshot',
       maxAgeMs: parseDuration(down.max_age ?? '24h'),

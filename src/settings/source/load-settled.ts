@@ -48,8 +48,8 @@ export async function loadSettled(folder: string, options: SettledOptions): Prom
   }
 }
 
-/** Equal when two loads have the same content, secrets included. Only comments may differ. */
-export function fingerprint({ server, catalog, keys, gateway, hash, files }: Settings): string {
+/** Equal when two loads of files have the same content, secrets included. Only comments may differ. */
+export function fingerprint({ server, catalog, written: { keys }, gateway, hash, files }: Settings): string {
   return privateDigest(JSON.stringify([hash, files, reveal([server, catalog, keys, [...gateway]])]));
 }
 
