@@ -522,6 +522,7 @@ export interface State {
    * IANA time zone of the days and months of budgets that name none, in files and in the store.
    */
   time_zone?: string;
+  backup?: StateBackup;
   when_down?: StateWhenDown;
 }
 /**
@@ -536,6 +537,20 @@ export interface StateStoreSettings {
    * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
    */
   dir?: string;
+}
+/**
+ * Copies of the store in files, each in a folder of its own that is named by its time. `gatehouse state restore` puts one back. Default: none.
+ */
+export interface StateBackup {
+  /**
+   * Absolute path of the folder of the copies; another disk than that of the store.
+   */
+  dir: string;
+  every?: Duration;
+  /**
+   * Copies that are kept. Older ones are removed.
+   */
+  keep?: number;
 }
 /**
  * What happens while the store does not answer.

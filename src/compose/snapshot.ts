@@ -124,6 +124,8 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
   /** The objects of the state store as they are now. Undefined: there is none. */
   readonly stored?: (() => StoredObjects | undefined) | undefined;
+  /** Called when a request uses a key of the state store. */
+  readonly keyUsed?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
 }

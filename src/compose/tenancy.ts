@@ -103,18 +103,20 @@ const treeOf = (current: () => NodeTree): NodeTree => ({
 interface TenancyShared {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly keyUsed?: KeyRingOptions['onUse'];
 }
 
 export const composeTenancy = (
   loaded: LoadResult,
   settings: Settings,
   server: ServerSettings,
-  { clock, log }: TenancyShared,
+  { clock, log, keyUsed }: TenancyShared,
 ): Tenancy =>
   new Tenancy(loaded, settings, {
     clock,
     log,
     server,
+    onUse: keyUsed,
     onPreviousKey: (keyId, expiresAt) =>
       log.warn(
         { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },

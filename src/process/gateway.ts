@@ -20,6 +20,8 @@ import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import type { Entities } from '../state/entities.ts';
+import { StateFailure } from '../state/failures.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
@@ -29,6 +31,7 @@ import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
 import { countersOf } from './state/counted.ts';
+import { KeyUses } from './state/key-uses.ts';
 import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
@@ -58,6 +61,8 @@ export interface GatewayOptions {
   readonly budgets?: CounterSource;
   /** The objects of the state store, which the primary has. Default: those of the store of this process. */
   readonly stored?: KnownObjects;
+  /** Writes uses of keys to the state store, which the primary has. Default: to the store of this process. */
+  readonly writeKeyUses?: Entities['seen'];
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -91,7 +96,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const tools = { role, env, disk, configs, clock, log };
+  const tools = { role, env, disk, configs, clock, log, metrics };
   const { state, source, loaded, files, settings } = await withState(first, server, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
@@ -112,6 +117,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     responses: options.responses,
     budgets: options.budgets ?? ownCounters(state, role, clock),
     stored: options.stored ?? state?.objects,
+    keyUses: keyUses(options, state, clock),
     random,
     watch: options.watch,
   };
@@ -133,6 +139,16 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
 /** With a state store, what is spent outlives this process. */
 const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
   state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
+
+/** Undefined without a state store. */
+function keyUses({ writeKeyUses }: GatewayOptions, state: KeptStore | undefined, clock: Clock): KeyUses | undefined {
+  if (writeKeyUses) return new KeyUses(clock, writeKeyUses);
+  if (!state) return undefined;
+  return new KeyUses(clock, async (uses) => {
+    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    await state.store.entities.seen(uses);
+  });
+}
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 

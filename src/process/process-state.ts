@@ -29,6 +29,7 @@ import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts'
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
 import { budgetReports } from './budget-metrics.ts';
+import type { KeyUses } from './state/key-uses.ts';
 import type { KnownObjects } from './state/known-objects.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
@@ -59,6 +60,8 @@ export interface ProcessParts {
   readonly responses?: ResponseStore | undefined;
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
+  /** The last uses of the keys of the state store. Undefined: there is none. */
+  readonly keyUses?: KeyUses | undefined;
   /** The objects of the state store. Undefined: there is none. */
   readonly stored?: KnownObjects | undefined;
   readonly watch?: Watch | undefined;
@@ -134,7 +137,21 @@ const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): 
   new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, watch, stored } = parts;
+  const {
+    env,
+    clock,
+    log,
+    accessLines,
+    random,
+    metrics,
+    ended,
+    models,
+    upstream,
+    recordFiles,
+    watch,
+    stored,
+    keyUses,
+  } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -173,6 +190,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       turns,
       watch,
       stored: stored && (() => stored.now),
+      keyUsed: keyUses && ((...use) => keyUses.used(...use)),
       pluginFault: pluginFaults(log, families),
       pluginReports: pluginReports(families),
     },

@@ -15,8 +15,10 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { Backups } from './state/backups.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import { KeyWatch } from './state/key-watch.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -39,15 +41,17 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const workers =
     role.kind === 'primary' ? role.workers({ ...parts, responses, counted, stored: parts.stored }) : undefined;
   const live = liveSnapshot(parts);
+  const keys = new KeyWatch({ ...parts, tenants: () => live.current.tenancy.current });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
+  const { servers, drained } = createServers(parts, { live, workers, targets, keys, explains: explaining.explains });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     snapshot.tenancy.catchUp(parts.stored?.now);
     processState.apply(snapshot);
     applyLimits(servers.data, snapshot.server);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, reloader, live });
+  const backups = backupsOf(parts);
+  const release = (): Promise<void> => releaseAll(parts, { backups, counted, reloader, live, keys });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -56,6 +60,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   if (role.kind !== 'worker') await reloader.watch();
   if (role.kind === 'primary' || state) counted.start();
+  if (role.kind !== 'worker') keys.start();
+  backups?.start();
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -107,6 +113,11 @@ function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts):
   return live;
 }
 
+const backupsOf = ({ state, snapshot, ...setup }: ServeParts): Backups | undefined => {
+  const settings = snapshot.server.state?.backup;
+  return state && settings && new Backups(setup, settings, state);
+};
+
 const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
   new Counted(
     {
@@ -126,16 +137,27 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
   lingerMs: CUT_LINGER_MS,
 });
 
+interface Released {
+  readonly counted: Counted;
+  readonly reloader: Reloader;
+  readonly live: LiveSnapshot;
+  readonly keys: KeyWatch;
+  readonly backups: Backups | undefined;
+}
+
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles, state }: ServeParts,
-  { counted, reloader, live }: { readonly counted: Counted; readonly reloader: Reloader; readonly live: LiveSnapshot },
+  { processState, ended, upstream, otel, recordFiles, state, keyUses }: ServeParts,
+  { backups, counted, reloader, live, keys }: Released,
 ): Promise<void> {
   reloader.stop();
   counted.stop();
+  keys.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
+  await keyUses?.flush();
+  await backups?.stop();
   await processState.shared.budgets.close();
   ended.flush();
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
@@ -187,7 +209,7 @@ interface ServerSources {
 
 function createServers(
   { clock, log, metrics, processState, state }: ServeParts,
-  { live, workers, targets, explains }: ServerSources,
+  { live, workers, targets, keys, explains }: ServerSources & { readonly keys: KeyWatch },
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight, sockets, turns } = processState.shared;
   const { server: data, pipelines } = createDataServer(
@@ -201,7 +223,7 @@ function createServers(
       metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: () => (workers ? workers.targets() : targets()),
+      targets: async () => [...keys.warnings(), ...(await (workers ? workers.targets() : targets()))],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),

@@ -46,10 +46,7 @@ export class SnapshotFiles {
       await new Promise((resolve) => void setImmediate(resolve));
     }
     await writeWhole(this.#path(version), [`${signature.digest('hex')}\n${head}\n`, ...pieces]);
-    // What a later version had never happened, or the operator has accepted that it is gone.
-    const versions = this.versions();
-    const kept = versions.filter((other) => other <= version).slice(0, KEPT);
-    for (const other of versions.filter((one) => !kept.includes(one))) rmSync(this.#path(other), { force: true });
+    for (const other of this.versions().slice(KEPT)) rmSync(this.#path(other), { force: true });
   }
 
   /** The newest valid one. @param oldest the least `at` that counts */
@@ -72,6 +69,16 @@ export class SnapshotFiles {
     if (own.length !== given.length || !timingSafeEqual(own, given)) return undefined;
     const { version, at } = JSON.parse(head) as Omit<StoreSnapshot, 'text'>;
     return { version, at, text: body.slice(head.length + 1) };
+  }
+
+  /** The latest version that a snapshot was written of; 0: there is none. */
+  newest(): Version {
+    return this.versions()[0] ?? 0;
+  }
+
+  /** Removes the snapshots of later versions. */
+  forgetAfter(version: Version): void {
+    for (const other of this.versions().filter((one) => one > version)) rmSync(this.#path(other), { force: true });
   }
 
   /** From the newest. */

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
+import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
 import { writeSettings } from '../support/gateway.ts';
@@ -82,6 +85,72 @@ describe('gatehouse state', () => {
     await expect(run('state export', '--kind', 'colours')).rejects.toThrow('--kind must be');
   });
 
+  it('imports what another store exported, all of it or nothing, and refuses it a second time', async () => {
+    await run('state migrate');
+    const file = join(top, 'export.jsonl');
+    const { out } = await run('state export');
+    writeFileSync(file, out);
+    rmSync(join(top, 'state'), { recursive: true });
+    expect(await run('state import', file)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /export\.jsonl:1: keys\/ads is in a file, too: .*keys\.yaml:7:9\n.*:2: keys\/search .*\ngatehouse: nothing was imported: 2 of 2/,
+      ),
+    });
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    expect(await run('state import', file, '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('would import 2 objects'),
+    });
+    const [first = ''] = out.split('\n');
+    writeFileSync(
+      join(top, 'broken.jsonl'),
+      `${out}{"kind":1}\n${first.replace('"ads"', '"x"').replace('"doc":{}', '"doc":{"models":5}')}\n`,
+    );
+    const broken = await run('state import', join(top, 'broken.jsonl'));
+    expect([broken.code, broken.err]).toEqual([
+      1,
+      expect.stringMatching(/:3: this is no line of an export\n.*:4: keys\/x is not valid: models must be array/),
+    ]);
+    expect(await run('state import', file)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('2 objects imported'),
+    });
+    expect(await run('state import', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('keys/ads is in the store already'),
+    });
+    const again = (await run('state export')).out;
+    const shown = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const { id, doc, digests } = JSON.parse(line) as Record<string, unknown>;
+          return { id, doc, digests };
+        });
+    expect(shown(again)).toEqual(shown(out));
+  });
+
+  it('accepts a store that went back to an earlier version, once', async () => {
+    await run('state migrate');
+    const files = new SnapshotFiles(join(top, 'state', 'snapshots'), undefined);
+    await files.write({ version: 7, at: Date.now(), pieces: [] });
+    const refused = startGateway({ configs, env: { ADS_KEY: 'x' }, logTo: { write() {} } });
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    const diagnostics = await refused.then(
+      () => [],
+      (error: SettingsRefused) => error.diagnostics.map(({ message }) => message),
+    );
+    expect(diagnostics).toEqual([
+      expect.stringMatching(/has version 1, and this gateway has seen version 7.*accept-rollback/),
+    ]);
+    expect((await run('state accept-rollback')).out).toContain('version 1 is accepted in place of version 7');
+    expect((await run('state accept-rollback')).out).toContain('nothing to accept');
+    const gateway = await startGateway({ configs, env: {}, logTo: { write() {} } });
+    await gateway.close();
+  });
+
   it('copies a store and puts the copy back, with its audit', async () => {
     await run('state migrate');
     const before = await run('state export');
@@ -137,7 +206,7 @@ describe('docs/state.md', () => {
     const lines = fences('sh').flatMap((code) => code.trim().split('\n'));
     expect(lines.length).toBeGreaterThan(4);
     for (const line of lines) {
-      const [, action = '', rest = ''] = /^gatehouse (state \w+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
+      const [, action = '', rest = ''] = /^gatehouse (state [\w-]+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
       if (action === 'state restore') rmSync(join(top, 'state'), { recursive: true });
       const { code, err } = await run(action, ...rest.replace('/var/backups', top).split(' ').filter(Boolean));
       expect([line, code, err]).toEqual([line, 0, '']);

@@ -160,6 +160,44 @@ describe('a gateway with a state store', () => {
     expect(gateway.logs.join('')).not.toContain('settings reloaded');
   });
 
+  it('shows in metrics and at /readyz what it knows of the store, and records the last uses of keys', async () => {
+    const soon = Date.now() + 3 * 86_400_000;
+    const gateway = await start();
+    const broken = put('broken', `${STORED}x`, { team: 'gone' });
+    await write(gateway, [
+      {
+        ...put('stored', STORED),
+        digests: [{ slot: 0, digest: digestOf(STORED), last4: '', validFrom: 0, validTo: soon }],
+      } as EntityChange,
+      broken,
+    ]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    expect(await ask(gateway, `${STORED}x`)).toBe(403);
+    await stop(gateway);
+    const second = await start();
+    const metrics = await (await fetch(`${second.gateway.status.url}/metrics`)).text();
+    const lines = metrics.split('\n').filter((line) => /^gatehouse_(?:state|keys)_/.test(line));
+    expect(lines.map((line) => line.replace(/\d{9,}(?:\.\d+)?$/, 'TIME'))).toEqual(
+      expect.arrayContaining([
+        'gatehouse_keys_expiring{days="30"} 1',
+        'gatehouse_keys_expiring{days="7"} 1',
+        'gatehouse_keys_expiring{days="1"} 0',
+        'gatehouse_keys_misconfigured 1',
+        'gatehouse_state_objects{kind="keys"} 2',
+        'gatehouse_state_up 1',
+        'gatehouse_state_version 1',
+        'gatehouse_state_version_lag 0',
+        'gatehouse_state_last_load_timestamp_seconds TIME',
+      ]),
+    );
+    expect(second.logs.join('')).toMatch(/"key_id":"stored".*"within_days":7.*a gateway key expires soon/);
+    const ready = await fetch(`${second.gateway.status.url}/readyz?verbose`);
+    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('misconfigured: broken')]);
+    expect(await second.gateway.state!.store!.entities.lastUses(['stored', 'broken'])).toMatchObject([
+      { keyId: 'stored', address: '127.0.0.1' },
+    ]);
+  });
+
   it('reloads files without losing what the store has', async () => {
     const gateway = await start();
     await write(gateway, [put('stored', STORED)]);

@@ -3,6 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { StateSettings } from '../../settings/compile/server-settings.ts';
 import { STORED_KINDS } from '../../settings/read/stored-objects.ts';
 import type { Entity, Version } from '../../state/entities.ts';
+import { StateFailure } from '../../state/failures.ts';
 import type { SnapshotFiles } from '../../state/snapshot-files.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 
@@ -31,6 +32,16 @@ export class KeptSnapshots {
   constructor(files: SnapshotFiles, setup: Setup) {
     this.#files = files;
     this.#setup = setup;
+  }
+
+  /** Throws when the store went back: keys that were revoked since would be valid again. */
+  checkVersion(version: Version): void {
+    const seen = Math.max(this.#last.version, this.#files.newest());
+    if (version < seen)
+      throw new StateFailure(
+        'rolled_back',
+        `the store has version ${version}, and this gateway has seen version ${seen}: keys that were revoked since would be valid again. \`gatehouse state accept-rollback\` accepts that`,
+      );
   }
 
   write(version: Version, entities: ReadonlyMap<string, Entity>): void {

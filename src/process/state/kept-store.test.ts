@@ -40,6 +40,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     owns: ['keys'],
     keys: undefined,
     peppers: undefined,
+    backup: undefined,
     timeZone: 'UTC',
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
   } as const;
@@ -141,7 +142,7 @@ describe('the store of a process', () => {
     await second.close();
   });
 
-  it.each(['in_use', 'newer_store', 'sealed'] as const)(
+  it.each(['in_use', 'newer_store', 'sealed', 'rolled_back'] as const)(
     'does not begin without an operator when it is %s',
     async (code) => {
       const { open, fail, problems } = setUp();

@@ -7,6 +7,7 @@ import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import { SnapshotFiles } from '../../state/snapshot-files.ts';
+import type { Metrics } from '../../record/metrics/registry.ts';
 import type { StateStore } from '../../state/store.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { KnownObjects } from './known-objects.ts';
@@ -25,6 +26,7 @@ export interface KeptStoreSetup {
   readonly settings: StateSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly metrics?: Pick<Metrics, 'families'> | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
   readonly open?: typeof openStore;
 }
@@ -41,6 +43,8 @@ export class KeptStore {
   /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
+  /** The last version of which the store has told. */
+  #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
   #down: string | undefined;
@@ -80,6 +84,7 @@ export class KeptStore {
       }
       await kept.#startWithout(error);
     }
+    kept.#report();
     kept.#lookLater();
     return kept;
   }
@@ -110,7 +115,11 @@ export class KeptStore {
     // It may be another one than before.
     this.#entities.clear();
     this.#version = 0;
-    store.entities.watch(() => void this.#look());
+    store.entities.watch((version) => {
+      this.#written = version;
+      this.#report();
+      void this.#look();
+    });
     await this.#load(true);
   }
 
@@ -129,6 +138,7 @@ export class KeptStore {
   /** @param whole the store was opened: what it does not have is gone */
   async #load(whole = false): Promise<void> {
     const { version, changed, gone } = await this.#store!.entities.load(this.#version);
+    if (whole) this.#snapshots?.checkVersion(version);
     const objects = await readEntities(changed);
     for (const entity of changed) this.#entities.set(nameOfEntity(entity), entity);
     for (const ref of gone) this.#entities.delete(nameOfEntity(ref));
@@ -140,6 +150,14 @@ export class KeptStore {
       : gone.map(nameOfEntity).filter((name) => this.objects.now.objects.has(name));
     await this.#apply(objects, absent);
     this.#snapshots?.write(version, this.#entities);
+  }
+
+  #report(): void {
+    const { families } = this.#setup.metrics ?? {};
+    families?.stateUp.set({}, this.store ? 1 : 0);
+    families?.stateVersion.set({}, this.#version);
+    families?.stateVersionLag.set({}, Math.max(0, this.#written - this.#version));
+    if (this.#answeredAt !== undefined) families?.stateLastLoad.set({}, this.#answeredAt / 1000);
   }
 
   /** A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first. */
@@ -181,6 +199,7 @@ export class KeptStore {
       this.#down = reason;
       this.#forgetOld();
     }
+    this.#report();
   }
 
   /** A revoked key must not stay valid for as long as the store is away. */

@@ -60,6 +60,7 @@ const answers: WorkerAnswers = {
         responses,
         budgets,
         stored,
+        writeKeyUses: state.seen,
       };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {

@@ -157,6 +157,10 @@ function checkState({ state }: ServerFile, report: Report): void {
       ...withSuggestion(state.time_zone, zones()),
     });
   checkPeppers(state, report);
+  if (state.backup && type === 'memory')
+    report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
+  if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
+    report({ path: ['state', 'backup', 'every'], message: '`every` is less than a minute' });
   const age = state.when_down?.max_age;
   if (age === undefined) return;
   if (state.when_down?.keys === 'refuse')
@@ -181,6 +185,7 @@ function checkPeppers({ peppers }: NonNullable<ServerFile['state']>, report: Rep
   }
 }
 
+const MIN_BACKUP_MS = 60_000;
 const MIN_STATE_AGE_MS = 60_000;
 
 /** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */

@@ -24,6 +24,8 @@ export interface KeyParts {
   readonly team: OuterNode | undefined;
   /** Names of its digests in the ring. */
   readonly digests: readonly string[];
+  /** Of its own digest, in milliseconds since 1970; Infinity: never. */
+  readonly expiresAt: number;
   /** Why the key is refused, whatever is above it. */
   readonly ownProblem: string | undefined;
   /** Why the key is refused. */

@@ -12,6 +12,8 @@ export interface KeyRingOptions {
   readonly clock: Pick<Clock, 'wall'>;
   /** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
   readonly onPreviousKey?: ((keyId: string, expiresAt: number) => void) | undefined;
+  /** Called when a request uses a key of the state store. */
+  readonly onUse?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
   /** Secrets of digests of the form `hmac:<name>:`, by name. */
   readonly peppers?: ReadonlyMap<string, Buffer> | undefined;
 }
@@ -49,6 +51,7 @@ export class DigestRing implements KeyRing {
       previous.reportedAt = now;
       this.#options.onPreviousKey?.(keyId, validTo);
     }
+    if (record.parts.isStored) this.#options.onUse?.(keyId, remoteAddress, now);
     return record.caller;
   }
 

@@ -148,6 +148,13 @@ export interface FilesSettings {
   readonly unfinished: number;
 }
 
+export interface BackupSettings {
+  readonly dir: string;
+  readonly everyMs: number;
+  /** Copies that are kept. */
+  readonly keep: number;
+}
+
 export interface StateSettings {
   /** The folder of a store in SQLite; undefined: the store is in memory. */
   readonly folder: string | undefined;
@@ -156,6 +163,8 @@ export interface StateSettings {
   readonly keys: Secret | undefined;
   /** Secrets of digests of keys, by reference. */
   readonly peppers: Secret | undefined;
+  /** Undefined: none are made. */
+  readonly backup: BackupSettings | undefined;
   /** Of budgets that name none. */
   readonly timeZone: string;
   readonly whenDown: {
@@ -284,12 +293,13 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
 
 function compileState(file: ServerFile['state']): StateSettings | undefined {
   if (!file) return undefined;
-  const { store, owns = [], encryption_keys, peppers, time_zone: timeZone, when_down: down = {} } = file;
+  const { store, owns = [], encryption_keys, peppers, backup, time_zone: timeZone, when_down: down = {} } = file;
   return {
     folder: store.dir,
     owns,
     keys: encryption_keys,
     peppers,
+    backup: backup && { dir: backup.dir, everyMs: parseDuration(backup.every ?? '15m'), keep: backup.keep ?? 8 },
     timeZone: timeZone ?? DEFAULT_ZONE,
     whenDown: {
       keys: down.keys ?? 'snapshot',

@@ -314,10 +314,10 @@ class Draft {
     const ownProblem = owned.problem;
     const problem = ownProblem ?? this.#danglingOf(key, team, isStored);
     const digests = isStored ? digestsOfStored(id, stored.value, key) : digestsOfFile(key);
-    return {
-      record: new KeyRecord({ key, isStored, node, team, ownProblem, problem, digests: [...digests.keys()] }),
-      digests,
-    };
+    const expiresAt = [...digests.values()].find(({ previous }) => !previous)?.validTo ?? Infinity;
+    const names = [...digests.keys()];
+    const record = new KeyRecord({ key, isStored, node, team, ownProblem, problem, expiresAt, digests: names });
+    return { record, digests };
   }
 
   #teamOf({ team }: GatewayKey): OuterNode | undefined {
