@@ -1,8 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// Node resolves this name by a hook of the gateway (compose/plugin-modules.ts). Vite resolves the imports of modules in this folder itself.
-const alias = { 'gatehouse/plugin': `${import.meta.dirname}/src/plugin/index.ts` };
+// Node resolves these names by a hook of the gateway (compose/plugin-modules.ts). Vite resolves the imports of modules in this folder itself.
+const alias = [
+  { find: /^gatehouse(?:-gateway)?\/plugin$/, replacement: `${import.meta.dirname}/src/plugin/index.ts` },
+  {
+    find: /^gatehouse(?:-gateway)?\/plugin\/testing$/,
+    replacement: `${import.meta.dirname}/src/plugin/testing/index.ts`,
+  },
+];
 
 const setupFiles = ['./test/support/vitest-setup.ts'];
 

@@ -1,45 +1,62 @@
 /**
- * `npm run release:check`: fails when a day in data/models.json has come that no source had confirmed when the table was read. A
- * price that was announced, or promised until a day, must be looked up again then. It is no test: tests do not depend on the day.
+ * `npm run release:check`: everything that must hold before the package is published. It packs the repository, installs the package
+ * into empty folders and writes its bill of materials to the path of `--sbom`, if there is one. It is no test: it depends on the day
+ * and asks the registry.
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkManifest, type Manifest } from './release/manifest.ts';
+import { checkCommand, checkPacked, checkSize, checkTypes, install, pack, readLicenses } from './release/packed.ts';
+import { checkPrices, type AcceptedPrices, type DatedTable } from './release/prices.ts';
+import { bundledPackages, npmBom, shippedBom, unlicensed } from './release/sbom.ts';
 
-interface DatedRow {
-  readonly id: string;
-  readonly on: readonly string[];
-  readonly p: readonly { readonly from?: string }[];
-  readonly until_at_least?: string;
-  /** The day on which the prices were looked up last. */
-  readonly confirmed?: string;
+const root = join(import.meta.dirname, '..');
+const { sbom } = parseArgs({ options: { sbom: { type: 'string' } } }).values;
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), 'utf8'));
+
+const found: string[] = [];
+function check(name: string, problems: readonly string[]): void {
+  process.stdout.write(`${problems.length === 0 ? 'ok     ' : 'FAILED '} ${name}\n`);
+  found.push(...problems);
 }
 
-interface DatedTable {
-  readonly as_of: string;
-  readonly models: readonly DatedRow[];
-}
+const manifest = readJson('package.json') as Manifest;
+const { version = '' } = manifest;
+check('package.json', checkManifest(manifest));
+check(`CHANGELOG.md has ${version}`, changelog(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')));
 
-/** What has to be confirmed, a line for each row. */
-export function dueRows({ as_of: asOf, models }: DatedTable, today: string): readonly string[] {
-  return models.flatMap(({ id, on, p, until_at_least: until, confirmed = '' }) => {
-    // What the sources say of days before they were read is what they saw.
-    const begun = p.flatMap(({ from = '' }) => (from > asOf && from > confirmed && from <= today ? [from] : []));
-    const ended = until !== undefined && until < today && until >= confirmed ? [until] : [];
-    return [
-      ...begun.map((day) => `${id} at ${on.join(', ')}: other prices were announced from ${day}`),
-      ...ended.map((day) => `${id} at ${on.join(', ')}: its price was promised until ${day}`),
-    ];
+const today = new Date().toISOString().slice(0, 10);
+const table = readJson('data/models.json') as DatedTable;
+const prices = checkPrices(table, readJson('data/accepted-prices.json') as AcceptedPrices, today);
+check('prices whose day has come', prices.problems);
+for (const note of prices.notes) process.stdout.write(`note    ${note}\n`);
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-release-'));
+try {
+  const packed = pack(root, folder);
+  check(`files of the package (${Math.round(packed.size / 1024)} KiB packed)`, checkPacked(packed));
+  const slim = install(packed.path, join(folder, 'slim'), '--omit=optional');
+  check(`size without optional packages (${slim.megabytes} MB)`, checkSize(slim));
+  check('the command runs without optional packages', checkCommand(slim, version));
+  check('types of the plugin API', checkTypes(join(root, 'node_modules/.bin/tsc'), slim));
+  const whole = install(packed.path, join(folder, 'whole'));
+  const bom = shippedBom({
+    installed: npmBom(whole.folder),
+    repository: npmBom(root),
+    bundled: bundledPackages(readLicenses(whole)),
+    root: `${manifest.name}@${version}`,
   });
+  check(`licences of ${bom.components.length} packages`, unlicensed(bom));
+  if (sbom !== undefined) writeFileSync(sbom, `${JSON.stringify(bom, null, 2)}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
 
-if (import.meta.main) {
-  const source = readFileSync(join(import.meta.dirname, '../data/models.json'), 'utf8');
-  const due = dueRows(JSON.parse(source) as DatedTable, new Date().toISOString().slice(0, 10));
-  for (const line of due) process.stderr.write(`${line}\n`);
-  if (due.length > 0) {
-    process.stderr.write(
-      'Look these prices up, correct data/models.json, and set `confirmed` of each row to the day of that.\n',
-    );
-    process.exitCode = 1;
-  }
+for (const problem of found) process.stderr.write(`${problem}\n`);
+if (found.length > 0) process.exitCode = 1;
+
+function changelog(text: string): readonly string[] {
+  return text.includes(`\n## ${version}`) ? [] : [`CHANGELOG.md has no section ${version}`];
 }

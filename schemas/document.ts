@@ -1,6 +1,6 @@
 /**
- * Writes the generated part of configs/README.md: every key of the settings, from the schemas. `npm run generate` runs it; a
- * test compares.
+ * Writes a page for each file of the settings, docs/reference/settings/*.md, with every key from the schemas, and the table of
+ * Portkey's spellings in docs/move/portkey.md. `npm run generate` runs it; a test compares.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +9,25 @@ import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/read/
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
 
-export const DOCUMENT_OUTPUT = join(import.meta.dirname, '../configs/README.md');
-const BEGIN = '<!-- Generated from the schemas by `npm run generate`. -->';
+const DOCS = join(import.meta.dirname, '../docs');
+const PORTKEY = join(DOCS, 'move/portkey.md');
+const GENERATED = '<!-- Generated from the schemas by `npm run generate`. -->';
 const END = '<!-- End of the generated part. -->';
 
-/** The document with its generated part regenerated. */
-export function generateDocument(document = readFileSync(DOCUMENT_OUTPUT, 'utf8')): string {
-  const [before, rest] = document.split(BEGIN);
+/** The pages by their file, with what the schemas say today. */
+export function generateDocuments(): ReadonlyMap<string, string> {
+  const pages = SCHEMA_NAMES.map((file) => [pageOf(file), `${sectionsOf(file).join('\n\n')}\n`] as const);
+  return new Map([...pages, [PORTKEY, withSpellings(readFileSync(PORTKEY, 'utf8'))]]);
+}
+
+const pageOf = (file: SchemaName): string => join(DOCS, 'reference/settings', `${file}.md`);
+
+function withSpellings(document: string): string {
+  const [before, rest] = document.split(GENERATED);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)
-    throw new Error(`configs/README.md has no generated part:\n${BEGIN}\n${END}`);
-  const sections = [...SCHEMA_NAMES.flatMap(sectionOf), ...otherSpellings()];
-  return `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${END}${after}`;
+    throw new Error(`docs/move/portkey.md has no generated part:\n${GENERATED}\n${END}`);
+  return `${before}${GENERATED}\n\n${otherSpellings()}\n\n${END}${after}`;
 }
 
 const FILES: Readonly<Record<SchemaName, string>> = {
@@ -97,13 +104,14 @@ function withShared(branches: readonly Table[]): readonly Table[] {
 
 const tables = SCHEMA_NAMES.flatMap(tablesOf);
 
-function sectionOf(file: SchemaName): readonly string[] {
+function sectionsOf(file: SchemaName): readonly string[] {
   const description = String(readSchema(file)['description']).replace(/^\S+: (.)/, (_, letter: string) =>
     letter.toUpperCase(),
   );
   const reported = new Set<string>();
   return [
-    `### ${FILES[file]}`,
+    `# ${FILES[file]}`,
+    GENERATED,
     description,
     ...tables.filter((table) => table.file === file).flatMap((table) => show(table, reported)),
   ];
@@ -121,7 +129,7 @@ function show(table: Table, reported: Set<string>): readonly string[] {
   const title = titleOf(table);
   const names = again.map(({ name }) => `\`${name}\``).join(', ');
   return [
-    ...(title === undefined ? [] : [`#### ${title}`]),
+    ...(title === undefined ? [] : [`## ${title}`]),
     ...(table.about === undefined ? [] : [table.about]),
     tableOf(['Key', 'Type', 'Default', 'Meaning', 'Example'], rows.map(cellsOf)),
     ...(again.length === 0 ? [] : [`And these, which mean what they mean above: ${names}.`]),
@@ -136,7 +144,7 @@ function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [
 function titleOf({ file, paths, variant }: Table): string | undefined {
   if (file === undefined || paths[0] === '') return undefined;
   const of = variant === undefined ? '' : ` with \`${variant}\``;
-  return `${FILES[file]}: ${paths.map((path) => `\`${path}\``).join(', ')}${of}`;
+  return `${paths.map((path) => `\`${path}\``).join(', ')}${of}`;
 }
 
 function cellsOf(place: Place): readonly string[] {
@@ -145,23 +153,25 @@ function cellsOf(place: Place): readonly string[] {
   const link = linkOf(place);
   return [
     `\`${path}\``,
-    link === undefined ? typeOf(schema) : `[${typeOf(schema)}](#${link})`,
+    link === undefined ? typeOf(schema) : `[${typeOf(schema)}](${link})`,
     required ? 'required' : code(usual),
     String(schema['description']),
     code({ [name]: exampleOf(place) }),
   ];
 }
 
-/** The anchor of the table that describes the keys of the object, or of the objects in the list. */
+/** The page and the anchor of the table that describes the keys of the object, or of the objects in the list. */
 function linkOf(place: Place): string | undefined {
   const inner = places.get(place.file)!.find(({ parent }) => parent === place);
   const table = tables.find(({ address }) => address === inner?.owner.address);
   const title = table && titleOf(table);
+  if (title === undefined) return undefined;
   // GitHub's rule for anchors of headings.
-  return title
-    ?.toLowerCase()
+  const anchor = title
+    .toLowerCase()
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
+  return `${table!.file === place.file ? '' : `${table!.file}.md`}#${anchor}`;
 }
 
 /** YAML in one line that can be pasted. */
@@ -176,7 +186,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
 }
 
-function otherSpellings(): readonly string[] {
+function otherSpellings(): string {
   const others = [...places.values()].flat().filter(({ deprecated }) => deprecated);
   const rows = [...Map.groupBy(others, ({ schema }) => String(schema['description']))].map(([description, same]) => {
     const names = new Set(same.map(({ name }) => `\`${name}\``));
@@ -190,9 +200,5 @@ function otherSpellings(): readonly string[] {
       first ? code({ [first.name]: exampleOf(first) }) : '',
     ];
   });
-  return [
-    '### Other spellings',
-    "Portkey's gateway configs work unchanged, except for guardrails and keys with a different meaning (`cb_config`, `sticky_session`): `gatehouse validate` reports each of those with its replacement. The keys in this table work, with a warning that names the replacement.",
-    tableOf(['Key', 'In', 'Meaning', 'Example'], rows),
-  ];
+  return tableOf(['Key', 'In', 'Meaning', 'Example'], rows);
 }

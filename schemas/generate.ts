@@ -1,11 +1,11 @@
 /**
- * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, src/cli/samples.generated.ts from the
+ * Writes schemas/types.generated.ts and docs/reference/settings from the schemas, src/cli/samples.generated.ts from the
  * samples, and the limits, capabilities and prices of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { DOCUMENT_OUTPUT, generateDocument } from './document.ts';
+import { generateDocuments } from './document.ts';
 import { generateModelTable, TABLE_OUTPUT } from './model-table.ts';
 import { generatePriceTable, PRICES_OUTPUT } from './price-table.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
@@ -88,7 +88,7 @@ function onlyRequires(keyword: string, value: unknown): boolean {
 if (import.meta.main) {
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
-  await writeFile(DOCUMENT_OUTPUT, generateDocument());
+  for (const [page, text] of generateDocuments()) await writeFile(page, text);
   await writeFile(TABLE_OUTPUT, generateModelTable());
   await writeFile(PRICES_OUTPUT, generatePriceTable());
 }

@@ -502,7 +502,7 @@ export interface Reload {
   debounce?: Duration;
 }
 /**
- * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/state.md describes it.
+ * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/operate/state.md describes it.
  */
 export interface State {
   store: StateStoreSettings;

@@ -1,4 +1,4 @@
-import { readMoment } from '../plugin/units.ts';
+import { parseDuration, readMoment } from '../plugin/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
 import { AGENT_CONFIG_HELP, EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import { priceCommands } from './prices/commands.ts';
@@ -62,6 +62,23 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
           out,
           passes: [(_, loaded) => checkSettings(loaded, dir), validateTests],
         });
+      },
+    },
+  ],
+  [
+    'ready',
+    {
+      usage: 'ready [--configs DIR] [--url URL] [--timeout 2s]',
+      help: 'Ask the running gateway whether it serves requests. Exit code 0: it does, 1: it does not, or does not answer\n--url URL  its status listener; default: `status` of server.yaml, on this machine',
+      async run(args, world) {
+        const options = { ...configs, url: { type: 'string' }, timeout: { type: 'string', default: '2s' } } as const;
+        const { configs: dir, url, timeout } = parse(args, options).values;
+        if (!/^[1-9]\d{0,4}m?s$/.test(timeout))
+          throw new UsageError(`--timeout must be a time such as 2s, not ${timeout}`);
+        if (url !== undefined && !/^http:\/\/[^\s/]+\/?$/.test(url))
+          throw new UsageError(`--url must be an address such as http://127.0.0.1:9464, not ${url}`);
+        const { readyCommand } = await import('./ready.ts');
+        return readyCommand({ ...world, dir, url: url?.replace(/\/$/, ''), timeoutMs: parseDuration(timeout) });
       },
     },
   ],

@@ -4,6 +4,9 @@ const NEEDED = 24;
 export const isSupported = Number(process.versions.node.split('.')[0]) >= NEEDED;
 
 if (!isSupported) {
-  console.error(`gatehouse needs Node ${NEEDED} or newer; this is ${process.version} (${process.execPath})`);
+  console.error(
+    `gatehouse needs Node ${NEEDED} or newer; this is ${process.version} (${process.execPath}). ` +
+      `Install Node ${NEEDED} (https://nodejs.org/en/download) and run this command again with it.`,
+  );
   process.exitCode = 1;
 }

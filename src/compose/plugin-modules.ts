@@ -49,19 +49,30 @@ export async function loadPluginModules(
   return registry;
 }
 
-const PLUGIN_API = pathToFileURL(moduleFile('src/plugin/index')).href;
+const API = pathToFileURL(moduleFile('src/plugin/index')).href;
+const TESTING = pathToFileURL(moduleFile('src/plugin/testing/index')).href;
+
+/** The names of the plugin API: that of the published package, and a shorter one. */
+const PLUGIN_API: ReadonlyMap<string, string> = new Map(
+  ['gatehouse-gateway', 'gatehouse'].flatMap((name) => [
+    [`${name}/plugin`, API],
+    [`${name}/plugin/testing`, TESTING],
+  ]),
+);
 let offered = false;
 
 /**
- * Resolves `gatehouse/plugin` in a plugin to the running gateway's API. By Node's own rules it is not found from a
+ * Resolves the plugin API in a plugin to that of the running gateway. By Node's own rules it is not found from a
  * settings folder outside the package or in a checkout without a build, and elsewhere it may be another copy.
  */
 function offerPluginApi(): void {
   if (offered) return;
   offered = true;
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === 'gatehouse/plugin' ? { url: PLUGIN_API, shortCircuit: true } : followed(specifier, context, next),
+    resolve(specifier, context, next) {
+      const url = PLUGIN_API.get(specifier);
+      return url === undefined ? followed(specifier, context, next) : { url, shortCircuit: true };
+    },
   });
 }
 

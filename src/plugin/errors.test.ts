@@ -13,8 +13,8 @@ describe('the table of errors', () => {
     }
   });
 
-  it('equals the table in docs/plugin-api.md', () => {
-    const readme = readFileSync(new URL('../../docs/plugin-api.md', import.meta.url), 'utf8');
+  it('equals the table in docs/plugins/api.md', () => {
+    const readme = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
     const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(
       ([, code, status, type, retry, help]) => [code, Number(status), type, retry, help],
     );

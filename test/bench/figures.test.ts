@@ -104,7 +104,7 @@ describe('the text of the results', () => {
     expect(benchText({ ...results, starts })).toContain('| cold compile cache | 450 (400–500) | 90 (90–90) | 2 |');
   });
 
-  it('is the table of costs in README', () => {
+  it('is the table of docs/reference/performance.md', () => {
     // Anew with `node test/bench/table.ts`.
     const readme = readFileSync(README, 'utf8');
     expect(readme).toBe(withBench(readme, benchText(readResults())));

@@ -126,7 +126,9 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
     writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-    console.log(`\n${benchText(results)}\nWritten to docs/bench.json. \`npm run generate\` updates README.`);
+    console.log(
+      `\n${benchText(results)}\nWritten to docs/bench.json. \`npm run generate\` updates docs/reference/performance.md.`,
+    );
   } finally {
     for (const mock of mocks) await stopPinned(mock);
     rmSync(folder, { recursive: true, force: true });

@@ -403,8 +403,8 @@ describe('the docs', () => {
     expect(lines[0]).toMatch(/^goes to +@simulator\//);
   });
 
-  it('configs/README.md shows what its example prints, line by line, but for those left out at a …', async () => {
-    const { lines, shown } = await runExample('configs/README.md');
+  it('docs/operate/explain.md shows what its example prints, line by line, but for those left out at a …', async () => {
+    const { lines, shown } = await runExample('docs/operate/explain.md');
     const reported = shown.split('\n').filter((line) => line !== '…' && line !== '');
     expect(reported.length).toBeGreaterThan(15);
     let at = -1;

@@ -10,9 +10,9 @@ import { compileServerSettings } from '../../src/settings/compile/server-setting
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { LONG_MS } from './workers.testkit.ts';
 
-/** What configs/README.md gives for systemd and Kubernetes, tried: without either, by what they do. */
+/** What docs/operate/deploy.md gives for systemd and Kubernetes, tried: without either, by what they do. */
 
-const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
+const readme = readFileSync(packageFile('docs/operate/deploy.md'), 'utf8');
 const fence = (kind: string, first: string): string =>
   new RegExp(`^\`\`\`${kind}\\n# ${first}[^\\n]*\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)![1]!;
 

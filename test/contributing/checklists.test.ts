@@ -61,11 +61,10 @@ describe('a copy of the repository that has followed all checklists', () => {
 
   it('documents the key, the entry of the provider, the metric and the options of the plugin', () => {
     const read = (name: string) => readFileSync(join(copy, name), 'utf8');
-    const settings = read('configs/README.md');
-    expect(settings).toContain(
+    expect(read('docs/reference/settings/server.md')).toContain(
       '| `limits.keep_alive_time` | time | `75s` | How long an idle connection of a client is kept. |',
     );
-    expect(settings).toContain('with `provider: echo`');
+    expect(read('docs/reference/settings/catalog.md')).toContain('with `provider: echo`');
     expect(read('plugins/telemetry/README.md')).toContain(
       '| `gatehouse_request_attempts_total` | counter | `route`, `stream` |',
     );

@@ -13,7 +13,7 @@ it('operations have paths of version 1 of the API, or of the versions that Googl
   expect(others).toEqual([]);
 });
 
-describe('the table of operations and upstreams in README', () => {
+describe('the table of operations and upstreams', () => {
   let cells: readonly Cell[];
   beforeAll(async () => {
     cells = await observeCells();

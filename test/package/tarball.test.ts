@@ -21,7 +21,7 @@ import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'));
-const bin = join(folder, 'node_modules/gatehouse/dist/src/cli/main.js');
+const bin = join(folder, 'node_modules/gatehouse-gateway/dist/src/cli/main.js');
 let child: ChildProcess | undefined;
 
 const TSCONFIG = `{
@@ -30,8 +30,8 @@ const TSCONFIG = `{
   },
   "include": ["*.ts"]
 }`;
-const PLUGIN_IN_TYPESCRIPT = `import { definePlugin, type Sink, type Source } from 'gatehouse/plugin';
-import { createExchange, runPlugin } from 'gatehouse/plugin/testing';
+const PLUGIN_IN_TYPESCRIPT = `import { definePlugin, type Sink, type Source } from 'gatehouse-gateway/plugin';
+import { createExchange, runPlugin } from 'gatehouse-gateway/plugin/testing';
 
 class Same implements Source {
   readonly #inner: Source;
@@ -88,7 +88,7 @@ async function freePort(): Promise<number> {
 
 /** As in the middle of an upgrade in place. */
 async function withoutSchemas<T>(work: () => Promise<T>): Promise<T> {
-  const schemas = join(folder, 'node_modules/gatehouse/schemas');
+  const schemas = join(folder, 'node_modules/gatehouse-gateway/schemas');
   renameSync(schemas, `${schemas}.gone`);
   return work().finally(() => renameSync(`${schemas}.gone`, schemas));
 }
@@ -117,7 +117,11 @@ async function stop(started: ChildProcess): Promise<unknown> {
 }
 
 /** Options with a default, a class of the plugin API, and an error that only the gateway's own class of it makes a 400. */
-const OUTSIDE_PLUGIN = `import { definePlugin, GatewayError } from 'gatehouse/plugin';
+const OUTSIDE_PLUGIN = `import { definePlugin } from 'gatehouse-gateway/plugin';
+import { GatewayError } from 'gatehouse/plugin';
+import { createExchange } from 'gatehouse-gateway/plugin/testing';
+import * as testing from 'gatehouse/plugin/testing';
+if (testing.createExchange !== createExchange) throw new Error('two copies of the plugin API');
 export default definePlugin({
   name: 'guard',
   level: 'request',
@@ -137,7 +141,7 @@ async function askEmbeddings(port: number): Promise<number> {
 
 describe('the packed tarball', () => {
   it('holds what runs and what people edit, and no sources or tests', () => {
-    const inside = readdirSync(join(folder, 'node_modules/gatehouse'), { recursive: true, encoding: 'utf8' });
+    const inside = readdirSync(join(folder, 'node_modules/gatehouse-gateway'), { recursive: true, encoding: 'utf8' });
     expect(inside).toEqual(
       expect.arrayContaining([
         'package.json',
@@ -151,7 +155,7 @@ describe('the packed tarball', () => {
         'dist/src/plugin/index.d.ts',
         'plugins/README.md',
         'plugins/route/README.md',
-        'docs/plugin-api.md',
+        'docs/plugins/api.md',
       ]),
     );
     expect(
@@ -170,13 +174,13 @@ describe('the packed tarball', () => {
       bin,
       'validate',
       '--configs',
-      join(folder, 'node_modules/gatehouse/configs'),
+      join(folder, 'node_modules/gatehouse-gateway/configs'),
     ]);
     expect(stdout).toContain('valid');
   });
 
   it('starts with plain node, answers the curl line it prints, and needs its files no more', async () => {
-    cpSync(join(folder, 'node_modules/gatehouse/configs'), join(folder, 'configs'), { recursive: true });
+    cpSync(join(folder, 'node_modules/gatehouse-gateway/configs'), join(folder, 'configs'), { recursive: true });
     const [port, status] = [await freePort(), await freePort()];
     writeFileSync(
       join(folder, 'configs/server.yaml'),
@@ -252,9 +256,9 @@ targets:
   }, 60_000);
 
   it('has the READMEs for plugin authors, and what they link to', () => {
-    const inside = join(folder, 'node_modules/gatehouse');
+    const inside = join(folder, 'node_modules/gatehouse-gateway');
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      /^(?:plugins\/(?:.*\/)?README|docs\/plugin-api)\.md$/.test(path),
+      /^(?:plugins\/(?:.*\/)?README|docs\/plugins\/api)\.md$/.test(path),
     );
     const plugins = readdirSync('plugins', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     // One of each plugin, that of the folder, and the page of the API.
@@ -286,7 +290,7 @@ targets:
     expect(installed).toEqual(expect.arrayContaining(['ajv', 'ajv-formats', 're2js', 'typebox']));
     const bundled = ['koa', '@koa', 'undici', 'prom-client', 'p-retry', 'lru-cache'];
     expect(bundled.filter((name) => installed.includes(name))).toEqual([]);
-    const texts = readFileSync(join(folder, 'node_modules/gatehouse/dist/third-party-licenses.txt'), 'utf8');
+    const texts = readFileSync(join(folder, 'node_modules/gatehouse-gateway/dist/third-party-licenses.txt'), 'utf8');
     // OpenTelemetry's SDK brings a yaml of its own.
     for (const name of [...bundled, 'yaml', '@koa/router', 'pino'])
       if (name !== '@koa')
@@ -295,7 +299,7 @@ targets:
 
   it('reports mistakes in the settings as the sources do', async () => {
     const settings = join(folder, 'broken');
-    cpSync(join(folder, 'node_modules/gatehouse/configs'), settings, { recursive: true });
+    cpSync(join(folder, 'node_modules/gatehouse-gateway/configs'), settings, { recursive: true });
     writeFileSync(
       join(settings, 'server.yaml'),
       'listen: { port: many }\nlimts: { body: 1MiB }\ntimeouts: { connect: soon }\n' +
@@ -318,7 +322,7 @@ targets:
   it('gives plugin authors the public API by name', async () => {
     writeFileSync(
       join(folder, 'plugin.mjs'),
-      "import { definePlugin, GatewayError } from 'gatehouse/plugin';\nconsole.log(typeof definePlugin, typeof GatewayError);\n",
+      "import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';\nconsole.log(typeof definePlugin, typeof GatewayError);\n",
     );
     expect((await run(process.execPath, ['plugin.mjs'], { cwd: folder })).stdout.trim()).toBe('function function');
   });

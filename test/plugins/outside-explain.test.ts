@@ -49,8 +49,8 @@ describe('an external plugin, when a request is explained', () => {
     expect(JSON.stringify(reported)).not.toContain('a secret');
   });
 
-  it('has an example in docs/plugin-api.md that says what it does', async () => {
-    const readme = readFileSync(packageFile('docs/plugin-api.md'), 'utf8');
+  it('has an example in docs/plugins/api.md that says what it does', async () => {
+    const readme = readFileSync(packageFile('docs/plugins/api.md'), 'utf8');
     const fence = (language: string): string =>
       new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)![1]!;
     const dir = mkdtempSync(join(tmpdir(), 'gatehouse-explain-'));

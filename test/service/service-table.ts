@@ -1,11 +1,11 @@
-/** Writes docs/service.md: `node test/service/service-table.ts`. service.test.ts compares. */
+/** Writes docs/reference/service.md: `node test/service/service-table.ts`. service.test.ts compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestOf } from './statement.ts';
 import { CHAPTERS } from './statements.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-export const DOCUMENT = join(ROOT, 'docs/service.md');
+export const DOCUMENT = join(ROOT, 'docs/reference/service.md');
 
 const HEAD = `# The service, statement by statement
 
@@ -21,7 +21,7 @@ export function hasTitle([file, title]: TestOf): boolean {
 }
 
 const nameOf = (file: string): string => file.replace(/^test\//, '').replace(/\.test\.ts$/, '');
-const linkTo = ([file, title]: TestOf): string => `[${nameOf(file)}](../${file}): ${title.replaceAll('|', '\\|')}`;
+const linkTo = ([file, title]: TestOf): string => `[${nameOf(file)}](../../${file}): ${title.replaceAll('|', '\\|')}`;
 
 export function serviceTable(): string {
   const chapters = CHAPTERS.map(({ title, statements }) => {

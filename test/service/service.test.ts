@@ -5,7 +5,7 @@ import { CHAPTERS } from './statements.ts';
 
 const statements = CHAPTERS.flatMap(({ statements }) => statements);
 
-describe('docs/service.md', () => {
+describe('docs/reference/service.md', () => {
   it('is what test/service/service-table.ts writes', () => {
     expect(readFileSync(DOCUMENT, 'utf8')).toBe(serviceTable());
   });

@@ -53,16 +53,14 @@ describe('the tests of the sample configs', () => {
   });
 });
 
-describe('the tests that configs/README.md shows', () => {
-  const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
-  const files = [...readme.matchAll(/^```yaml\n(# (\S+\.yaml)\n[\s\S]*?)^```/gm)].map(
-    ([, text, name]) => [name!, text!] as const,
+describe('the tests that docs/operate/tests.md shows', () => {
+  const page = readFileSync(packageFile('docs/operate/tests.md'), 'utf8');
+  /** The settings of the example of docs/route, and their tests. */
+  const shown = [readFileSync(packageFile('docs/route/README.md'), 'utf8'), page].flatMap((text) =>
+    [...text.matchAll(/^```yaml\n(# (configs\/\S+\.yaml)\n[\s\S]*?)^```/gm)].map(
+      ([, yaml, name]) => [name!, yaml!] as const,
+    ),
   );
-  /** The files of its first example, and their tests. */
-  const shown = ['catalog.yaml', 'keys.yaml', 'gateway/search.yaml', 'gateway/search.test.yaml'].map((name) => {
-    const text = files.find(([one]) => one === name)?.[1];
-    return [`configs/${name}`, text ?? `${name} is not shown`] as const;
-  });
 
   const runShown = async (edit: (text: string) => string): Promise<string> => {
     const reporter = createReporter('pretty', { color: false });
@@ -85,7 +83,7 @@ describe('the tests that configs/README.md shows', () => {
 
   test('fail as it says where the config is another', async () => {
     const said = await runShown((text) => text.replace('max_tokens: 1024', 'max_tokens: 2048'));
-    const blocks = [...readme.matchAll(/^```text\n([\s\S]*?)^```/gm)].map(([, text]) => text);
+    const blocks = [...page.matchAll(/^```text\n([\s\S]*?)^```/gm)].map(([, text]) => text);
     expect(blocks).toContain(said.replace('(0 ms)', '(45 ms)'));
   });
 });

@@ -1,26 +1,23 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
 import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
 import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
 import { memoryFiles } from '../../src/settings/source/files.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { readSchema, SCHEMA_NAMES } from '../../src/settings/read/schema-files.ts';
-import { packageSchemas } from '../../src/settings/read/schemas.ts';
 import { createAjv } from '../../src/settings/read/settings-ajv.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
-/** What the examples refer to. */
+/** What the commented lines refer to. */
 const ENV = {
   ANTHROPIC_API_KEY: 'an-api-key',
   OPENAI_API_KEY: 'another',
   AZURE_OPENAI_API_KEY: 'a-third',
   TEAM_SEARCH_KEY: 'a-key-for-search',
-  SEARCH_APP_KEY: 'a-key-for-its-app',
 };
 const SECRET_FILES = { '/run/secrets/vertex.json': '{}', '/run/secrets/vertex-service-account.json': '{}' };
 
@@ -57,67 +54,6 @@ function uncommented(text: string): string {
     .replaceAll(/^( *)# ( *(?:- )?[a-z_]+:(?: .*)?)$/gm, '$1$2')
     .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
 }
-
-/** Two parts of one file. */
-function merged(one: unknown, other: unknown): unknown {
-  if (Array.isArray(one) && Array.isArray(other)) return [...(one as unknown[]), ...(other as unknown[])];
-  if (!isMapping(one) || !isMapping(other)) return other;
-  const both = Object.entries(other).map(([key, value]) => [key, key in one ? merged(one[key], value) : value]);
-  return { ...one, ...(Object.fromEntries(both) as object) };
-}
-
-const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-describe('configs/README.md', () => {
-  test('has YAML that is valid, all of it together', async () => {
-    const fences = [...read('README.md').matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
-      ([, name, text]) => [name, text],
-    );
-    expect(fences.map(([name]) => name)).toEqual([
-      'catalog.yaml',
-      'keys.yaml',
-      'gateway/search.yaml',
-      'catalog.yaml',
-      'gateway/careful.yaml',
-      'gateway/canary.yaml',
-      'gateway/sessions.yaml',
-      'gateway/by-plan.yaml',
-      'gateway/patient.yaml',
-      'gateway/choosy.yaml',
-      'gateway/steady.yaml',
-      'server.yaml',
-      'server.yaml',
-      'prices.yaml',
-      'teams.yaml',
-      'prompts/summary.yaml',
-      'server.yaml',
-      'server.yaml',
-      'teams.yaml',
-      'keys.yaml',
-      'catalog.yaml',
-      'server.yaml',
-      'gateway/guarded.yaml',
-      'gateway/own-servers.yaml',
-      'gateway/billed.yaml',
-      'server.yaml',
-      'gateway/search.test.yaml',
-    ]);
-    expect(fences.length, 'every YAML block names its file first').toBe(read('README.md').split('```yaml').length - 1);
-    // What is shown of one file in several places is one file.
-    const files = Object.groupBy(fences, ([name]) => name!);
-    const texts = Object.entries(files).map(([name, parts = []]) => [
-      name,
-      stringify(parts.map(([, text]) => parse(text!) as unknown).reduce(merged)),
-    ]);
-    expect(await problemsOf(Object.fromEntries(texts))).toEqual([]);
-  });
-
-  test('has an inline config that is valid beside them', async () => {
-    const [, inline] = /^x-gateway-config: (.*)$/m.exec(read('README.md')) ?? [];
-    expect(packageSchemas().validate('gateway', JSON.parse(inline!))).toEqual([]);
-  });
-});
 
 /** Every schema within a schema, with its address. */
 function within(schema: unknown, address: string): (readonly [string, Readonly<Record<string, unknown>>])[] {

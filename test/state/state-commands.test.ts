@@ -195,8 +195,8 @@ describe('gatehouse state', () => {
   });
 });
 
-describe('docs/state.md', () => {
-  const page = readFileSync(packageFile('docs/state.md'), 'utf8');
+describe('docs/operate/state.md', () => {
+  const page = readFileSync(packageFile('docs/operate/state.md'), 'utf8');
   const fences = (language: string): string[] =>
     [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
 

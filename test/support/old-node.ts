@@ -7,4 +7,5 @@ export const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find(
 );
 
 /** The one line that it gets. */
-export const NEEDS_NODE = /^gatehouse needs Node 24 or newer; this is v(\d+)\.\S+ \(\S+\)\n$/;
+export const NEEDS_NODE =
+  /^gatehouse needs Node 24 or newer; this is v(\d+)\.\S+ \(\S+\)\. Install Node 24 \(https:\S+\) and run .+\n$/;

@@ -166,51 +166,46 @@ const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
 
 const RESPONSES =
-  'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](protocols/openai-responses.md#kept-responses) ' +
+  'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](../protocols/openai-responses.md#kept-responses) ' +
   'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.';
 const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
-
-const MORE =
-  'Requests of the Responses API and of Gemini’s API, and fields of messages, parts, blocks, calls and tools: [docs/formats.md](docs/formats.md#what-reaches-which-model).';
 
 export interface Document {
   readonly file: string;
   readonly text: string;
 }
 
-/** Returns the documents with new generated parts. */
-export async function regenerate(): Promise<readonly Document[]> {
-  const parts = {
-    'README.md': [
-      KEY,
-      CHAT,
-      await table(TOP_LEVEL, COLUMNS),
-      MESSAGES,
-      await table(MESSAGES_TOP_LEVEL, MESSAGES_COLUMNS),
-      MORE,
-    ],
-    'docs/formats.md': [
-      CHAT,
-      await table(NESTED, COLUMNS),
-      MESSAGES,
-      await table(MESSAGES_NESTED, MESSAGES_COLUMNS),
-      RESPONSES,
-      await table([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS),
-      GEMINI_API,
-      await table([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS),
-    ],
-  };
-  return Object.entries(parts).map(([name, blocks]) => {
-    const file = join(ROOT, name);
-    return { file, text: within(readFileSync(file, 'utf8'), blocks.join('\n\n'), name) };
-  });
+export const DOCUMENT = join(ROOT, 'docs/reference/fields.md');
+
+/** Returns the document with a new generated part. */
+export async function regenerate(): Promise<Document> {
+  const blocks = [
+    KEY,
+    `## Chat completions\n\n${CHAT}`,
+    await table(TOP_LEVEL, COLUMNS),
+    'Fields of messages (`messages[]`), their parts (`content[]`), calls and tools:',
+    await table(NESTED, COLUMNS),
+    `## Messages\n\n${MESSAGES}`,
+    await table(MESSAGES_TOP_LEVEL, MESSAGES_COLUMNS),
+    'Fields of messages, their blocks and tools:',
+    await table(MESSAGES_NESTED, MESSAGES_COLUMNS),
+    `## Responses\n\n${RESPONSES}`,
+    await table([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS),
+    `## Gemini\n\n${GEMINI_API}`,
+    await table([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS),
+  ];
+  return { file: DOCUMENT, text: within(readFileSync(DOCUMENT, 'utf8'), blocks.join('\n\n')) };
 }
 
-function within(document: string, text: string, file: string): string {
+function within(document: string, text: string): string {
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new Error(`${file} has no generated part:\n${BEGIN}\n${END}`);
+  if (before === undefined || after === undefined)
+    throw new Error(`docs/reference/fields.md has no generated part:\n${BEGIN}\n${END}`);
   return `${before}${BEGIN}\n\n${text}\n\n${END}${after}`;
 }
 
-if (import.meta.main) for (const { file, text } of await regenerate()) writeFileSync(file, text);
+if (import.meta.main) {
+  const { file, text } = await regenerate();
+  writeFileSync(file, text);
+}

@@ -1,4 +1,4 @@
-import { definePlugin, GatewayError } from 'gatehouse/plugin';
+import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';
 
 /** Each pattern takes linear time: no repetition is nested, and every repetition before a fixed character is bounded. */
 const PATTERNS = {

@@ -12,12 +12,18 @@ export async function startOtel(options: OtelOptions): Promise<Otel | undefined>
     const { openOtel } = await import('./open-otel.ts');
     return await openOtel(options, settings);
   } catch (error) {
-    throw isMissingPackage(error) ? new OtelSettingsError(NOT_INSTALLED) : error;
+    const missing = missingPackage(error);
+    throw missing === undefined ? error : new OtelSettingsError(notInstalled(missing));
   }
 }
 
-const NOT_INSTALLED =
-  'OpenTelemetry is enabled, and its packages are not installed: install Gatehouse with all of its dependencies.';
+/** npm leaves an optional package out, without a word, if its `engines` refuse the Node that runs npm. */
+const notInstalled = (name: string): string =>
+  `OpenTelemetry is enabled, and its optional package ${name} is not installed. ` +
+  'Install gatehouse-gateway without --omit=optional, by npm on Node 24; or set OTEL_SDK_DISABLED=true.';
 
-const isMissingPackage = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+/** The package that Node did not find, by the message of its error. */
+function missingPackage(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) return undefined;
+  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
+}

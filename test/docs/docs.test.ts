@@ -4,20 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../src/providers/setup.testkit.ts';
-import { commands } from '../src/cli/commands.ts';
-import { checkSettings } from '../src/dry-run/explain/check-settings.ts';
-import { startGateway } from '../src/process/gateway.ts';
-import type { Gateway } from '../src/process/running-gateway.ts';
-import { loadSettings } from '../src/settings/read/load.ts';
-import { packageFile } from '../src/package-root.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
+import { fences, PAGES, readPage, ROOT as root } from './pages.ts';
 
-/** Every example in the docs is run. A fence that is not YAML for a named file, curl, or a script has no business there. */
+/** Every example in the docs is run: here those that need a running gateway; settings.test.ts has the others. */
 const run = promisify(execFile);
-const root = packageFile('');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const fences = (text: string, language: string): string[] =>
-  [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
 
 let gateway: Gateway;
 let folder: string;
@@ -44,63 +37,65 @@ function sampleWithFreePorts(): string {
 const here = (text: string): string =>
   text.replaceAll('http://127.0.0.1:8787', gateway.data.url).replaceAll('http://127.0.0.1:8788', gateway.admin!.url);
 
-describe('README.md', () => {
-  it('has a curl line that works as it stands', async () => {
-    const lines = fences(readme, 'sh')
-      .flatMap((code) => code.split('\n'))
-      .filter((line) => line.startsWith('curl '));
-    expect(lines.length).toBeGreaterThan(0);
-    for (const line of lines) {
+/** Lines of `sh` in order, and what the answer to each has. */
+const curlLines = (page: string): readonly string[] =>
+  fences(readPage(page), 'sh')
+    .flatMap((code) => code.split('\n'))
+    .filter((line) => line.startsWith('curl '));
+
+const COMPLETE = { choices: [{ finish_reason: 'stop' }] };
+
+describe('a curl line', () => {
+  it.each<[string, readonly object[]]>([
+    ['README.md', [COMPLETE]],
+    ['docs/start/README.md', [COMPLETE]],
+    [
+      'docs/operate/records.md',
+      [COMPLETE, { request_id: 'try-1', attempts: [{ provider: 'simulator' }] }, { requests: [] }],
+    ],
+    ['docs/operate/explain.md', [{ targets: [{ provider: { slug: 'simulator' } }] }]],
+  ])('of %s works as it stands, one after the other', async (page, expected) => {
+    const answers: unknown[] = [];
+    for (const line of curlLines(page)) {
       const { stdout } = await run('bash', ['-c', here(line).replace('curl', 'curl -sS --fail')]);
-      expect(JSON.parse(stdout)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+      answers.push(JSON.parse(stdout));
     }
+    expect(answers).toMatchObject(expected);
   });
 
-  it('has scripts that run', async () => {
-    for (const code of fences(readme, 'js')) {
-      const file = join(root, 'node_modules/.cache/gatehouse-docs', 'example.mjs');
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, here(code));
-      const { stdout } = await run(process.execPath, [file]);
-      expect(stdout.trim()).not.toBe('');
-    }
+  it('is in no other page', () => {
+    expect(PAGES.filter((page) => curlLines(page).length > 0)).toEqual([
+      'README.md',
+      'docs/operate/explain.md',
+      'docs/operate/records.md',
+      'docs/start/README.md',
+    ]);
   });
+});
 
-  it('has YAML that is valid, all of it together', async () => {
-    const dir = join(folder, 'readme');
-    for (const code of fences(readme, 'yaml')) {
-      const path = /^# configs\/(\S+\.yaml)/.exec(code)?.[1];
-      expect(path, `a YAML example names its file first:\n${code}`).toBeDefined();
-      mkdirSync(dirname(join(dir, path!)), { recursive: true });
-      writeFileSync(
-        join(dir, path!),
-        code.replace('/run/secrets/vertex-service-account.json', join(dir, 'account.json')),
-      );
-    }
-    const privateKey = testPrivateKey();
-    writeFileSync(
-      join(dir, 'account.json'),
-      JSON.stringify({
-        type: 'service_account',
-        project_id: 'test-project',
-        private_key: privateKey,
-        client_email: 'a@b.iam.gserviceaccount.com',
-      }),
-    );
-    writeFileSync(join(dir, 'keys.yaml'), 'keys: [{ id: a, key: "${env:GATEWAY_KEY}" }]\n');
-    const names = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY', 'GATEWAY_KEY'];
-    const env = Object.fromEntries(names.map((name) => [name, `${name}-canary`]));
-    const loaded = await loadSettings(dir, { env });
-    await checkSettings(loaded, dir);
-    expect(loaded.diagnostics).toEqual([]);
+describe('a script', () => {
+  it.each(['README.md', 'docs/start/README.md'])('of %s runs', async (page) => {
+    const scripts = fences(readPage(page), 'js');
+    expect(scripts).toHaveLength(1);
+    const file = join(root, 'node_modules/.cache/gatehouse-docs', `${page.replaceAll('/', '-')}.mjs`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, here(scripts[0]!));
+    const { stdout } = await run(process.execPath, [file]);
+    expect(stdout.trim()).not.toBe('');
   });
+});
 
+describe('README.md', () => {
+  it('has fewer than 150 lines', () => expect(readPage('README.md').split('\n').length).toBeLessThan(150));
+});
+
+describe('docs/contributing/dependencies.md', () => {
   it('says of every dependency why it is here, and of none that is not', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
       optionalDependencies: Record<string, string>;
     };
-    const [, table = ''] = readme.split('## Dependencies');
+    const table = readPage('docs/contributing/dependencies.md');
     const cells = [...table.matchAll(/^\| ([a-z@][^|]*) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
     // `exporter-*` stands for a family, and what follows a scope for packages of the same.
     const scope = '@opentelemetry/';
@@ -122,37 +117,18 @@ describe('README.md', () => {
   });
 });
 
-describe('configs/README.md', () => {
+describe('docs/reference/commands.md', () => {
   it('lists every command', () => {
-    const settings = readFileSync(join(root, 'configs/README.md'), 'utf8');
-    const [, table = ''] = /^\| Command \| \|\n([^]*?)\n\n/m.exec(settings) ?? [];
+    const [, table = ''] = /^\| Command \| \|\n([^]*?)\n\n/m.exec(readPage('docs/reference/commands.md')) ?? [];
     const named = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
     const names = named.map((name) => name.replaceAll(/`|gatehouse | (?:\[DIR\]|KIND)/g, ''));
     expect(names.toSorted()).toEqual([...commands.keys(), 'help'].toSorted());
   });
-
-  it('has curl lines that work as they stand, one after the other', async () => {
-    const settings = readFileSync(join(root, 'configs/README.md'), 'utf8');
-    const lines = fences(settings, 'sh')
-      .flatMap((code) => code.split('\n'))
-      .filter((line) => line.startsWith('curl '));
-    const answers: unknown[] = [];
-    for (const line of lines) {
-      const { stdout } = await run('bash', ['-c', here(line).replace('curl', 'curl --fail')]);
-      answers.push(JSON.parse(stdout));
-    }
-    expect(answers).toMatchObject([
-      { choices: [{ finish_reason: 'stop' }] },
-      { request_id: 'try-1', attempts: [{ provider: 'simulator' }] },
-      { requests: [] },
-      { targets: [{ provider: { slug: 'simulator' } }] },
-    ]);
-  });
 });
 
-describe('docs/plugin-api.md', () => {
+describe('docs/plugins/api.md', () => {
   it('has an example plugin that loads and works, also in a folder from which Node finds no package `gatehouse`', async () => {
-    const text = readFileSync(join(root, 'docs/plugin-api.md'), 'utf8');
+    const text = readPage('docs/plugins/api.md');
     const [code] = fences(text, 'js');
     const [yaml] = fences(text, 'yaml');
     const dir = sampleWithFreePorts();

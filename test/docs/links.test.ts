@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageFile } from '../src/package-root.ts';
-import { anchorsOf, citationsOf, commentsOf, linksOf, pagesIn, type Link } from './support/doc-links.ts';
+import { packageFile } from '../../src/package-root.ts';
+import { anchorsOf, citationsOf, commentsOf, linksOf, pagesIn, type Link } from '../support/doc-links.ts';
 
 const root = packageFile('');
 const rooms = '{docs,src,plugins,test,schemas,configs}/**/*';
@@ -10,7 +10,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** Without this file, whose samples name pages that do not exist. */
 const sources = globSync([`${rooms}.ts`, `${rooms}.js`, '*.ts'], { cwd: root }).filter(
-  (file) => file !== 'test/doc-links.test.ts',
+  (file) => file !== 'test/docs/links.test.ts',
 );
 const settings = globSync(`${rooms}.yaml`, { cwd: root });
 const pages = globSync([`${rooms}.md`, '*.md'], { cwd: root });

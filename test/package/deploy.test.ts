@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
+import { packageFile } from '../../src/package-root.ts';
+import { parseDuration } from '../../src/plugin/units.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
+import { loadSettings, type Settings } from '../../src/settings/read/load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-deploy-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const read = (path: string): string => readFileSync(packageFile(path), 'utf8');
+/** Less than this is left to a process that has to end its last replies and exit. */
+const MARGIN_MS = 5_000;
+
+/** Settings as `gatehouse validate` reads them. */
+async function valid(dir: string, env: Readonly<Record<string, string>>): Promise<Settings> {
+  const loaded = await loadSettings(dir, { env });
+  if (loaded.settings) await checkSettings(loaded, dir);
+  expect(loaded.diagnostics).toEqual([]);
+  return loaded.settings!;
+}
+
+function drainMs(settings: Settings): number {
+  const { drain } = compileServerSettings(settings.server);
+  return drain.delayMs + drain.timeoutMs;
+}
+
+interface Compose {
+  readonly services: {
+    readonly gatehouse: {
+      readonly read_only: boolean;
+      readonly cap_drop: readonly string[];
+      readonly ports: readonly string[];
+      readonly environment: Readonly<Record<string, string>>;
+      readonly volumes: readonly string[];
+      readonly stop_grace_period: string;
+    };
+  };
+}
+
+describe('compose.yaml', () => {
+  const { gatehouse: service } = (parse(read('compose.yaml')) as Compose).services;
+
+  it('mounts settings that are valid, read-only, with the variables that they need', async () => {
+    const [from = '', to, mode] = service.volumes[0]!.split(':');
+    expect([to, mode]).toEqual(['/etc/gatehouse', 'ro']);
+    const env = Object.fromEntries(Object.keys(service.environment).map((name) => [name, `${name}-0123456789`]));
+    const settings = await valid(packageFile(from), env);
+    expect(parseDuration(service.stop_grace_period)).toBeGreaterThanOrEqual(drainMs(settings) + MARGIN_MS);
+    expect(service.ports).toEqual([`127.0.0.1:8787:${settings.server.listen!.port}`]);
+  });
+
+  it('gives the container no rights that it does not need', () => {
+    expect([service.read_only, service.cap_drop]).toEqual([true, ['ALL']]);
+  });
+});
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: Readonly<Record<string, unknown>>;
+        readonly containers: readonly [Container];
+        readonly volumes: readonly [{ readonly name: string; readonly configMap: { readonly name: string } }];
+      };
+    };
+  };
+}
+
+interface ConfigMap {
+  readonly metadata: { readonly name: string };
+  readonly data: Readonly<Record<string, string>>;
+}
+
+interface Service {
+  readonly spec: { readonly ports: readonly [{ readonly targetPort: string }] };
+}
+
+/** As the kubelet mounts a ConfigMap: each file is a link through `..data`, which is exchanged as a whole. */
+function mount(data: Readonly<Record<string, string>>): string {
+  const [dir, version] = [join(folder, 'mounted'), '..2026_11_23_00_00_00.1'];
+  mkdirSync(join(dir, version), { recursive: true });
+  symlinkSync(version, join(dir, '..data'));
+  for (const [name, text] of Object.entries(data)) {
+    writeFileSync(join(dir, version, name), text);
+    symlinkSync(join('..data', name), join(dir, name));
+  }
+  return dir;
+}
+
+describe('the manifests of Kubernetes', () => {
+  const { spec } = (parse(read('deploy/kubernetes/deployment.yaml')) as Deployment).spec.template;
+  const [container] = spec.containers;
+  const map = parse(read('deploy/kubernetes/settings.yaml')) as ConfigMap;
+  const { startupProbe, readinessProbe, livenessProbe } = container;
+  const env = { GATEHOUSE_KEY: 'gatehouse-key-0123456789', GATEHOUSE_HOST: '127.0.0.1' };
+  const dir = mount(map.data);
+
+  it('mount settings that are valid, and wait longer than they drain', async () => {
+    const settings = await valid(dir, env);
+    const grace = spec.terminationGracePeriodSeconds * 1000;
+    expect(grace).toBeGreaterThanOrEqual(drainMs(settings) + MARGIN_MS);
+    const { delayMs } = compileServerSettings(settings.server).drain;
+    // Endpoints are removed before the port closes.
+    expect(readinessProbe.periodSeconds * readinessProbe.failureThreshold * 1000).toBeLessThan(delayMs);
+    expect(spec.volumes[0].configMap.name).toBe(map.metadata.name);
+    expect(container.args.at(-1)).toBe(container.volumeMounts[0]!.mountPath);
+    const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+    expect(ports).toEqual({ http: settings.server.listen!.port, status: settings.server.status!.port });
+    const [service] = parseAllDocuments(read('deploy/kubernetes/service.yaml')).map((one) => one.toJS() as Service);
+    expect(service!.spec.ports[0].targetPort).toBe('http');
+  });
+
+  it('probe paths that a gateway with these settings answers, and its readiness ends with the drain', async () => {
+    const server = map.data['server.yaml']!.replaceAll(/port: \d+/g, 'port: 0').replace('delay: 10s', 'delay: 300ms');
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    for (const [name, text] of Object.entries({ ...map.data, 'server.yaml': `${server}\nadmin: { enabled: false }\n` }))
+      writeFileSync(join(own, name), text);
+    const gateway = await startGateway({ configs: own, env, logTo: { write: () => {} } });
+    const ask = async ({ httpGet }: Probe) => (await fetch(gateway.status.url + httpGet.path)).status;
+    const probes = [startupProbe, readinessProbe, livenessProbe];
+    expect(probes.map(({ httpGet }) => httpGet.port)).toEqual(['status', 'status', 'status']);
+    expect(await Promise.all(probes.map(ask))).toEqual([200, 200, 200]);
+    const drained = gateway.drain();
+    expect(await Promise.all(probes.map(ask))).toEqual([503, 503, 200]);
+    await drained;
+  });
+
+  it('give the container no rights that it does not need, and the user of the image', () => {
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    const [, uid] = /^USER (\d+):/m.exec(read('Dockerfile')) ?? [];
+    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(uid) });
+    expect(container.env).toContainEqual({ name: 'GATEHOUSE_HOST', value: '0.0.0.0' });
+  });
+});
+
+describe('the unit of systemd', () => {
+  const unit = read('deploy/systemd/gatehouse.service');
+  const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+
+  it('waits longer than the settings of deploy/settings drain, and reloads by the signal of a reload', async () => {
+    const settings = await valid(packageFile('deploy/settings'), { GATEHOUSE_KEY: 'gatehouse-key-0123456789' });
+    expect(Number(valueOf('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(drainMs(settings) + MARGIN_MS);
+    expect(valueOf('ExecReload')).toBe('/bin/kill -HUP $MAINPID');
+    expect(valueOf('ExecStart')).toMatch(/ serve --configs \/etc\/gatehouse$/);
+  });
+
+  it.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('is one that systemd understands', () => {
+    const file = join(folder, 'gatehouse.service');
+    // The machine of the test may have its Node elsewhere.
+    writeFileSync(file, unit.replace('ExecStart=/usr/bin/node', `ExecStart=${process.execPath}`));
+    const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.includes('gatehouse.service'))).toEqual([]);
+  });
+});

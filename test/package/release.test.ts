@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkManifest, type Manifest } from '../../build/release/manifest.ts';
+import { bundledPackages, shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
+import { packageFile } from '../../src/package-root.ts';
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(packageFile(path), 'utf8'));
+const manifest = readJson('package.json') as Manifest;
+
+describe('the check of package.json before a release', () => {
+  it('finds nothing wrong with it', () => expect(checkManifest(manifest)).toEqual([]));
+
+  it.each<[string, Partial<Manifest>, RegExp]>([
+    ['another name', { name: 'gatehouse' }, /name must be gatehouse-gateway/],
+    ['a version that is none', { version: 'next' }, /semantic version/],
+    ['a private package', { private: true }, /private must not be set/],
+    ['another licence', { license: 'MIT' }, /license must be Apache-2.0/],
+    ['no command', { bin: {} }, /bin.gatehouse is missing/],
+    ['an older Node', { engines: { node: '>=22' } }, /engines.node must be >=24/],
+    ['no repository', { repository: {} }, /repository.url must name GitHub/],
+    ['a release without provenance', { publishConfig: { access: 'public' } }, /provenance must be true/],
+    [
+      'types behind the code',
+      { exports: { ...manifest.exports, './plugin': { default: 'a.js', types: 'a.d.ts' } } },
+      /must have types, then/,
+    ],
+    ['a range', { dependencies: { koa: '^3.0.0' } }, /koa must be one version/],
+    [
+      'an optional package that npm ci may leave out',
+      { optionalDependencies: { '@opentelemetry/sdk-node': '0.1.0' } },
+      /devDependencies too/,
+    ],
+  ])('refuses %s', (_, wrong, problem) => {
+    expect(checkManifest({ ...manifest, ...wrong })).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+describe('package-lock.json', () => {
+  const { packages } = readJson('package-lock.json') as { readonly packages: Readonly<Record<string, Locked>> };
+  const fromRegistry = Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
+
+  it('has the digest of every package, and with it of the Node that runs the commands', () => {
+    expect(fromRegistry.length).toBeGreaterThan(300);
+    expect(fromRegistry.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'))).toEqual([]);
+    const runtimes = fromRegistry.filter(([path]) => /^node_modules\/node-(?:linux|win)-/.test(path));
+    expect(runtimes.length).toBe(3);
+    const { version } = readJson('build/node/package.json') as { readonly version: string };
+    expect(new Set(runtimes.map(([, locked]) => locked.version))).toEqual(new Set([version]));
+  });
+
+  it('runs the commands on that Node', () => {
+    const { version } = readJson('build/node/package.json') as { readonly version: string };
+    const own = join(packageFile('node_modules/.bin'), 'node');
+    expect(execFileSync(own, ['--version'], { encoding: 'utf8' }).trim()).toBe(`v${version}`);
+  });
+
+  it('has no package that runs a script when it is installed, but one whose script only prints', () => {
+    const scripts = fromRegistry.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
+    expect(scripts).toEqual(['node_modules/protobufjs']);
+  });
+
+  it('has no optional package of OpenTelemetry: npm leaves those out on a Node that their engines refuse', () => {
+    const optional = fromRegistry.filter(([path, locked]) => path.includes('@opentelemetry') && locked.optional);
+    expect(optional).toEqual([]);
+  });
+});
+
+describe('the bill of materials', () => {
+  const part = (ref: string, id?: string) => {
+    const at = ref.lastIndexOf('@');
+    const names = { 'bom-ref': ref, name: ref.slice(0, at), version: ref.slice(at + 1) };
+    return { ...names, ...(id !== undefined && { licenses: [{ license: { id } }] }) };
+  };
+  const installed: Bom = {
+    metadata: { component: part('consumer@1.0.0') },
+    components: [part('own@1.0.0', 'Apache-2.0'), part('ajv@8.0.0', 'MIT')],
+    dependencies: [
+      { ref: 'consumer@1.0.0', dependsOn: ['own@1.0.0'] },
+      { ref: 'own@1.0.0', dependsOn: ['ajv@8.0.0'] },
+    ],
+  };
+  const repository: Bom = {
+    metadata: { component: part('own@1.0.0') },
+    components: [part('koa@3.0.0', 'MIT'), part('ajv@8.0.0', 'MIT'), part('vitest@5.0.0', 'MIT')],
+    dependencies: [{ ref: 'own@1.0.0', dependsOn: ['koa@3.0.0', 'vitest@5.0.0'] }, { ref: 'koa@3.0.0' }],
+  };
+  const bundled = bundledPackages('Text\n\nkoa 3.0.0 (MIT)\n\nCopyright 2020 (c) (MIT)\n');
+
+  it('has the packages of the install and those of the bundle, and none of development', () => {
+    const bom = shippedBom({ installed, repository, bundled, root: 'own@1.0.0' });
+    expect(bom.metadata.component.name).toBe('own');
+    expect(bom.components.map(({ name }) => name)).toEqual(['ajv', 'koa']);
+    expect(bom.dependencies).toEqual([
+      { ref: 'own@1.0.0', dependsOn: ['ajv@8.0.0', 'koa@3.0.0'] },
+      { ref: 'koa@3.0.0', dependsOn: [] },
+    ]);
+  });
+
+  it('is not made without a package of the bundle', () => {
+    const parts = { installed, repository, bundled: ['other@1.0.0'], root: 'own@1.0.0' };
+    expect(() => shippedBom(parts)).toThrow('other@1.0.0 is in the bundle and not in package-lock.json');
+  });
+
+  it('shows packages without a licence and with one that was not looked at', () => {
+    const components = [part('a@1.0.0', 'MIT'), part('b@1.0.0', 'AGPL-3.0-only'), part('c@1.0.0')];
+    expect(unlicensed({ ...installed, components })).toEqual([
+      'b@1.0.0: licence AGPL-3.0-only',
+      'c@1.0.0: licence missing',
+    ]);
+  });
+});
