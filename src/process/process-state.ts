@@ -117,6 +117,11 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   responses: responses ?? new MemoryResponses(clock),
 });
 
+const storeOf = ({ stored, keyUses }: ProcessParts): Pick<Shared, 'stored' | 'keyUsed'> => ({
+  stored: stored && (() => stored.now),
+  keyUsed: keyUses && ((...use) => keyUses.used(...use)),
+});
+
 const openRecorder = (
   { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
   outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices'>,
@@ -137,21 +142,7 @@ const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): 
   new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const {
-    env,
-    clock,
-    log,
-    accessLines,
-    random,
-    metrics,
-    ended,
-    models,
-    upstream,
-    recordFiles,
-    watch,
-    stored,
-    keyUses,
-  } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles } = parts;
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = createTurns(parts, inFlight);
@@ -188,9 +179,8 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       sockets,
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
-      watch,
-      stored: stored && (() => stored.now),
-      keyUsed: keyUses && ((...use) => keyUses.used(...use)),
+      watch: parts.watch,
+      ...storeOf(parts),
       pluginFault: pluginFaults(log, families),
       pluginReports: pluginReports(families),
     },

@@ -59,9 +59,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  if (role.kind === 'primary' || state) counted.start();
-  if (role.kind !== 'worker') keys.start();
-  backups?.start();
+  if (role.kind !== 'worker') startPeriodic({ keys, backups, counted: workers || state ? counted : undefined });
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -136,6 +134,11 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
   timeoutMs,
   lingerMs: CUT_LINGER_MS,
 });
+
+/** What looks at something again and again, in the one process that is no worker. */
+function startPeriodic(all: Readonly<Record<'keys' | 'backups' | 'counted', { start(): void } | undefined>>): void {
+  for (const one of Object.values(all)) one?.start();
+}
 
 interface Released {
   readonly counted: Counted;

@@ -54,18 +54,34 @@ describe('gatehouse state', () => {
   it('moves keys to the store, names the entries to remove, and finds those that are left in both', async () => {
     expect(await run('state migrate', '--dry-run')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/would move 2 keys\n.*keys\.yaml:2:5: search\n.*keys\.yaml:7:5: ads\n$/),
+      out: expect.stringMatching(/would move 2 objects\n.*keys\.yaml:2:9: search\n.*keys\.yaml:7:9: ads\n$/),
     });
     expect(await run('state diff')).toMatchObject({ code: 1, err: expect.stringContaining('has no store') });
     const moved = await run('state migrate');
     expect(moved).toMatchObject({ code: 0, err: '' });
-    expect(moved.out).toMatch(/2 keys moved, 0 were there\nRemove these entries.*\n.*keys\.yaml:2:5: search\n/);
-    expect((await run('state migrate')).out).toContain('0 keys moved, 2 were there');
+    expect(moved.out).toMatch(/2 objects moved, 0 were there\nRemove these entries.*\n.*keys\.yaml:2:9: search\n/);
+    expect((await run('state migrate')).out).toContain('0 objects moved, 2 were there');
     const both = await run('state diff');
     expect([both.code, both.out.match(/^both   key \w+ /gm)]).toEqual([1, ['both   key search ', 'both   key ads ']]);
     writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
     const after = await run('state diff');
     expect([after.code, after.out.match(/^store  key \w+ /gm)]).toEqual([0, ['store  key ads ', 'store  key search ']]);
+  });
+
+  it('moves teams and organizations before the keys that name them', async () => {
+    const owns = ['keys', 'teams', 'organizations'];
+    writeFileSync(
+      join(configs, 'server.yaml'),
+      JSON.stringify({ state: { store: { type: 'sqlite', dir: join(top, 'state') }, owns } }),
+    );
+    writeFileSync(
+      join(configs, 'teams.yaml'),
+      'organizations: { acme: {} }\nteams: { search: { organization: acme } }\n',
+    );
+    expect((await run('state migrate')).out).toMatch(
+      /4 objects moved.*\n.*\n.*teams\.yaml:1:18: acme\n.*teams\.yaml:2:10: search\n/,
+    );
+    expect((await run('state diff')).out).toMatch(/^both   organization acme .*\nboth   team search /);
   });
 
   it('exports objects without secrets', async () => {

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../plugin/index.ts';
 import { openStore } from '../../process/state/open-store.ts';
 import { readStored } from '../../settings/read/read-stored.ts';
-import { MAX_CHANGES, OWNED_KINDS, type Entity, type EntityDoc, type PutChange } from '../../state/entities.ts';
+import { MAX_CHANGES, OWNED_KINDS, type Entity, type PutChange } from '../../state/entities.ts';
 import { ACTOR } from './actor.ts';
 import { EXPORT_KINDS } from './export.ts';
+import { objectsOfFiles } from './owned-files.ts';
 import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 
 interface ImportOptions extends StateOptions {
@@ -103,27 +104,17 @@ function problemOf({ place, entity }: Line, found: FoundStore, known: Set<string
   if (!found.state.owns.includes(kind)) return `${place}: \`state.owns\` does not list \`${kind}\``;
   if (known.has(name)) return `${place}: ${name} is in the store already`;
   known.add(name);
-  const owner = placeInFiles(found, kind, id);
+  const owner = objectsOfFiles(found).find((object) => object.kind === kind && object.id === id)?.place;
   if (owner !== undefined) return `${place}: ${name} is in a file, too: ${owner}`;
   const problem = readStored(entity)?.problem;
   return problem === undefined ? undefined : `${place}: ${name} is not valid: ${problem}`;
-}
-
-function placeInFiles({ loaded, settings: { written } }: FoundStore, kind: string, id: string): string | undefined {
-  const index = kind === 'keys' ? written.keys.keys.findIndex((key) => key.id === id) : -1;
-  const isNode = (kind === 'teams' || kind === 'organizations') && Object.hasOwn(written.teams[kind] ?? {}, id);
-  if (index < 0 && !isNode) return undefined;
-  const { file, line, column } = isNode
-    ? loaded.placeOf('teams.yaml', [kind, id], 'key')
-    : loaded.placeOf('keys.yaml', ['keys', index, 'id']);
-  return `${file}:${line}:${column}`;
 }
 
 const changeOf = ({ kind, id, doc, digests }: Entity): PutChange => ({
   op: 'put',
   kind,
   id,
-  doc: doc as EntityDoc,
+  doc,
   ...(kind === 'keys' && { digests: digests.map((digest) => ({ ...digest, validTo: digest.validTo ?? undefined })) }),
   ifVersion: 0,
   reason: 'import',

@@ -55,7 +55,7 @@ describe('backups of the state store', () => {
     state.store = undefined;
     await clock.advance(900_000);
     expect(readdirSync(dir)).toHaveLength(2);
-    state.store = { backup: async (folder: string) => void mkdirSync(folder) } as Partial<StateStore> as StateStore;
+    state.store = { backup: async (folder: string) => mkdirSync(folder) } as Partial<StateStore> as StateStore;
     await clock.advance(900_000);
     await backups.stop();
     expect(readdirSync(dir).sort()).toEqual(['2026-11-23T12-00-00.000Z', '2026-11-23T12-45-00.000Z']);
