@@ -4,6 +4,7 @@ import body from './body/index.ts';
 import budget from './budget/index.ts';
 import cache from './cache/index.ts';
 import config from './config/index.ts';
+import cors from './cors/index.ts';
 import errors from './errors/index.ts';
 import files from './files/index.ts';
 import limit from './limit/index.ts';
@@ -22,6 +23,7 @@ import transform from './transform/index.ts';
 /** The built-in plugins, in the order of the default chains: entry, request, attempt. */
 export const builtinPlugins: readonly Plugin[] = [
   telemetry,
+  cors,
   errors,
   auth,
   limit,

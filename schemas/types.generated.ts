@@ -3,6 +3,14 @@
 import type { Secret } from '../src/plugin/index.ts';
 
 /**
+ * File with the certificate, PEM, followed by those of the authorities between it and the root. A relative path starts at the settings folder.
+ */
+export type CertFile = string;
+/**
+ * File with the private key of the certificate, PEM, not encrypted.
+ */
+export type KeyFile = string;
+/**
  * A size: bytes as a whole number, or text with a unit (B, KiB, MiB, GiB).
  */
 export type Bytes = number | string;
@@ -244,6 +252,7 @@ export interface SchemaDocuments {
 export interface ServerFile {
   listen?: Listen;
   status?: Listen;
+  tls?: Tls;
   /**
    * Networks of the proxies in front of the gateway, in CIDR notation. The gateway takes the client address from X-Forwarded-For and Forwarded only when a request comes from one of these. List proxies only: any client in these networks can forge its address.
    */
@@ -288,6 +297,17 @@ export interface Listen {
   port?: number;
 }
 /**
+ * TLS on the listener for applications: version 1.2 or later, HTTP/1.1. The files are read again when they change; new connections get the new certificate, open ones stay. Default: plain HTTP, for a proxy in front that ends TLS.
+ */
+export interface Tls {
+  cert: CertFile;
+  key: KeyFile;
+  /**
+   * File with the certificate authorities of clients, PEM. Every request must then come over a connection with a certificate that one of them signed, besides its gateway key; see `client_certificate` of keys. Any other request gets a 401 (`invalid_client_certificate`). Default: the gateway asks for no certificate.
+   */
+  client_ca?: string;
+}
+/**
  * The listener for operators, which shows the outcome of single requests. It needs no token on loopback; on any other address it does not start without one.
  */
 export interface Admin {
@@ -307,6 +327,7 @@ export interface Admin {
    * Token that requests must send as `Authorization: Bearer`.
    */
   token?: Secret;
+  tls?: AdminTls;
   /**
    * Names accepted in the Host header, beside `localhost`, loopback addresses and `host`. Requests under other names are refused: a website could otherwise reach the listener through a browser (DNS rebinding).
    *
@@ -322,6 +343,13 @@ export interface Admin {
    * Number of latest requests that each worker keeps records of.
    */
   records?: number;
+}
+/**
+ * TLS on the listener for operators, as `tls` has it for applications. Default: plain HTTP.
+ */
+export interface AdminTls {
+  cert: CertFile;
+  key: KeyFile;
 }
 /**
  * Limits for requests, connections and memory. A request that exceeds a limit is refused with an error that names the limit.
@@ -1237,6 +1265,7 @@ export interface GatewayKey {
    * Time from which the key is refused (RFC 3339).
    */
   expires_at?: string;
+  client_certificate?: ClientCertificateOfKey;
   /**
    * Networks of clients that may use the key, in CIDR notation. Default: any.
    *
@@ -1323,6 +1352,19 @@ export interface PreviousKey {
    * Time from which the previous key is refused (RFC 3339). Not after the `expires_at` of the key, which ends both.
    */
   expires_at: string;
+}
+/**
+ * The certificate of the client, where `tls.client_ca` of server.yaml asks for one. The key is accepted over a connection with this certificate only, and a request over such a connection needs no gateway key: it is a request of this key.
+ */
+export interface ClientCertificateOfKey {
+  /**
+   * One of the names in the subjectAltName of the certificate: a URI, an email address, an IP address or a DNS name, whole.
+   */
+  subject_alt_name?: string;
+  /**
+   * The common name of the subject of the certificate.
+   */
+  common_name?: string;
 }
 /**
  * Hosts that a caller may select with `x-gateway-custom-host`, for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. Default: none.

@@ -5,11 +5,12 @@ import {
   holdsKeyShape,
   Secret,
   type Caller,
+  type ClientCertificate,
   type Exchange,
   type KeyRing,
 } from '../../src/plugin/index.ts';
 
-/** Finds the caller by the gateway key, in any of the headers that SDKs use for it. */
+/** Finds the caller by the gateway key, in any of the headers that SDKs use for it, or by the certificate of its connection. */
 export default definePlugin({
   name: 'auth',
   level: 'entry',
@@ -27,8 +28,11 @@ export default definePlugin({
   create({ host }) {
     return {
       step({ exchange }) {
+        const { certificates } = host.keys;
+        const certificate = certificates?.verify(exchange.request.clientCertificate);
         const authorization = bearer(exchange.request.headers.authorization);
-        const found = findCaller(host.keys, exchange, authorization);
+        const found = findCaller(host.keys, exchange, { authorization, certificate });
+        if (certificate) certificates?.allow(found.caller, certificate);
         exchange.caller = found.caller;
         // An Authorization that is not the gateway key is the caller's own credential for the upstream.
         if (
@@ -43,17 +47,24 @@ export default definePlugin({
   },
 });
 
-function findCaller(
-  keys: KeyRing,
-  exchange: Exchange,
-  authorization: string | undefined,
-): { caller: Caller; key: string } {
+interface Credentials {
+  readonly authorization: string | undefined;
+  readonly certificate: ClientCertificate | undefined;
+}
+
+interface FoundCaller {
+  readonly caller: Caller;
+  /** Undefined: the certificate identifies the caller. */
+  readonly key?: string;
+}
+
+function findCaller(keys: KeyRing, exchange: Exchange, { authorization, certificate }: Credentials): FoundCaller {
   const { request } = exchange;
   const google = googleKeys(request.headers);
   if (google.length > MAX_WORDS)
     throw new GatewayError('invalid_api_key', `x-goog-api-key has more than ${MAX_WORDS} keys.`);
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];
-  let found: { caller: Caller; key: string } | undefined;
+  let found: FoundCaller | undefined;
   let presented = false;
   for (const key of candidates) {
     if (!key || key === found?.key) continue;
@@ -63,6 +74,8 @@ function findCaller(
     else if (isDeadKey(keys, request.remoteAddress, key)) throw deadKey();
   }
   if (found) return found;
+  const caller = certificate && keys.certificates?.find(certificate, request.remoteAddress);
+  if (caller) return { caller };
   throw presented
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
     : new GatewayError(

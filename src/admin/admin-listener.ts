@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { Secret } from '../plugin/index.ts';
+import type { Clock, Secret } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
+import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
 
@@ -23,6 +25,9 @@ interface AdminServerOptions {
   readonly log: Pick<Logger, 'error'>;
   /** Read for each request: the token may change while the listener stays. */
   readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+  /** Undefined: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
+  readonly clock: Clock;
 }
 
 const REQUESTS = '/admin/v1/requests';
@@ -38,13 +43,15 @@ const MAX_CONNECTIONS = 100;
  */
 export function createAdminServer(options: AdminServerOptions): Server {
   const answer = createAnswers(options);
-  const server = createServer(
+  const { tls, clock } = options;
+  const server = createListener(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADER_TIME_MS,
       requestTimeout: HEADER_TIME_MS,
       connectionsCheckingInterval: HEADER_TIME_MS / 5,
     },
+    { tls, clock, limits: () => ({ ms: HEADER_TIME_MS, most: MAX_CONNECTIONS }) },
     (request, response) => void respond(request, response, answer),
   );
   server.timeout = SILENCE_MS;

@@ -30,7 +30,10 @@ export class Tenancy {
     {
       log,
       ...options
-    }: Omit<KeyRingOptions, 'peppers'> & { readonly log: Pick<Logger, 'error'>; readonly server: ServerSettings },
+    }: Omit<KeyRingOptions, 'peppers' | 'clientCertificates'> & {
+      readonly log: Pick<Logger, 'error'>;
+      readonly server: ServerSettings;
+    },
   ) {
     const { state } = options.server;
     this.#settings = settings;
@@ -43,7 +46,8 @@ export class Tenancy {
       configIds: new Set(settings.gateway.keys()),
     });
     const peppers = state?.peppers && loaded.ok ? parsePeppers(state.peppers.reveal()) : undefined;
-    this.keys = new DigestRing(() => this.#current, { ...options, peppers });
+    const clientCertificates = settings.tls.data?.clientCa !== undefined;
+    this.keys = new DigestRing(() => this.#current, { ...options, peppers, clientCertificates });
     this.tree = treeOf(() => this.#current);
   }
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Format } from '../formats/format.ts';
 import {
   GatewayError,
   type Attempt,
   type Caller,
   type ChosenBranch,
+  type ClientCertificate,
   type Clock,
   type Exchange,
   type GatewayConfig,
@@ -22,6 +24,7 @@ import { isGivenUp } from '../chain/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../record/traces/traceparent.ts';
 import { clientAddress } from './client-address.ts';
+import { clientCertificateOf } from './client-certificate.ts';
 import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
 import { googleKeys } from '../plugin/google-keys.ts';
@@ -220,6 +223,7 @@ class HttpRequest implements InboundRequest {
   #body: RequestBody | undefined;
   readonly #names: HeaderNames;
   readonly #exchange: Exchange;
+  readonly #socket: Socket;
 
   constructor(req: IncomingMessage, params: PathParams, { snapshot, exchange }: RequestOf) {
     const { headerNames, isTrustedProxy } = snapshot;
@@ -234,6 +238,11 @@ class HttpRequest implements InboundRequest {
     this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
     this.#names = headerNames;
     this.#exchange = exchange;
+    this.#socket = req.socket;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificateOf(this.#socket);
   }
 
   get body(): RequestBody | undefined {

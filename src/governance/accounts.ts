@@ -21,6 +21,10 @@ export class Account {
   alerted = 0;
   /** Another account has taken its place: of the next period, or of the next lease. */
   retired = false;
+  /** The store's id of its lease; 0: none yet, or no store. */
+  lease = 0;
+  /** The store has all that it counted, and its lease back. */
+  returned = false;
 
   constructor(budget: Budget, span: Span, limit: number) {
     this.budget = budget;

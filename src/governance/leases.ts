@@ -266,6 +266,7 @@ export class Leases implements AccountRules, RoomSource {
     }
     if (state.lease !== 0) {
       slice.lease = state.lease;
+      account.lease = state.lease;
       this.#owners.set(state.lease, account);
     }
     account.limit = state.granted;
@@ -338,6 +339,7 @@ export class Leases implements AccountRules, RoomSource {
       await counters.giveBack(leases.slice(from, from + MAX_BATCH), boot);
     for (const lease of leases) this.#owners.delete(lease);
     for (const account of done) {
+      account.returned = true;
       this.#done.delete(account);
       this.#slices.delete(account);
     }

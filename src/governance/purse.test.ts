@@ -210,7 +210,7 @@ test('the accounts are the sum of their holds and settles, in any order and with
           if (settles) model.set(one.id, { ...known, ...one.amounts, state: 'over' });
         } else if (one.kind === 'free') {
           purse.free(one.id);
-          if (known?.state === 'open') model.delete(one.id);
+          if (known && known.state !== 'over') model.delete(one.id);
         } else {
           purse.expire(0);
           for (const [id, hold] of model) if (hold.state === 'open') model.set(id, { ...hold, state: 'expired' });

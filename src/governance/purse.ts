@@ -122,12 +122,9 @@ export class Purse {
     return true;
   }
 
-  /** Nothing was sent. */
+  /** Nothing was sent. An expired hold is corrected. */
   free(hold: HoldId): void {
-    const held = this.#open.get(hold);
-    if (!held) return;
-    this.#open.delete(hold);
-    this.#book(held, NOTHING);
+    this.settle(hold, NOTHING);
   }
 
   /** Settles holds at their reserve whose time has passed, so that no lost request keeps room for ever. Returns their ids. */

@@ -14,6 +14,7 @@ import type {
   UsedPrompt,
 } from './exchange.ts';
 import type { FileService } from './files.ts';
+import type { ClientCertificate } from './inbound-request.ts';
 import type { ModelTask } from './operation.ts';
 import type { JsonLimits } from './json-scan.ts';
 import type { RateGates } from './rate-gates.ts';
@@ -31,6 +32,18 @@ export interface KeyRing {
    * Throws GatewayError `expired_api_key` or `network_not_allowed`.
    */
   find(key: string, remoteAddress: string): Caller | undefined;
+  /** Undefined: clients need no certificates. */
+  readonly certificates?: CertificateRules | undefined;
+}
+
+/** What the keys of the snapshot demand of certificates, where `tls.client_ca` asks clients for them. */
+export interface CertificateRules {
+  /** Returns it. Throws GatewayError `invalid_client_certificate` unless an authority of `tls.client_ca` has signed it. */
+  verify(certificate: ClientCertificate | undefined): ClientCertificate;
+  /** Throws GatewayError `invalid_client_certificate` if the caller's key demands another one. */
+  allow(caller: Caller, certificate: ClientCertificate): void;
+  /** The caller whose key demands this certificate. Throws as `find` of the key ring. */
+  find(certificate: ClientCertificate, remoteAddress: string): Caller | undefined;
 }
 
 /** The gateway configs of the snapshot and the chains compiled for them. */

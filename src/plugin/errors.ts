@@ -179,6 +179,10 @@ export const ERRORS = {
     403,
     'The key names something that does not exist, such as a team that was deleted, or it or its team is not valid in the state store. The message names it.',
   ),
+  invalid_client_certificate: denied(
+    401,
+    'The connection has no client certificate that `tls.client_ca` verifies, or not the one that the key demands (`client_certificate`).',
+  ),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
   origin_not_allowed: denied(
     403,

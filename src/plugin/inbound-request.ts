@@ -3,6 +3,14 @@ import type { InboundForm } from './form/inbound-form.ts';
 import type { Operation, PathParams } from './operation.ts';
 import type { RequestBody } from './request-body.ts';
 
+/** The certificate of a client's connection, where `tls.client_ca` asks for one. */
+export interface ClientCertificate {
+  /** The common name and the names of subjectAltName, each with its kind: `CN:`, `DNS:`, `URI:`, `email:`, `IP Address:`. */
+  readonly names: ReadonlySet<string>;
+  /** Why it was not accepted; undefined: one of the authorities of `tls.client_ca` has signed it. */
+  readonly problem: string | undefined;
+}
+
 /** One HTTP request as its client sent it. */
 export interface InboundRequest {
   readonly method: string;
@@ -15,6 +23,8 @@ export interface InboundRequest {
    * report none.
    */
   readonly remoteAddress: string;
+  /** Undefined: the client sent none, or the gateway asks for none. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** Set by the `body` plugin; released when a reply is committed. */
   body: RequestBody | undefined;
   /** The multipart form of a request to a model; `body` has its text fields. Set by the `body` plugin. */

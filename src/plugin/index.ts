@@ -13,6 +13,7 @@ export type {
   HealthDirectory,
   FoundPrompt,
   HealthTrial,
+  CertificateRules,
   KeyRing,
   AliasDirectory,
   ListedModel,
@@ -103,7 +104,7 @@ export {
 } from './rate-limits.ts';
 export type { RateGates, TargetTicket } from './rate-gates.ts';
 export { googleKeys } from './google-keys.ts';
-export type { ConditionInput, InboundRequest } from './inbound-request.ts';
+export type { ClientCertificate, ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
 export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Usage } from '../formats/events.ts';
 import { withoutVersion } from '../plugin/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
@@ -15,6 +16,8 @@ const MAX_KNOWN = 1000;
 export class PriceList {
   /** The day of the table. */
   readonly asOf: string;
+  /** Names these prices: the day of the table, and 8 hex digits of the operator's own if there are any. */
+  readonly version: string;
   readonly #overrides: readonly PriceOverride[];
   readonly #table: PriceTable;
   readonly #known = new Map<string, Found>();
@@ -26,6 +29,7 @@ export class PriceList {
     this.#overrides = overrides;
     this.#table = table;
     this.asOf = table.asOf;
+    this.version = overrides.length === 0 ? table.asOf : `${table.asOf}+${digestOf(overrides)}`;
   }
 
   /** The cost of a request, or why it is unknown. An unknown price is never 0. */
@@ -66,6 +70,8 @@ export class PriceList {
     return found;
   }
 }
+
+const digestOf = (overrides: readonly PriceOverride[]): string => hash('sha256', JSON.stringify(overrides)).slice(0, 8);
 
 const isSameModel = (one: PricedPlace, other: PricedPlace): boolean =>
   one.model === other.model && one.entry === other.entry && one.provider === other.provider;

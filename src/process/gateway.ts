@@ -22,15 +22,22 @@ import { startOtel } from '../record/otel/start-otel.ts';
 import type { CounterSource } from '../governance/keeper.ts';
 import type { Entities } from '../state/entities.ts';
 import { StateFailure } from '../state/failures.ts';
+import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
-import { compileWith, createProcessState, type ProcessParts, type ProcessState } from './process-state.ts';
+import {
+  compileWith,
+  createProcessState,
+  type CostStore,
+  type ProcessParts,
+  type ProcessState,
+} from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { serve } from './serving.ts';
-import { countersOf } from './state/counted.ts';
+import { countersOf, ledgerOf } from './state/counted.ts';
 import { KeyUses } from './state/key-uses.ts';
 import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
@@ -63,6 +70,8 @@ export interface GatewayOptions {
   readonly stored?: KnownObjects;
   /** Writes uses of keys to the state store, which the primary has. Default: to the store of this process. */
   readonly writeKeyUses?: Entities['seen'];
+  /** Where the costs of requests are written, if the settings have a state store. Default: the store that this process opens. */
+  readonly ledger?: Pick<Ledger, 'append'>;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
@@ -101,6 +110,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
   const otel = await exportTo(output, settings.server.telemetry, { env, log, metrics, clock });
+  const budgets = options.budgets ?? ownCounters(state, role, clock);
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
   const parts: ProcessParts = {
     configs,
@@ -115,9 +125,10 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     otel,
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
-    budgets: options.budgets ?? ownCounters(state, role, clock),
+    budgets,
     stored: options.stored ?? state?.objects,
     keyUses: keyUses(options, state, clock),
+    costs: costsOf(server, { role, budgets, ledger: options.ledger ?? (state && ledgerOf(state)) }),
     random,
     watch: options.watch,
   };
@@ -149,6 +160,18 @@ function keyUses({ writeKeyUses }: GatewayOptions, state: KeptStore | undefined,
     await state.store.entities.seen(uses);
   });
 }
+
+interface CostSources {
+  readonly role: ProcessRole;
+  readonly budgets: CounterSource | undefined;
+  readonly ledger: Pick<Ledger, 'append'> | undefined;
+}
+
+/** The primary serves no requests itself. */
+const costsOf = ({ state }: ServerSettings, { role, budgets, ledger }: CostSources): CostStore | undefined =>
+  state && budgets && ledger && role.kind !== 'primary'
+    ? { ledger, boot: budgets.boot, folder: state.folder }
+    : undefined;
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 

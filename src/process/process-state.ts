@@ -28,6 +28,10 @@ import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import { RequestLedger } from '../compose/ledger/request-ledger.ts';
+import type { Boot } from '../state/counters.ts';
+import type { Ledger } from '../state/ledger.ts';
+import { ledgerReports } from './ledger-metrics.ts';
 import { budgetReports } from './budget-metrics.ts';
 import type { KeyUses } from './state/key-uses.ts';
 import type { KnownObjects } from './state/known-objects.ts';
@@ -64,13 +68,24 @@ export interface ProcessParts {
   readonly keyUses?: KeyUses | undefined;
   /** The objects of the state store. Undefined: there is none. */
   readonly stored?: KnownObjects | undefined;
+  /** Where the costs of requests are written. Undefined: the settings have no state store, or this process serves no requests. */
+  readonly costs?: CostStore | undefined;
   readonly watch?: Watch | undefined;
+}
+
+export interface CostStore {
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly boot: Boot;
+  /** Of a state store on disk. */
+  readonly folder: string | undefined;
 }
 
 /** State that outlives snapshots, created once. */
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'> & { readonly budgets: BudgetState };
   readonly records: RecordStore;
+  /** Undefined: the costs of requests are written nowhere. */
+  readonly ledger: RequestLedger | undefined;
   /** The callers of requests as labels of metrics. */
   readonly callers: CallersAsLabels;
   /** Requests kept for explanations. */
@@ -124,7 +139,7 @@ const storeOf = ({ stored, keyUses }: ProcessParts): Pick<Shared, 'stored' | 'ke
 
 const openRecorder = (
   { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
-  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices'>,
+  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'prices' | 'ledger'>,
 ): Recorder =>
   createRecorder({
     clock,
@@ -138,8 +153,20 @@ const openRecorder = (
     ...outputs,
   });
 
-const createBudgets = ({ clock, log, metrics, budgets: shared }: ProcessParts): BudgetState =>
-  new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined });
+const createBudgets = (
+  { clock, log, metrics, budgets: shared }: ProcessParts,
+  ledger: RequestLedger | undefined,
+): BudgetState =>
+  new BudgetState({ clock, log, reports: budgetReports(metrics), shared, inMemory: shared === undefined, ledger });
+
+const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedger | undefined =>
+  costs &&
+  new RequestLedger({
+    ...costs,
+    clock,
+    reports: ledgerReports(metrics, clock, log),
+    endOfTurn: (task) => void setImmediate(task),
+  });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles } = parts;
@@ -152,14 +179,17 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let prices: PriceList | undefined;
+  const ledger = createLedger(parts);
   const recorder = openRecorder(parts, {
     callers,
     records,
+    ledger,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
     prices: () => (prices ??= new PriceList()),
   });
   return {
     records,
+    ledger,
     callers,
     kept,
     explainers: new WeakMap(),
@@ -172,7 +202,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       ...storesOf(parts),
       ...gatesOf(parts),
       tokenFetched: tokenReports(metrics, log),
-      budgets: createBudgets(parts),
+      budgets: createBudgets(parts, ledger),
       recorder,
       labels: models,
       inFlight,

@@ -13,11 +13,15 @@ interface RestartOnly {
 export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
+  { path: ['tls'], read: (_, { tls }) => (tls ? 'on' : 'off') },
+  // Whether clients are asked for certificates is fixed with the listener; which authorities count is not.
+  { path: ['tls', 'client_ca'], read: (_, { tls }) => (tls?.client_ca === undefined ? 'off' : 'on') },
   { path: ['status', 'host'], read: ({ status }) => status.host },
   { path: ['status', 'port'], read: ({ status }) => status.port },
   { path: ['admin', 'enabled'], read: ({ admin }) => admin.enabled },
   { path: ['admin', 'host'], read: ({ admin }) => admin.host },
   { path: ['admin', 'port'], read: ({ admin }) => admin.port },
+  { path: ['admin', 'tls'], read: (_, { admin }) => (admin?.tls ? 'on' : 'off') },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
   { path: ['state'], read: ({ state }) => (state ? 'on' : 'off') },
   {

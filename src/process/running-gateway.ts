@@ -5,6 +5,7 @@ import type { ResponseStore } from '../state/ports.ts';
 import type { Counted } from './state/counted.ts';
 import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore } from './state/kept-store.ts';
+import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -90,6 +91,8 @@ export interface WorkerPoolTools {
   readonly counted: Counted;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: KnownObjects | undefined;
+  /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
+  readonly spools: Pick<Spools, 'ended'> | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

@@ -1,9 +1,13 @@
 import type { Server } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../plugin/index.ts';
+import type { Settings } from '../settings/read/load.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
 import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
+import type { HandshakeFailure } from '../compose/listener/handshakes.ts';
+import { applyCertificate } from '../compose/listener/secure-server.ts';
+import { Certificates } from './certificates.ts';
 import { createDataServer, applyLimits } from '../compose/listener/data-server.ts';
 import { drain, type DrainSetup, type DrainTimes, DrainSteps } from './drain.ts';
 import { createExplainService, type ExplainSource } from '../dry-run/explain/explain-service.ts';
@@ -19,6 +23,8 @@ import { Backups } from './state/backups.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { KeyWatch } from './state/key-watch.ts';
+import type { Replayed } from './state/spool-replay.ts';
+import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -38,20 +44,22 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
   const counted = countedBy(parts);
+  const spools = await spoolsOf(parts);
   const workers =
-    role.kind === 'primary' ? role.workers({ ...parts, responses, counted, stored: parts.stored }) : undefined;
+    role.kind === 'primary' ? role.workers({ ...parts, responses, counted, spools, stored: parts.stored }) : undefined;
   const live = liveSnapshot(parts);
   const keys = new KeyWatch({ ...parts, tenants: () => live.current.tenancy.current });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const { servers, drained } = createServers(parts, { live, workers, targets, keys, explains: explaining.explains });
+  const { servers, drained, certificates } = createServers(parts, { live, workers, targets, keys, ...explaining });
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
     snapshot.tenancy.catchUp(parts.stored?.now);
     processState.apply(snapshot);
-    applyLimits(servers.data, snapshot.server);
+    applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const backups = backupsOf(parts);
-  const release = (): Promise<void> => releaseAll(parts, { backups, counted, reloader, live, keys });
+  const all = { backups, counted, spools, reloader, live, certificates, keys };
+  const release = (): Promise<void> => releaseAll(parts, all);
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -115,6 +123,24 @@ const backupsOf = ({ state, snapshot, ...setup }: ServeParts): Backups | undefin
   const settings = snapshot.server.state?.backup;
   return state && settings && new Backups(setup, settings, state);
 };
+/** The primary watches for its workers. */
+function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
+  if (role.kind === 'worker') return undefined;
+  const certificates = new Certificates(parts);
+  certificates.apply(inForce.settings.tls);
+  return certificates;
+}
+
+function applyToListeners(
+  { servers, certificates }: Pick<Listening, 'servers' | 'certificates'>,
+  { server }: Snapshot,
+  { tls }: Settings,
+): void {
+  applyLimits(servers.data, server);
+  applyCertificate(servers.data, tls.data);
+  applyCertificate(servers.admin, tls.admin);
+  certificates?.apply(tls);
+}
 
 const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
   new Counted(
@@ -129,6 +155,30 @@ const countedBy = ({ clock, log, metrics, state }: ServeParts): Counted =>
     state,
   );
 
+/** Before a worker begins its own: all that are there belong to processes that have ended. */
+async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Spools | undefined> {
+  const folder = snapshot.server.state?.folder;
+  if (!state || folder === undefined) return undefined;
+  const { Spools: Found } = await import('./state/spools.ts');
+  const onReplayed = ({ lost }: Replayed): void => {
+    metrics.families.spoolsReplayed.add({});
+    metrics.families.ledgerExpired.add({}, lost);
+  };
+  const spools = new Found({ folder, state, clock, log, onReplayed });
+  spools.start(budgets?.boot.id ?? '');
+  return spools;
+}
+
+interface Released {
+  readonly counted: Counted;
+  readonly spools: Spools | undefined;
+  readonly reloader: Reloader;
+  readonly live: LiveSnapshot;
+  readonly certificates: Certificates | undefined;
+  readonly keys: KeyWatch;
+  readonly backups: Backups | undefined;
+}
+
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
   delayMs: delay ? delayMs : 0,
   timeoutMs,
@@ -140,20 +190,13 @@ function startPeriodic(all: Readonly<Record<'keys' | 'backups' | 'counted', { st
   for (const one of Object.values(all)) one?.start();
 }
 
-interface Released {
-  readonly counted: Counted;
-  readonly reloader: Reloader;
-  readonly live: LiveSnapshot;
-  readonly keys: KeyWatch;
-  readonly backups: Backups | undefined;
-}
-
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state, keyUses }: ServeParts,
-  { backups, counted, reloader, live, keys }: Released,
+  { backups, counted, spools, reloader, live, certificates, keys }: Released,
 ): Promise<void> {
   reloader.stop();
+  certificates?.stop();
   counted.stop();
   keys.stop();
   processState.kept.clear();
@@ -163,6 +206,7 @@ async function releaseAll(
   await backups?.stop();
   await processState.shared.budgets.close();
   ended.flush();
+  await Promise.all([processState.ledger?.close(), spools?.close()]);
   await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
 }
 
@@ -210,15 +254,25 @@ interface ServerSources {
   readonly explains: ExplainSource;
 }
 
+interface Listening {
+  readonly servers: Servers;
+  readonly drained: DrainSetup;
+  readonly certificates: Certificates | undefined;
+}
+
 function createServers(
-  { clock, log, metrics, processState, state }: ServeParts,
+  parts: ServeParts,
   { live, workers, targets, keys, explains }: ServerSources & { readonly keys: KeyWatch },
-): { readonly servers: Servers; readonly drained: DrainSetup } {
+): Listening {
+  const { clock, log, metrics, processState, inForce, state } = parts;
+  const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
+  const { tls } = inForce.settings;
+  const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight, sockets, turns, current: () => live.current.server },
+    { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
   const servers = {
     data,
@@ -226,7 +280,11 @@ function createServers(
       metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: async () => [...keys.warnings(), ...(await (workers ? workers.targets() : targets()))],
+      targets: async () => [
+        ...(certificates?.lines() ?? []),
+        ...keys.warnings(),
+        ...(await (workers ? workers.targets() : targets())),
+      ],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
@@ -241,10 +299,12 @@ function createServers(
       explains: workers?.explains ?? explains,
       log,
       settings: () => live.current.server,
+      tls: tls.admin,
+      clock,
     }),
   };
   const steps = new DrainSteps(pipelines, clock);
-  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock } };
+  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock }, certificates };
 }
 
 async function open(

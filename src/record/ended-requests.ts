@@ -1,5 +1,6 @@
 import type { Clock } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
+import type { Payer } from './payer.ts';
 import type { RequestRecord } from './record.ts';
 import type { ServerSpan } from './traces/spans.ts';
 
@@ -8,6 +9,8 @@ export interface EndedRequest {
   readonly record: RequestRecord;
   readonly bounded: BoundedRecord;
   readonly span: ServerSpan | undefined;
+  /** Undefined: there is no ledger, or the request reached no target. */
+  readonly payer: Payer | undefined;
   /** Wall clock at its end. */
   readonly wallMs: number;
 }

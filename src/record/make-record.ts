@@ -8,6 +8,7 @@ import {
 } from '../plugin/index.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
 import type { PriceList } from '../prices/price-list.ts';
+import { geoOf } from './cost-place.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS } from './error-types.ts';
@@ -218,13 +219,14 @@ function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolea
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
-  const { slug, semconvName, model, modelLabel, origin, path } = resolved;
+  const { slug, provider, semconvName, model, modelLabel, origin, path, region } = resolved;
   return {
     provider: slug,
     semconvName,
     model: TEXTS.model.of(model),
     modelLabel,
     url: urlOf(origin, path),
+    geo: geoOf(provider, region),
   };
 }
 

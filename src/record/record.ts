@@ -50,6 +50,8 @@ export interface RecordedPlace {
   readonly modelLabel: string;
   /** Without its query, because some vendors accept keys there. */
   readonly url: string;
+  /** The kind of region by which prices differ; undefined: the provider has none. */
+  readonly geo?: string | undefined;
 }
 
 /** Why an attempt failed, or why its reply was interrupted. */

@@ -165,6 +165,19 @@ describe('the cost of an attempt', () => {
       'generate',
       estimated(0.3),
     ],
+    [
+      'is an estimate of the prompt where the connection broke before an answer',
+      {
+        ...answered,
+        signals: undefined,
+        reply: undefined,
+        tries: [{ ...silent, error: new UpstreamError('connection_failed', 'no') }],
+        error: new UpstreamError('connection_failed', 'no'),
+      },
+      endOf({ state: 'failed' }),
+      'generate',
+      estimated(0.3),
+    ],
     ['is none for a count of tokens', answered, endOf(), 'count_tokens', undefined],
     [
       'is none where nothing was sent',

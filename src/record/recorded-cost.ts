@@ -3,7 +3,7 @@ import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ModelTask, ReplyEnd, 
 import type { Nano } from '../prices/money.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
-import { endOfAttempt, isUnsent } from './attempt-end.ts';
+import { endOfAttempt } from './attempt-end.ts';
 import { placeOf, priceOf } from './cost-place.ts';
 
 /**
@@ -89,12 +89,15 @@ const callsOf = (tries: readonly TryRecord[]): number => tries.reduce((most, { c
 /** A try that another one followed, and each try of a batch that failed as a whole. */
 function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCode | undefined): boolean {
   const last = tries.findLast(({ call }) => call === one.call);
-  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one, errorCode);
+  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one);
 }
 
-/** Providers charge for no request that they refused, nor for one that they did not get. */
-const mayCost = ({ status, sentAt, error }: TryRecord, errorCode: ErrorCode | undefined): boolean =>
-  status === undefined ? sentAt !== undefined && !isUnsent(error?.code ?? errorCode) : status < 400;
+/**
+ * Providers charge for no request that they refused, nor for one that they did not get. A connection that broke before a reply may have
+ * brought it to them.
+ */
+const mayCost = ({ status, sentAt }: TryRecord): boolean =>
+  status === undefined ? sentAt !== undefined : status < 400;
 
 function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost | undefined {
   if (!FROM_CACHE.has(cache)) return undefined;
@@ -113,7 +116,7 @@ function costOfLast(
   last: TryRecord,
   { attempt, task, bytes, errorCode, priced }: SentRequest,
 ): RecordedCost | undefined {
-  if (!mayCost(last, errorCode)) return undefined;
+  if (!mayCost(last)) return undefined;
   const { signals, reply } = attempt;
   const usage = signals?.ended && errorCode === undefined ? signals.usage : undefined;
   if (usage) return costOf(usage, 'reported', priced);

@@ -9,6 +9,7 @@ import { RequestMetrics, type LabelledCallers, type LabelledModels } from './met
 import type { OpenRequest, RecordStore } from './store.ts';
 import type { RecordFiles } from './files/record-files.ts';
 import { recordOf } from './make-record.ts';
+import { payerOf, type CostLedger } from './payer.ts';
 import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';
@@ -34,6 +35,8 @@ export interface RecorderOptions {
   readonly records?: RecordStore | undefined;
   /** Writes records into files. Undefined: no files. */
   readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
+  /** Receives the costs of requests. Undefined: there is no ledger. */
+  readonly ledger?: CostLedger | undefined;
   /** Holds ended requests until they are written. */
   readonly ended: EndedRequests;
 }
@@ -43,7 +46,7 @@ export interface RecorderOptions {
  * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { clock, metrics, openSpan, records, prices, log, ended } = options;
+  const { clock, metrics, openSpan, records, prices, log, ended, ledger } = options;
   ended.writeWith(createWriter(options));
   const inFlightOf = inFlightByRoute(metrics);
   return {
@@ -72,7 +75,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           inFlight?.add(-1);
           records?.end(request);
           try {
-            ended.add(endedRequest(request, end, span, { clock, prices: inForce }));
+            ended.add(endedRequest(request, end, span, { clock, prices: inForce, hasLedger: ledger !== undefined }));
           } catch (err) {
             reportFailure(log, exchange.id, err);
           }
@@ -100,11 +103,18 @@ function endedRequest(
   { exchange, receivedAt }: OpenRequest,
   end: ReplyEnd,
   span: ServerSpan | undefined,
-  { clock, prices }: { readonly clock: Clock; readonly prices: PriceList | undefined },
+  { clock, prices, hasLedger }: EndContext,
 ): EndedRequest {
   const times = { endedAt: clock.now(), receivedAt };
   const record = recordOf(exchange, end, times, { spanId: span?.spanId, isSampled: span?.isSampled, prices });
-  return { record, bounded: boundRecord(record), span, wallMs: clock.wall() };
+  const payer = hasLedger && exchange.attempts.length > 0 ? payerOf(exchange, prices, receivedAt) : undefined;
+  return { record, bounded: boundRecord(record), span, payer, wallMs: clock.wall() };
+}
+
+interface EndContext {
+  readonly clock: Clock;
+  readonly prices: PriceList | undefined;
+  readonly hasLedger: boolean;
 }
 
 /**
@@ -120,10 +130,12 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     records,
     recordFiles,
     countSemconv,
+    ledger,
     log,
   } = options;
   const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
   const outputs: readonly ((ended: EndedRequest) => void)[] = [
+    ...(ledger ? [({ record, payer }: EndedRequest) => payer && ledger.add(record, payer)] : []),
     ({ record }) => requestMetrics.count(record),
     ...(countSemconv ? [({ record }: EndedRequest) => countSemconv(record)] : []),
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),

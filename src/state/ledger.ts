@@ -61,7 +61,7 @@ export const LEDGER_SUMS = [
 ] as const;
 export type LedgerSum = (typeof LEDGER_SUMS)[number];
 
-/** Texts of a row that callers and operators choose. Empty: none. */
+/** Texts of a row that callers and operators choose. Empty: none. `user`: the owner of the key. `status`: `ok`, or the code of the error. */
 export const LEDGER_NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status'] as const;
 export type LedgerName = (typeof LEDGER_NAMES)[number];
 
@@ -77,7 +77,7 @@ export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly
   readonly kind: LedgerKind;
   /** Milliseconds since 1970. Its day (UTC) is where the row is kept: the same row again must have the same time. */
   readonly at: number;
-  /** The model as the caller wrote it. `model` is the one that was priced. */
+  /** The model that was asked, with its catalog entry: `@openai/gpt-4o`. `model` is the one that answered. */
   readonly asked: string;
   readonly src: LedgerSource;
   /** Service tier and region that the price depends on; empty: the standard one. */

@@ -141,7 +141,7 @@ describe('the lines for systemd', () => {
   it('start, reload and stop all processes', async () => {
     const [node, flag, main, ...args] = unitLine('ExecStart').split(' ');
     const { bin } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { bin: { gatehouse: string } };
-    const installed = `/usr/lib/node_modules/gatehouse/${bin.gatehouse}`;
+    const installed = `/usr/lib/node_modules/gatehouse-gateway/${bin.gatehouse}`;
     expect([node, flag, main]).toEqual(['/usr/bin/node', '--disable-sigusr1', installed]);
     const { child, exited, said } = await start(args);
     expect(said().match(/a worker serves/g)).toHaveLength(2);

@@ -95,7 +95,7 @@ export class Fleet {
   }
 
   async listens(): Promise<{ readonly url: string; readonly statusUrl: string }> {
-    const urls = /listens on (http:\/\/[\d.:]+);[^\n]*?(http:\/\/[\d.:]+)/;
+    const urls = /listens on (https?:\/\/[\d.:]+);[^\n]*?(http:\/\/[\d.:]+)/;
     await until(() => urls.test(this.#said) || this.#process.exitCode !== null, 'it listens', 25_000);
     if (!urls.test(this.#said)) throw new Error(`it did not start: ${this.#said}`);
     const [, url, statusUrl] = urls.exec(this.#said)!;

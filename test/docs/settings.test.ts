@@ -17,7 +17,7 @@ interface Block {
 
 const EXAMPLE = 'docs/route/README.md';
 /** Tests of their own load these: the example of one needs a module, the other shows several forms of one entry. */
-const OWN = ['docs/plugins/api.md', 'docs/providers/vertex-ai.md'];
+const OWN = ['docs/operate/network.md', 'docs/plugins/api.md', 'docs/providers/vertex-ai.md'];
 
 const blocksOf = (page: string): readonly Block[] =>
   fences(readPage(page), 'yaml').map((code) => {

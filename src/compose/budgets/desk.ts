@@ -1,4 +1,5 @@
-import { placeOf } from '../../record/cost-place.ts';
+import { geoOf, placeOf } from '../../record/cost-place.ts';
+import { payerOf } from '../../record/payer.ts';
 import { isFree, settledCost, type SettledCost } from '../../record/recorded-cost.ts';
 import {
   GatewayError,
@@ -22,6 +23,10 @@ import type { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { TOKENS_PER_BYTE } from '../../prices/prompt-bound.ts';
 import { longestAnswer, reserve as reserveOf } from '../../prices/reserve.ts';
+import type { PriceTier } from '../../prices/rates.ts';
+import type { LedgerRow } from '../../state/ledger.ts';
+import { named, NO_SUMS } from '../ledger/ledger-rows.ts';
+import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
 import { refusalText, nameOfBudget } from './words.ts';
 
@@ -36,6 +41,8 @@ export interface DeskSetup {
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
   readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
+  /** Follows what is sent. Undefined: there is no state store. */
+  readonly ledger?: RequestLedger | undefined;
 }
 
 /** A hold is settled at its reserve when nothing settled it so long after the deadline of its attempt. */
@@ -59,12 +66,22 @@ interface Job {
   readonly textBytes: number | undefined;
   /** The price was not known, and the request is sent all the same. */
   readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
+  readonly tier: PriceTier | undefined;
+  /** The amount in USD is that of a price list. */
+  readonly isPriced: boolean;
 }
 
 type AssumedPrice = Exclude<BudgetRules['unknownPrice'], string>;
 
 interface Reserved extends Job {
   readonly hold: number;
+}
+
+/** What is known of an attempt before it is sent. */
+interface Sizes {
+  readonly asked: AskedAttempt;
+  /** What it can cost; undefined where nothing needs it. */
+  readonly price: Nano | UnknownPrice | undefined;
 }
 
 /** Reserves what attempts can cost, and settles what they have cost. */
@@ -78,9 +95,11 @@ export class Desk implements BudgetDesk {
   }
 
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined {
+    const { ledger } = this.#setup;
     const job = this.#jobOf(exchange, attempt, rules);
-    const refusal = job && this.#hold(job);
-    if (!refusal) return undefined;
+    if (!job) return undefined;
+    const refusal = this.#hold(job);
+    if (!refusal) return ledger?.written();
     const answered =
       refusal.why === 'unavailable' && refusal.account ? this.#setup.keeper.answered(ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
@@ -88,6 +107,7 @@ export class Desk implements BudgetDesk {
       const { keeper, whenDown } = this.#setup;
       const again = this.#hold(job, whenDown === 'allow' && keeper.storeIsDown);
       if (again) throw this.#refused(job, again);
+      return ledger?.written();
     });
   }
 
@@ -99,30 +119,54 @@ export class Desk implements BudgetDesk {
     if (over) throw this.#refused(job, { why: 'exceeded', account: over, amount: amountOf(job.amounts, over.budget) });
   }
 
-  /** What is to be reserved, noted in the attempt. Undefined: nothing. */
+  /** What is to be reserved, noted in the attempt. Undefined: nothing, and no ledger follows what is sent. */
   #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Job | undefined {
-    const budgets = this.#budgetsFor(exchange, attempt);
-    if (budgets.length === 0 || attempt.budget) return undefined;
     const { resolved, outbound } = attempt;
-    if (!resolved || !outbound) return undefined;
+    if (attempt.budget || !resolved || !outbound || isUnpaid(exchange, attempt)) return undefined;
+    const budgets = this.#budgetsFor(exchange, resolved);
+    const { ledger } = this.#setup;
+    if (budgets.length === 0 && !ledger) return undefined;
     const asked = askedOf(exchange, attempt, resolved, outbound);
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
-    const price = countsUsd ? this.#priceOf(attempt, asked, rules) : 0;
-    const unpriced = typeof price === 'number' ? undefined : this.#unpriced(exchange, resolved, price, rules);
+    const price = countsUsd || ledger ? this.#priceOf(attempt, asked, rules) : undefined;
+    const job = this.#amountsFor({ exchange, attempt, budgets }, { asked, price }, rules);
+    if (budgets.length > 0) attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), job.amounts, job.output);
+    return job;
+  }
+
+  #amountsFor(
+    { exchange, attempt, budgets }: Pick<Job, 'exchange' | 'attempt' | 'budgets'>,
+    { asked, price }: Sizes,
+    rules: BudgetRules,
+  ): Job {
+    const resolved = attempt.resolved!;
+    const countsUsd = budgets.some(({ unit }) => unit === 'usd');
+    const unpriced =
+      countsUsd && typeof price === 'string' ? this.#unpriced(exchange, resolved, price, rules) : undefined;
     const { prompt, output } = this.#tokensOf(asked, resolved, rules);
     const answers = output * (asked.asked.answers ?? 1);
     const usd =
       typeof price === 'number' ? price : typeof unpriced === 'object' ? assumed(prompt, answers, unpriced) : 0;
-    const amounts = { usd, tokens: prompt + answers };
-    attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), amounts, output);
     const textBytes = asked.hasMedia ? undefined : asked.asked.textBytes;
-    return { exchange, attempt, budgets, amounts, output, textBytes, unpriced };
+    const amounts = { usd, tokens: prompt + answers };
+    const { tier } = asked.asked;
+    return {
+      exchange,
+      attempt,
+      budgets,
+      amounts,
+      output,
+      textBytes,
+      unpriced,
+      tier,
+      isPriced: typeof price === 'number',
+    };
   }
 
-  #budgetsFor({ caller, operation }: Exchange, { resolved, outbound }: Attempt): readonly Budget[] {
-    if (!caller || isFree(operation?.task) || outbound?.answer || resolved?.estimatesTokens) return NONE;
+  #budgetsFor({ caller }: Exchange, resolved: ResolvedTarget): readonly Budget[] {
+    if (!caller) return NONE;
     const all = this.#budgetsOf(caller.keyId);
-    if (!resolved || all.every(({ models }) => models === undefined)) return all;
+    if (all.every(({ models }) => models === undefined)) return all;
     return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
   }
 
@@ -168,25 +212,63 @@ export class Desk implements BudgetDesk {
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
   #hold(job: Job, whileDown = false): PurseRefusal | undefined {
-    const { keeper, clock } = this.#setup;
+    const { keeper, clock, ledger } = this.#setup;
     const { exchange, attempt, budgets, amounts } = job;
+    const until = attempt.deadline + LATE_MS;
     const hold = keeper.newHold();
     const accounts = keeper.accountsOf(budgets);
-    const refusal = keeper.purse.reserve({ hold, accounts, amounts, until: attempt.deadline + LATE_MS, whileDown });
-    if (refusal) return refusal;
+    if (accounts.length > 0) {
+      // What it costs could be written nowhere: a cap that nothing counts on is none.
+      if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
+      const refusal = keeper.purse.reserve({ hold, accounts, amounts, until, whileDown });
+      if (refusal) return refusal;
+    }
     const receivedAt = clock.wall();
+    ledger?.send({ hold, accounts, amounts, row: this.#rowOf(job, receivedAt), until });
     exchange.onEnd((end) => this.#settle({ ...job, hold }, end, receivedAt));
     return undefined;
   }
 
+  /** The row of the ledger if the process ends before the request does. */
+  #rowOf({ exchange, attempt, amounts, tier, isPriced }: Job, at: number): LedgerRow {
+    const { req, organization, user, priceVersion } = payerOf(exchange, this.#setup.prices, at);
+    const { slug, model, provider, region } = attempt.resolved!;
+    return {
+      ...NO_SUMS,
+      req,
+      att: attempt.number,
+      kind: 'expired',
+      at: Math.floor(at),
+      key: named(exchange.caller?.keyId),
+      user: named(user),
+      team: named(exchange.caller?.team),
+      organization: named(organization),
+      config: named(exchange.config?.id),
+      asked: named(`@${slug}/${model}`),
+      model: named(model),
+      status: 'lost',
+      src: isPriced || amounts.usd > 0 ? 'lost' : 'none',
+      tier: tier ?? '',
+      geo: named(geoOf(provider, region)),
+      priceVersion,
+      nano: amounts.usd,
+      held: amounts.usd,
+      ms: 0,
+      firstMs: undefined,
+    };
+  }
+
   /** By the costs that the record of the request has. */
   #settle(reserved: Reserved, end: ReplyEnd, receivedAt: number): void {
-    const { keeper, prices, learned } = this.#setup;
+    const { keeper, prices, learned, ledger } = this.#setup;
     const { exchange, attempt, hold, textBytes } = reserved;
     const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
     // Nothing was sent, or the provider refused.
-    if (cost.source === 'none') keeper.purse.free(hold);
-    else keeper.purse.settle(hold, amountsOf(reserved, cost));
+    const isFreed = cost.source === 'none';
+    const amounts = isFreed ? NOTHING : amountsOf(reserved, cost);
+    if (isFreed) keeper.purse.free(hold);
+    else keeper.purse.settle(hold, amounts);
+    ledger?.settle(hold, amounts);
     const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
     if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
   }
@@ -204,6 +286,13 @@ export class Desk implements BudgetDesk {
     });
   }
 }
+
+const NOTHING: Amounts = { usd: 0, tokens: 0 };
+const NO_ROOM: PurseRefusal = { why: 'unavailable', account: undefined, amount: 0 };
+
+/** Providers charge nothing for it, or nothing is sent. */
+const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>
+  isFree(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
 
 const amountOf = ({ usd, tokens }: Amounts, { unit }: Budget): number => (unit === 'usd' ? usd : tokens);
 

@@ -28,8 +28,8 @@ export function composeBudgets({
   whenDown,
   state = new BudgetState({ clock }),
 }: BudgetsSetup): BudgetDesk {
-  if (!hasBudgets) return NO_BUDGETS;
-  const { keeper, learned, reports } = state;
+  const { keeper, learned, reports, ledger } = state;
+  if (!hasBudgets && !ledger) return NO_BUDGETS;
   return new Desk({
     tree,
     prices,
@@ -39,12 +39,13 @@ export function composeBudgets({
     whenDown,
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
     onRefused: (budget, why) => reports.refused(budget, why),
+    ledger,
   });
 }
 
-/** The default attempt chain has the plugin only with budgets, so that other gateways do no work for it. */
+/** The default attempt chain has the plugin only with budgets or a ledger, so that other gateways do no work for it. */
 export function withBudget(server: ServerSettings, { chains }: ServerFile, hasBudgets: boolean): ServerSettings {
-  if (!hasBudgets || chains?.attempt) return server;
+  if ((!hasBudgets && !server.state) || chains?.attempt) return server;
   const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
   return { ...server, chains: { ...server.chains, attempt } };
 }

@@ -5,6 +5,7 @@ import type { Account } from '../../governance/accounts.ts';
 import type { PurseRefusal } from '../../governance/purse.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
+import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { nameOfBudget } from './words.ts';
 
 /** Counts events of budgets. */
@@ -27,6 +28,8 @@ export interface BudgetStateSetup {
   readonly shared?: CounterSource | undefined;
   /** What is spent ends with this process: said once, when there are budgets. */
   readonly inMemory?: boolean;
+  /** Follows what is sent. Undefined: there is no state store. */
+  readonly ledger?: RequestLedger | undefined;
 }
 
 /** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
@@ -34,12 +37,14 @@ export class BudgetState {
   readonly keeper: BudgetKeeper;
   readonly learned = new LearnedSizes();
   readonly reports: BudgetReports;
+  readonly ledger: RequestLedger | undefined;
   readonly #log: BudgetStateSetup['log'];
   #isSaid: boolean;
 
-  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false }: BudgetStateSetup) {
+  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, ledger }: BudgetStateSetup) {
     this.#isSaid = !inMemory;
     this.reports = reports;
+    this.ledger = ledger;
     this.#log = log;
     this.keeper = new BudgetKeeper(
       clock,

@@ -1,4 +1,4 @@
-import { createServer, type Server, STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
@@ -12,6 +12,9 @@ import type { createRequestPath } from '../../gateway/request-path.ts';
 import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.ts';
 import type { Duplex } from 'node:stream';
 import type { Format } from '../../formats/format.ts';
+import type { TlsIdentity } from '../../settings/read/tls-files.ts';
+import type { HandshakeFailure } from './handshakes.ts';
+import { createListener, type SecureSetup } from './secure-server.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
 import type { OpenSockets } from '../websockets/open-sockets.ts';
 import { opensWebSocket, serveWebSockets } from '../websockets/upgrade.ts';
@@ -33,6 +36,9 @@ interface DataServerSetup {
   readonly turns?: Turns | undefined;
   /** The settings in force. */
   readonly current: () => ServerSettings;
+  /** Default: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
+  readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined;
 }
 
 interface DataServer {
@@ -44,8 +50,9 @@ interface DataServer {
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
-  { clock, inFlight, sockets, turns = NO_TURNS, current }: DataServerSetup,
+  setup: DataServerSetup,
 ): DataServer {
+  const { clock, inFlight, sockets, turns = NO_TURNS, current } = setup;
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
@@ -72,14 +79,12 @@ export function createDataServer(
     void handle({ req, res, koa }, route.read({ path: req.url ?? '', headers: req.headers }));
   };
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
-  const server = createServer(
-    {
-      maxHeaderSize: settings.limits.header,
-      connectionsCheckingInterval: SLOW_CHECK_MS,
-      shouldUpgradeCallback: opensWebSocket,
-    },
-    (req, res) => pipelines.take(req, res),
-  );
+  const options = {
+    maxHeaderSize: settings.limits.header,
+    connectionsCheckingInterval: SLOW_CHECK_MS,
+    shouldUpgradeCallback: opensWebSocket,
+  };
+  const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
   const replies = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', (req, res) => replies.set(req.socket, res));
   serveWebSockets(server, {
@@ -118,6 +123,17 @@ function ofKoa(ctx: Koa.Context): Incoming {
   ctx.respond = false;
   return { req: ctx.req, res: ctx.res, koa: () => ctx };
 }
+
+/** A client that does not finish its handshake costs what one costs that does not send its headers. */
+const secureBy = ({ tls, clock, current, onHandshakeFailed }: DataServerSetup): SecureSetup => ({
+  tls,
+  clock,
+  limits() {
+    const { headerMs, inFlight } = current().limits;
+    return { ms: headerMs, most: inFlight };
+  },
+  onFailed: onHandshakeFailed,
+});
 
 /** Runs at the start and at each reload: node:http reads these fields when it uses them. */
 export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as TcpServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextIteration, setTimeout } from 'node:timers/promises';
+import { isSecure } from './secure-server.ts';
 
 export interface Address {
   readonly host: string;
@@ -40,7 +41,8 @@ export function listen(
       // A listening TCP server has an AddressInfo; only pipes have a string.
       const address = server.address() as AddressInfo;
       const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-      resolve({ host: address.address, port: address.port, url: `http://${shown}:${address.port}` });
+      const scheme = isSecure(server) ? 'https' : 'http';
+      resolve({ host: address.address, port: address.port, url: `${scheme}://${shown}:${address.port}` });
     });
   });
 }

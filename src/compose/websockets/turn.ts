@@ -1,7 +1,9 @@
 import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:http';
+import { passCertificate } from '../../gateway/client-certificate.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
 import type { Incoming } from '../../gateway/request-scope.ts';
 import type { Routed } from '../../gateway/routed.ts';
+import type { ClientCertificate } from '../../plugin/index.ts';
 import { ReplySocket, type ReplySink } from './reply-socket.ts';
 
 export type Handle = ReturnType<typeof createRequestPath>;
@@ -12,6 +14,7 @@ export interface Handshake {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string | undefined;
+  readonly certificate?: ClientCertificate | undefined;
 }
 
 /** One request of a socket. */
@@ -30,11 +33,12 @@ export interface Running {
 
 /** Sends a request of a socket through the path of all requests. `sink` receives its response. */
 export function runRequest(
-  { url, remoteAddress }: Pick<Handshake, 'url' | 'remoteAddress'>,
+  { url, remoteAddress, certificate }: Omit<Handshake, 'headers'>,
   { method, headers, body, routed }: SocketRequest,
   { handle, koa, sink }: { readonly handle: Handle; readonly koa: Koa; readonly sink: ReplySink },
 ): Running {
   const socket = new ReplySocket(remoteAddress, sink);
+  passCertificate(certificate, socket);
   // A response to HTTP/1.0 has no framing, which would only be removed again.
   const req = Object.assign(new IncomingMessage(socket), {
     method,

@@ -2,6 +2,7 @@ import { ServerResponse, STATUS_CODES, type IncomingMessage, type Server } from 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServerOptions } from 'ws';
+import { clientCertificateOf } from '../../gateway/client-certificate.ts';
 import { responsesSocket } from '../../operations/responses-socket.ts';
 import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
 import { asksForWebSocket } from './handshake.ts';
@@ -46,7 +47,8 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
     const tcp = socket as Socket;
     const { headers } = req;
     req.url = targetOf(req);
-    const handshake = { url: req.url, headers, remoteAddress: tcp.remoteAddress };
+    const { remoteAddress } = tcp;
+    const handshake = { url: req.url, headers, remoteAddress, certificate: clientCertificateOf(tcp) };
     const answer = new HandshakeAnswer(async (reply, body) => {
       const isOpen = reply?.status === 101;
       if (isOpen) tcp.once('close', () => setup.sockets.leave(res));
@@ -78,7 +80,7 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
         tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
       });
     });
-    const reply = new ReplySocket(tcp.remoteAddress, answer);
+    const reply = new ReplySocket(remoteAddress, answer);
     tcp.once('close', () => reply.destroy());
     const res = new ServerResponse(req);
     setup.sockets.expect(res);

@@ -2,6 +2,7 @@ import type { CounterSource } from '../../governance/keeper.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot, Counters } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
+import type { Ledger } from '../../state/ledger.ts';
 import { MemoryAudit } from '../../state/memory/audit.ts';
 import { MemoryCounters } from '../../state/memory/counters.ts';
 import type { StateStore } from '../../state/store.ts';
@@ -73,6 +74,14 @@ export class Counted {
     if (leases > 0) onLost(leases);
   }
 }
+
+/** For a process that has the state store itself. */
+export const ledgerOf = (state: AnsweringStore): Pick<Ledger, 'append'> => ({
+  async append(rows) {
+    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    return state.store.ledger.append(rows);
+  },
+});
 
 /** For a process that has the state store itself. */
 export function countersOf(state: AnsweringStore): CounterSource['counters'] {

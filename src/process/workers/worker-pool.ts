@@ -202,6 +202,7 @@ export class WorkerProcessPool implements WorkerPool {
       channel.end();
       this.#metrics.ended(worker.id);
       this.#state.ended(worker.id);
+      if (worker.process.pid !== undefined) this.#tools.spools?.ended(worker.process.pid);
       this.#count();
       const held = this.#countLost(member);
       // During the first start, a worker that fails ends the start instead.

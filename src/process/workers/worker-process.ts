@@ -48,20 +48,12 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = {
-        configs,
-        env: process.env,
-        files: withStoredObjects(
-          sentFiles(() => files),
-          () => stored.now,
-        ),
-        port,
-        models,
-        responses,
-        budgets,
-        stored,
-        writeKeyUses: state.seen,
-      };
+      const shared = { models, responses, budgets, ledger: state, stored, writeKeyUses: state.seen };
+      const own = withStoredObjects(
+        sentFiles(() => files),
+        () => stored.now,
+      );
+      const options = { configs, env: process.env, files: own, port, ...shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.

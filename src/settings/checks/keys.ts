@@ -17,6 +17,7 @@ export const checkKeys: Check = (settings) => ({
     checkPrevious(key, settings.now, within(report, 'previous', 'expires_at'));
     checkBound(key, within(report, 'bound'));
     checkForm(key, within(report, 'key'));
+    checkCertificate(key, settings, within(report, 'client_certificate'));
     for (const [index, name] of (key.providers ?? []).entries())
       checkAllowedProvider(name, settings, within(report, 'providers', index));
     for (const [index, model] of (key.models ?? []).entries())
@@ -99,6 +100,13 @@ function checkForm({ key }: GatewayKey, report: Report): void {
   const message =
     'this looks like a key from `gatehouse keys create`, but its checksum does not match: it may be truncated or mistyped';
   report({ path: [], severity: 'warning', message });
+}
+
+/** Without `client_ca` no client has a certificate, and the key would be refused always or, worse, be accepted without one. */
+function checkCertificate(key: GatewayKey, { server }: CheckedSettings, report: Report): void {
+  if (!key.client_certificate || !server || server.tls?.client_ca !== undefined) return;
+  const message = 'the gateway asks clients for no certificates: server.yaml needs `tls` with `client_ca`';
+  report({ path: [], on: 'key', message });
 }
 
 /** Checks a provider name, or a pattern with `*`, which must match at least one name. */

@@ -2,7 +2,7 @@ import type { ChainItem, RateLimits, ServerFile } from '../../../schemas/types.g
 import type { Report } from '../../plugin/index.ts';
 import { mayStoreBudgets, mayStoreLimits } from '../compile/owned-kinds.ts';
 import type { JsonPath } from '../read/pointer.ts';
-import type { Check, CheckedConfig, CheckedSettings } from './check.ts';
+import { within, type Check, type CheckedConfig, type CheckedSettings } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
 export const checkNeeds: Check = (settings) => {
@@ -15,6 +15,7 @@ export const checkNeeds: Check = (settings) => {
     team: checkLimits,
     organization: checkLimits,
     server({ chains }, report) {
+      checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
       if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
         report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
       if (chains?.entry && mayStoreLimits(server)) checkStoredLimits(chains.entry, report);
@@ -42,6 +43,17 @@ export const checkNeeds: Check = (settings) => {
     },
   };
 };
+
+/** `errors` answers a preflight with the 405 of its path, and the plugins after it see no error replies. */
+function checkCors(entry: readonly ChainItem[], report: Report): void {
+  const names = entry.map((item) => (typeof item === 'string' ? item : item.plugin));
+  const at = names.indexOf('cors');
+  if (at < 0 || names.indexOf('errors') > at) return;
+  report({
+    path: [at],
+    message: '`cors` belongs before `errors`: pages could read no error, and no preflight would be answered',
+  });
+}
 
 const withoutBudget = (where: string): string =>
   `budgets of keys, teams and organizations need the plugin "budget", which ${where} does not include`;

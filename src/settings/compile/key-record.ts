@@ -124,4 +124,5 @@ export interface KnownKeys {
   /** @param digest without `sha256:` */
   digest(digest: string): DigestEntry | undefined;
   key(id: string): KeyRecord | undefined;
+  keys(): Iterable<KeyRecord>;
 }

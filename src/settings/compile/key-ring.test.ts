@@ -114,3 +114,57 @@ describe('a key ring', () => {
     expect(ring.find('another-key', '127.0.0.1')).toBeUndefined();
   });
 });
+
+describe('the certificates of clients', () => {
+  const keys: GatewayKey[] = [
+    { id: 'plain', key: new Secret('the-plain-key') },
+    { id: 'uri', key: new Secret('the-key-of-uri'), client_certificate: { subject_alt_name: 'spiffe://a/b' } },
+    { id: 'dns', key: new Secret('the-key-of-dns'), client_certificate: { subject_alt_name: 'App.example.com' } },
+    {
+      id: 'both',
+      key: new Secret('the-key-of-both'),
+      client_certificate: { subject_alt_name: '10.0.0.1', common_name: 'app' },
+      networks: ['10.0.0.0/8'],
+    },
+  ];
+  const ring = createKeyRing({ keys, clientCertificates: true }, { wall: () => NOW });
+  const { certificates } = ring;
+  const withNames = (...names: string[]) => ({ names: new Set(names), problem: undefined });
+  const found = (...names: string[]): string | undefined => certificates!.find(withNames(...names), '10.1.2.3')?.keyId;
+
+  test('are none of a ring whose listener asks for none', () => {
+    expect(createKeyRing({ keys }, { wall: () => NOW }).certificates).toBeUndefined();
+  });
+
+  test('identify the one key whose names they all have, each by its kind', () => {
+    expect(found('URI:spiffe://a/b', 'CN:x')).toBe('uri');
+    expect(found('DNS:app.example.com')).toBe('dns');
+    expect(found('IP Address:10.0.0.1', 'CN:app')).toBe('both');
+    for (const names of [[], ['DNS:spiffe://a/b'], ['CN:App.example.com'], ['IP Address:10.0.0.1'], ['CN:app']])
+      expect(found(...names)).toBeUndefined();
+  });
+
+  test('identify none of several keys', () => {
+    expect(codeOf(() => found('URI:spiffe://a/b', 'DNS:app.example.com'))).toBe('invalid_client_certificate');
+  });
+
+  test('are held to the expiry and the networks of the key', () => {
+    const certificate = withNames('IP Address:10.0.0.1', 'CN:app');
+    expect(codeOf(() => certificates!.find(certificate, '203.0.113.1'))).toBe('network_not_allowed');
+  });
+
+  test('must be those that the caller’s key demands, if it demands one', () => {
+    const allow = (key: string, ...names: string[]): string =>
+      codeOf(() => certificates!.allow(ring.find(key, '10.1.2.3')!, withNames(...names)));
+    expect(allow('the-plain-key')).toBe('none');
+    expect(allow('the-key-of-both', 'IP Address:10.0.0.1', 'CN:app')).toBe('none');
+    expect(allow('the-key-of-both', 'IP Address:10.0.0.1')).toBe('invalid_client_certificate');
+    expect(allow('the-key-of-uri', 'DNS:app.example.com')).toBe('invalid_client_certificate');
+  });
+
+  test('must be there, and signed', () => {
+    expect(codeOf(() => certificates!.verify(undefined))).toBe('invalid_client_certificate');
+    const unsigned = { names: new Set<string>(), problem: 'SELF_SIGNED_CERT_IN_CHAIN' };
+    expect(codeOf(() => certificates!.verify(unsigned))).toBe('invalid_client_certificate');
+  });
+});

@@ -1,7 +1,15 @@
 import { createHmac, hash } from 'node:crypto';
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
-import { GatewayError, holdsKeyShape, type Caller, type Clock, type KeyRing } from '../../plugin/index.ts';
-import { callerWith, type DigestEntry, type KnownKeys } from './key-record.ts';
+import {
+  GatewayError,
+  holdsKeyShape,
+  type Caller,
+  type CertificateRules,
+  type Clock,
+  type KeyRing,
+} from '../../plugin/index.ts';
+import { certificateRules } from './certificate-rules.ts';
+import { callerWith, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { Tenants } from './tenants.ts';
 import { teamsOfKey } from './teams.ts';
 
@@ -14,6 +22,8 @@ export interface KeyRingOptions {
   readonly onPreviousKey?: ((keyId: string, expiresAt: number) => void) | undefined;
   /** Called when a request uses a key of the state store. */
   readonly onUse?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
+  /** Clients must have certificates (`tls.client_ca`). */
+  readonly clientCertificates?: boolean | undefined;
   /** Secrets of digests of the form `hmac:<name>:`, by name. */
   readonly peppers?: ReadonlyMap<string, Buffer> | undefined;
 }
@@ -23,11 +33,20 @@ export class DigestRing implements KeyRing {
   readonly #known: () => KnownKeys;
   readonly #options: KeyRingOptions;
   readonly #peppers: readonly (readonly [string, Buffer])[];
+  readonly #certificates: CertificateRules | undefined;
 
   constructor(known: () => KnownKeys, options: KeyRingOptions) {
     this.#known = known;
     this.#options = options;
     this.#peppers = [...(options.peppers ?? [])];
+    this.#certificates = options.clientCertificates
+      ? certificateRules(known, (digest, record, address) => this.#admit(digest, record, address))
+      : undefined;
+  }
+
+  /** Undefined: clients need no certificates. */
+  get certificates(): CertificateRules | undefined {
+    return this.#certificates;
   }
 
   find(key: string, remoteAddress: string): Caller | undefined {
@@ -40,8 +59,13 @@ export class DigestRing implements KeyRing {
       if (!keys.known && holdsKeyShape(key)) throw unknownNow();
       return undefined;
     }
-    if (!keys.known && record.parts.isStored) throw unknownNow();
-    const { keyId, validTo, previous } = digest;
+    return this.#admit(digest, record, remoteAddress);
+  }
+
+  /** Throws GatewayError. */
+  #admit({ keyId, validTo, previous }: DigestEntry, record: KeyRecord, remoteAddress: string): Caller {
+    if (!this.#known().known && record.parts.isStored) throw unknownNow();
+    const now = this.#options.clock.wall();
     if (now >= validTo) {
       const what = previous ? 'The previous key of' : 'The key';
       throw new GatewayError('expired_api_key', `${what} ${keyId} has expired.`);
@@ -73,16 +97,18 @@ const unknownNow = (): GatewayError =>
 /** The keys and the teams they belong to. */
 export interface KeysAndTeams extends KeysFile {
   readonly teams?: TeamsFile | undefined;
+  /** Clients must have certificates (`tls.client_ca`). */
+  readonly clientCertificates?: boolean;
 }
 
 /** A ring of keys that do not change. */
 export function createKeyRing(
-  { keys, teams = {} }: KeysAndTeams,
+  { keys, teams = {}, clientCertificates }: KeysAndTeams,
   clock: Pick<Clock, 'wall'>,
   onPreviousKey?: KeyRingOptions['onPreviousKey'],
 ): KeyRing {
   const tenants = Tenants.of({ keys: { keys }, teams });
-  return new DigestRing(() => tenants, { clock, onPreviousKey });
+  return new DigestRing(() => tenants, { clock, onPreviousKey, clientCertificates });
 }
 
 export const callerOf = (key: GatewayKey, teams: TeamsFile = {}): Caller => callerWith(key, teamsOfKey(key, teams));

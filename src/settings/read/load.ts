@@ -27,6 +27,7 @@ import { checkStored } from './check-stored.ts';
 import { withStored, type StoredObjects } from './stored-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
+import type { TlsFiles } from './tls-files.ts';
 
 /** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
 export interface Settings {
@@ -50,6 +51,8 @@ export interface Settings {
   readonly prompts: ReadonlyMap<string, PromptFile>;
   /** Templates that prompts share, by name: the text of the file without its last line end. */
   readonly partials: ReadonlyMap<string, PartialFile>;
+  /** The content of the files that `tls` and `admin.tls` name. */
+  readonly tls: TlsFiles;
   /**
    * Identifies the files in logs and metrics; the state store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
@@ -161,13 +164,22 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     diagnostics.length === 0 &&
     newer.complete;
   const stored = pieces.server?.state && files.stored?.();
-  const paths = [...read.flatMap((file) => file.paths), ...found.partials.map(({ path }) => path), ...newer.paths];
+  // Commands that send nothing run where the certificates are not.
+  const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
+  const { tls } = secured;
+  const paths = [
+    ...read.flatMap((file) => file.paths),
+    ...found.partials.map(({ path }) => path),
+    ...newer.paths,
+    ...secured.paths,
+  ];
   const { priceTable } = newer;
-  const hash = hashOf(read, partials, newer.text);
-  const settings = complete ? joined(pieces, stored, { priceTable, partials, hash, files: paths }) : undefined;
+  const hash = hashOf(read, { partials, priceTable: newer.text, tls });
+  const settings = complete ? joined(pieces, stored, { priceTable, partials, tls, hash, files: paths }) : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add([...diagnostics, ...newer.diagnostics]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
+  for (const problem of secured.problems) result.reporter('server.yaml')(problem);
   const checked = {
     ...pieces,
     priceTable,
@@ -187,6 +199,18 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     },
   });
   return result;
+}
+
+const NO_TLS = { tls: {}, paths: [], problems: [] };
+
+async function readTls(
+  server: ServerFile | undefined,
+  reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
+): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
+  if (!server?.tls && !server?.admin?.tls) return NO_TLS;
+  const problems: Problem[] = [];
+  const { readTlsFiles } = await import('./tls-files.ts');
+  return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
 }
 
 interface NewerPrices {
@@ -261,7 +285,7 @@ type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name
 function joined(
   { keys, teams, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
-  more: Pick<Settings, 'priceTable' | 'partials' | 'hash' | 'files'>,
+  more: Pick<Settings, 'priceTable' | 'partials' | 'tls' | 'hash' | 'files'>,
 ): Settings {
   const written = { keys, teams };
   return { ...pieces, ...withStored(written, stored), ...more, written, stored };
@@ -275,15 +299,18 @@ function isComplete(pieces: Pieces): pieces is CompletePieces {
 const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
   files.flatMap((file) => (file.kind === kind ? [file.id] : []));
 
-function hashOf(
-  read: readonly ReadFile[],
-  partials: ReadonlyMap<string, PartialFile>,
-  priceTable: string | undefined,
-): string {
+interface Hashed {
+  readonly partials: ReadonlyMap<string, PartialFile>;
+  readonly priceTable: string | undefined;
+  readonly tls: TlsFiles;
+}
+
+function hashOf(read: readonly ReadFile[], { partials, priceTable, tls }: Hashed): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
   if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
+  if (tls.data || tls.admin) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
 }

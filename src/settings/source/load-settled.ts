@@ -49,8 +49,8 @@ export async function loadSettled(folder: string, options: SettledOptions): Prom
 }
 
 /** Equal when two loads of files have the same content, secrets included. Only comments may differ. */
-export function fingerprint({ server, catalog, written: { keys }, gateway, hash, files }: Settings): string {
-  return privateDigest(JSON.stringify([hash, files, reveal([server, catalog, keys, [...gateway]])]));
+export function fingerprint({ server, catalog, written: { keys }, gateway, tls, hash, files }: Settings): string {
+  return privateDigest(JSON.stringify([hash, files, reveal([server, catalog, keys, [...gateway], tls])]));
 }
 
 /** Replaces each Secret with its value: a Secret serializes as its source, whatever its value. */

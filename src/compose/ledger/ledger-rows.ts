@@ -1,0 +1,136 @@
+import type { Usage } from '../../formats/events.ts';
+import type { Payer } from '../../record/payer.ts';
+import type { RecordedAttempt, RequestRecord } from '../../record/record.ts';
+import type { RecordedCost } from '../../record/recorded-cost.ts';
+import { LEDGER_SUMS, type LedgerKind, type LedgerRow, type LedgerSource, type LedgerSum } from '../../state/ledger.ts';
+
+type Sums = Readonly<Record<LedgerSum, number>>;
+
+export const NO_SUMS = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Sums;
+
+/** The bound of the ledger. */
+const MAX_NAME = 256;
+export const named = (text: string | undefined): string =>
+  text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
+
+/** What the rows of a request share. */
+type Common = Pick<LedgerRow, 'req' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'>;
+
+/**
+ * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
+ * cost nothing has none. The first row is number 0, by which requests are counted.
+ *
+ * @param heldOf what was reserved for an attempt, by its number
+ */
+export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: number) => number): LedgerRow[] {
+  const common: Common = {
+    req: payer.req,
+    at: Math.floor(record.receivedAt),
+    key: named(record.keyId),
+    user: named(payer.user),
+    team: named(record.team),
+    organization: named(payer.organization),
+    config: named(record.configId),
+    priceVersion: payer.priceVersion,
+  };
+  const rows: LedgerRow[] = [];
+  for (const attempt of record.attempts) addRows(rows, attempt, { common, held: () => heldOf(attempt.number) });
+  return rows;
+}
+
+interface Basis {
+  readonly common: Common;
+  readonly held: () => number;
+}
+
+function addRows(rows: LedgerRow[], attempt: RecordedAttempt, { common, held }: Basis): void {
+  const { cost, lostCosts, usage, semantic, errorCode } = attempt;
+  const embedding = semantic?.embedding;
+  if (embedding?.cost) rows.push({ ...common, ...vectorsOf(embedding), ...priced(embedding.cost), att: rows.length });
+  if (!cost && lostCosts.length === 0) return;
+  const own = { ...common, ...placeOf(attempt) };
+  for (const lost of lostCosts) rows.push({ ...own, ...LOST_TRY, ...priced(lost), att: rows.length });
+  if (!cost) return;
+  rows.push({
+    ...own,
+    ...(usage && cost.source !== 'cache' ? sumsOf(usage) : NO_SUMS),
+    ...priced(cost),
+    att: rows.length,
+    status: errorCode ?? 'ok',
+    held: held(),
+    ...timesOf(attempt),
+  });
+}
+
+const LOST_TRY = { ...NO_SUMS, status: 'retried', held: 0, ms: 0, firstMs: undefined };
+
+const placeOf = ({ place, usage, responseModel }: RecordedAttempt) => ({
+  asked: named(place && `@${place.provider}/${place.model}`),
+  model: named(responseModel ?? place?.model),
+  tier: usage?.tier ?? (usage?.fast ? 'fast' : ''),
+  geo: named(usage?.geo ?? place?.geo),
+});
+
+const timesOf = ({ tries, durationMs, firstContentMs }: RecordedAttempt) => ({
+  ms: Math.round(tries.at(-1)?.durationMs ?? durationMs),
+  firstMs: firstContentMs === undefined ? undefined : Math.round(firstContentMs),
+});
+
+/** A call for the vectors of a semantic cache. */
+const vectorsOf = ({
+  provider,
+  modelLabel,
+  tokens,
+  durationMs,
+  result,
+}: NonNullable<NonNullable<RecordedAttempt['semantic']>['embedding']>) => ({
+  ...NO_SUMS,
+  input: tokens ?? 0,
+  asked: named(`@${provider}/${modelLabel}`),
+  model: named(modelLabel),
+  status: result === 'success' ? 'ok' : 'upstream_error',
+  tier: '',
+  geo: '',
+  held: 0,
+  ms: Math.round(durationMs),
+  firstMs: undefined,
+});
+
+function priced({ nano, source }: RecordedCost): { kind: LedgerKind; src: LedgerSource; nano: number } {
+  if (source === 'cache') return { kind: 'hit', src: 'told', nano: 0 };
+  if (nano === undefined) return { kind: 'try', src: 'none', nano: 0 };
+  return { kind: 'try', src: source === 'reported' ? 'told' : 'estimated', nano };
+}
+
+/** No provider counts as much; an upstream may write anything. */
+const MAX_COUNT = 1e12;
+const count = (value: number | undefined): number =>
+  value === undefined || !(value > 0) ? 0 : Math.min(Math.round(value), MAX_COUNT);
+
+/** Kinds are disjoint, as in the price of a request (src/prices/cost.ts): what a provider reports as a part is subtracted from the whole. */
+function sumsOf(usage: Usage): Sums {
+  const cacheRead = count(usage.cacheRead);
+  const cacheWrite1h = count(usage.cacheWrite1h);
+  const cacheWrite5m = Math.max(0, count(usage.cacheWrite) - cacheWrite1h);
+  let left = Math.max(0, count(usage.input) - cacheRead - cacheWrite5m - cacheWrite1h);
+  const inputAudio = Math.min(Math.max(0, count(usage.inputAudio) - count(usage.cacheReadAudio)), left);
+  left -= inputAudio;
+  const inputImage = Math.min(Math.max(0, count(usage.inputImage) - count(usage.cacheReadImage)), left);
+  const outputAudio = Math.min(count(usage.outputAudio), count(usage.output));
+  const outputImage = Math.min(count(usage.outputImage), count(usage.output) - outputAudio);
+  return {
+    input: left - inputImage,
+    cacheRead,
+    cacheWrite5m,
+    cacheWrite1h,
+    output: count(usage.output) - outputAudio - outputImage,
+    reasoning: count(usage.reasoning),
+    inputAudio,
+    outputAudio,
+    inputImage,
+    outputImage,
+    units: usage.images === undefined ? count((usage.seconds ?? 0) * 1000) : count(usage.images),
+    searches: count(usage.searches) + count(usage.fileSearches),
+    nano: 0,
+  };
+}

@@ -1,0 +1,264 @@
+import type { Clock } from '../../plugin/index.ts';
+import type { Account } from '../../governance/accounts.ts';
+import type { Amounts } from '../../governance/purse.ts';
+import type { CostLedger, Payer } from '../../record/payer.ts';
+import type { RequestRecord } from '../../record/record.ts';
+import type { Boot } from '../../state/counters.ts';
+import type { Ledger, LedgerRow } from '../../state/ledger.ts';
+import { Spool, type SpoolSegment } from '../../state/spool/spool.ts';
+import { endLine, sendLine, type AccountAmount } from '../../state/spool/spool-lines.ts';
+import { rowsOf } from './ledger-rows.ts';
+import type { LedgerReports } from './reports.ts';
+import { RowQueue } from './row-queue.ts';
+import { SpooledAccounts } from './spooled-accounts.ts';
+
+/** A request that is about to leave. */
+export interface Sending {
+  readonly hold: number;
+  readonly accounts: readonly Account[];
+  readonly amounts: Amounts;
+  /** The row of the ledger if nothing more becomes known of it; its `nano` is the reserve. */
+  readonly row: LedgerRow;
+  /** Monotonic milliseconds after which the row is written. */
+  readonly until: number;
+}
+
+interface FollowedSend extends Sending {
+  /** What was settled; undefined: nothing yet. */
+  settled: Amounts | undefined;
+  /** The rows of the request are known. */
+  isRecorded: boolean;
+  isExpired: boolean;
+}
+
+interface Closing {
+  readonly holds: number[];
+  readonly accounts: AccountAmount[];
+  readonly rows: LedgerRow[];
+}
+
+export interface RequestLedgerOptions {
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly reports: LedgerReports;
+  readonly boot: Boot;
+  /** The folder of a state store on disk. Undefined: what a process had not written ends with it. */
+  readonly folder?: string | undefined;
+  /** Runs a task at the end of this turn of the event loop. */
+  readonly endOfTurn: (task: () => void) => void;
+  /** Of tests. */
+  readonly limits?: { readonly maxBytes?: number; readonly segmentBytes?: number } | undefined;
+}
+
+/** After a failure of the spool. */
+const AGAIN_MS = 1000;
+/** Sends whose time has passed are looked for this often. */
+const SWEEP_MS = 5000;
+/** Sends that the ledger follows; further ones leave no trace if their process is killed. */
+const MAX_SENDS = 200_000;
+/** Expired sends whose late end would still correct them. */
+const MAX_EXPIRED = 10_000;
+
+/**
+ * The ledger of the requests of one process. What leaves is noted before its bytes do, what it cost when its request has ended; both
+ * survive the process in its spool, where the state store is on disk.
+ */
+export class RequestLedger implements CostLedger {
+  readonly #options: RequestLedgerOptions;
+  readonly #spool: Spool | undefined;
+  readonly #queue: RowQueue;
+  readonly #accounts = new SpooledAccounts();
+  readonly #sends = new Map<number, FollowedSend>();
+  /** Holds by the request's id in the ledger. */
+  readonly #holds = new Map<string, number[]>();
+  #expired = 0;
+  /** Lines and rows that leave at the end of this turn. */
+  #lines = '';
+  #closing: Closing | undefined;
+  #turn: PromiseWithResolvers<void> | undefined;
+  #failedUntil: number | undefined;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(options: RequestLedgerOptions) {
+    const { clock, ledger, reports, folder, boot, limits } = options;
+    this.#options = options;
+    const checkpoint = (): string => this.#checkpoint();
+    this.#spool =
+      folder === undefined ? undefined : new Spool({ folder, boot, pid: process.pid, checkpoint, ...limits });
+    this.#queue = new RowQueue({ clock, ledger, reports, spool: this.#spool, newSegment: () => this.#newSegment() });
+  }
+
+  /** What is settled can be written nowhere, and the memory has no more room for it. */
+  get isFull(): boolean {
+    return this.#queue.isFull;
+  }
+
+  /** Resolves when the notes of this turn are written, or cannot be. Undefined: there is no spool, so that nothing need wait. */
+  written(): Promise<void> | undefined {
+    return this.#spool && this.#lines !== '' ? this.#endOfTurn().promise : undefined;
+  }
+
+  /** A request is about to leave. The caller awaits `written` before its bytes do. */
+  send(sending: Sending): void {
+    if (this.#sends.size >= MAX_SENDS) return;
+    const { hold, row } = sending;
+    const send: FollowedSend = { ...sending, settled: undefined, isRecorded: false, isExpired: false };
+    this.#sends.set(hold, send);
+    const others = this.#holds.get(row.req);
+    if (others) others.push(hold);
+    else this.#holds.set(row.req, [hold]);
+    this.#stopTimer ??= this.#options.clock.after(SWEEP_MS, this.#sweep);
+    if (!this.#spool) return;
+    this.#lines += this.#accounts.newLines(send.accounts) + this.#sendLine(send);
+    void this.#endOfTurn();
+  }
+
+  /** The request has ended. What it cost on its accounts is written together with its rows. */
+  settle(hold: number, amounts: Amounts): void {
+    const send = this.#sends.get(hold);
+    if (!send) return;
+    send.settled = amounts;
+    if (send.isRecorded) this.#end(send);
+  }
+
+  add(record: RequestRecord, payer: Payer): void {
+    const holds = this.#holds.get(payer.req) ?? NONE;
+    const sends = holds.flatMap((hold) => this.#sends.get(hold) ?? []);
+    const rows = rowsOf(record, payer, (number) => sends.find(({ row }) => row.att === number)?.row.held ?? 0);
+    if (rows.length > 0) this.#close().rows.push(...rows);
+    for (const send of sends) {
+      send.isRecorded = true;
+      if (send.settled) this.#end(send);
+    }
+  }
+
+  /** Writes everything, as far as the disk and the store take it. The spool stays if anything is left for its next owner. */
+  async close(): Promise<void> {
+    this.#stopTimer?.();
+    this.#write();
+    await this.#queue.close();
+    const isDone = this.#queue.size === 0 && this.#sends.size === 0 && this.#accounts.areClosed();
+    this.#spool?.close(isDone);
+  }
+
+  #end(send: FollowedSend): void {
+    const { hold, row, accounts, amounts, settled = NOTHING, isExpired } = send;
+    this.#sends.delete(hold);
+    const holds = this.#holds.get(row.req)?.filter((other) => other !== hold) ?? [];
+    if (holds.length > 0) this.#holds.set(row.req, holds);
+    else this.#holds.delete(row.req);
+    const closing = this.#close();
+    if (!isExpired) {
+      closing.holds.push(hold);
+      closing.accounts.push(...this.#accounts.amountsOf(accounts, settled));
+      return;
+    }
+    // Its reserve is in the ledger already. Rows are never edited: another takes it back.
+    this.#expired -= 1;
+    const less = { usd: settled.usd - amounts.usd, tokens: settled.tokens - amounts.tokens };
+    closing.accounts.push(...this.#accounts.amountsOf(accounts, less));
+    if (row.nano > 0) closing.rows.push({ ...row, kind: 'adjustment', nano: -row.nano, held: 0 });
+  }
+
+  readonly #sweep = (): void => {
+    this.#stopTimer = undefined;
+    const now = this.#options.clock.now();
+    let expired = 0;
+    for (const send of this.#sends.values()) {
+      if (send.until > now || send.isExpired) continue;
+      expired += 1;
+      this.#expire(send);
+    }
+    if (expired > 0) this.#options.reports.expired(expired);
+    for (const send of this.#sends.values()) {
+      if (this.#expired <= MAX_EXPIRED) break;
+      if (!send.isExpired) continue;
+      this.#expired -= 1;
+      this.#sends.delete(send.hold);
+      this.#holds.delete(send.row.req);
+    }
+    if (this.#sends.size > 0) this.#stopTimer = this.#options.clock.after(SWEEP_MS, this.#sweep);
+  };
+
+  #expire(send: FollowedSend): void {
+    send.isExpired = true;
+    this.#expired += 1;
+    const closing = this.#close();
+    closing.holds.push(send.hold);
+    closing.accounts.push(...this.#accounts.amountsOf(send.accounts, send.amounts));
+    closing.rows.push(send.row);
+  }
+
+  #close(): Closing {
+    void this.#endOfTurn();
+    return (this.#closing ??= { holds: [], accounts: [], rows: [] });
+  }
+
+  #endOfTurn(): PromiseWithResolvers<void> {
+    if (this.#turn) return this.#turn;
+    this.#options.endOfTurn(() => this.#write());
+    return (this.#turn = Promise.withResolvers<void>());
+  }
+
+  #write(): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    const lines = this.#lines;
+    this.#lines = '';
+    const closing = this.#closing;
+    this.#closing = undefined;
+    const segment =
+      this.#spool && (lines !== '' || closing) ? this.#writeSpool(this.#spool, lines, closing) : undefined;
+    if (closing && closing.rows.length > 0) this.#queue.add(closing.rows, segment);
+    turn?.resolve();
+  }
+
+  /** Undefined: the spool cannot be written. Its next checkpoint has what happens meanwhile, except the rows. */
+  #writeSpool(spool: Spool, lines: string, closing: Closing | undefined): SpoolSegment | undefined {
+    const { clock, reports } = this.#options;
+    const isPaused = clock.now() < (this.#failedUntil ?? 0);
+    try {
+      // Before the lines, because their rows keep the segment that has them.
+      if (!isPaused && (!spool.isOpen || spool.isLong)) this.#begin(spool);
+      // A checkpoint has what earlier turns have used, and the lines below have this one's.
+      if (closing) this.#accounts.count(closing.accounts);
+      if (isPaused) return undefined;
+      const segment = spool.write(closing ? lines + endLine(closing) : lines);
+      reports.spoolBytes(spool.bytes);
+      return segment;
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      reports.failed('spool', failure, this.#failedUntil === undefined);
+      this.#failedUntil = clock.now() + AGAIN_MS;
+      return undefined;
+    }
+  }
+
+  #begin(spool: Spool): void {
+    spool.begin();
+    const rows = this.#queue.unspooled();
+    if (rows.length > 0) this.#queue.spooled(spool.write(endLine({ holds: [], accounts: [], rows })));
+    if (this.#failedUntil === undefined) return;
+    this.#failedUntil = undefined;
+    this.#options.reports.recovered('spool');
+  }
+
+  /** What has ended in this turn and is not written yet would be in neither segment. */
+  #newSegment(): void {
+    this.#write();
+    this.#spool?.begin();
+  }
+
+  #sendLine({ hold, accounts, amounts, row }: FollowedSend): string {
+    return sendLine({ hold, accounts: this.#accounts.amountsOf(accounts, amounts), row });
+  }
+
+  #checkpoint(): string {
+    let lines = this.#accounts.checkpoint();
+    for (const send of this.#sends.values()) if (!send.isExpired) lines += this.#sendLine(send);
+    return lines;
+  }
+}
+
+const NONE: readonly never[] = [];
+const NOTHING: Amounts = { usd: 0, tokens: 0 };

@@ -1,0 +1,157 @@
+import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMPLETE_LINE, processLine } from './spool-lines.ts';
+import type { Boot } from '../counters.ts';
+
+/** The spools of all processes, in the folder of the state store. */
+export const SPOOLS = 'spool';
+
+/** Most bytes of the spool of a process. */
+const MAX_BYTES = 1024 ** 3;
+/** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
+const SEGMENT_BYTES = 8 * 1024 ** 2;
+
+/** A file of a spool. */
+export interface SpoolSegment {
+  readonly path: string;
+  bytes: number;
+  /** Rows of it that wait in memory for the store. */
+  waiting: number;
+  /** Rows of it that wait for the store and are nowhere else. */
+  spilled: number;
+}
+
+export interface SpoolOptions {
+  /** Of the state store. */
+  readonly folder: string;
+  readonly boot: Boot;
+  readonly pid: number;
+  /** The accounts and open sends of now, as lines. */
+  readonly checkpoint: () => string;
+  readonly maxBytes?: number | undefined;
+  readonly segmentBytes?: number | undefined;
+}
+
+/** A spool's folder: the id of a process may be given again, that of its boot is not. */
+export const spoolName = (pid: number, boot: Boot['id']): string => `${pid}-${boot}`;
+
+/**
+ * What a process has sent and settled and the store does not have yet, in files that survive the process. Each write is one system call:
+ * what it has taken survives `kill -9`, though not the failure of the machine.
+ */
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #folder: string;
+  readonly #segments: SpoolSegment[] = [];
+  #file: number | undefined;
+  #number = 0;
+
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+    this.#folder = join(options.folder, SPOOLS, spoolName(options.pid, options.boot.id));
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** False: the next write needs a new segment. Before the first, and after a failure, because half a line may be in the old one. */
+  get isOpen(): boolean {
+    return this.#file !== undefined;
+  }
+
+  /** The segment is long enough. */
+  get isLong(): boolean {
+    return (this.#segments.at(-1)?.bytes ?? 0) >= (this.#options.segmentBytes ?? SEGMENT_BYTES);
+  }
+
+  /** Returns the segment that has the lines. Throws if the disk is full or the spool has reached its size. */
+  write(lines: string): SpoolSegment {
+    const { maxBytes = MAX_BYTES } = this.#options;
+    const segment = this.#segments.at(-1)!;
+    if (this.bytes + lines.length > maxBytes) {
+      this.#closeFile();
+      throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
+    }
+    this.#append(segment, lines);
+    return segment;
+  }
+
+  /** Begins a new segment. */
+  begin(): void {
+    const { boot, pid, checkpoint, maxBytes = MAX_BYTES } = this.#options;
+    if (this.bytes >= maxBytes) throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
+    this.#closeFile();
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    this.#number += 1;
+    const path = join(this.#folder, `${String(this.#number).padStart(9, '0')}.jsonl`);
+    this.#file = openSync(path, 'ax', 0o600);
+    const segment: SpoolSegment = { path, bytes: 0, waiting: 0, spilled: 0 };
+    try {
+      this.#append(segment, processLine(boot, pid) + checkpoint() + COMPLETE_LINE);
+    } catch (error) {
+      // Half a checkpoint says nothing; the segments before it still count.
+      rmSync(path, { force: true });
+      throw error;
+    }
+    this.#segments.push(segment);
+    this.tidy();
+  }
+
+  /** Removes the segments before the last one of which the store has all rows. */
+  tidy(): void {
+    // A checkpoint that was not written whole needs the segments before it.
+    if (this.#file === undefined) return;
+    for (const segment of this.#segments.slice(0, -1)) {
+      if (segment.waiting > 0 || segment.spilled > 0) continue;
+      rmSync(segment.path, { force: true });
+      this.#segments.splice(this.#segments.indexOf(segment), 1);
+    }
+  }
+
+  /** Segments with rows that are nowhere else. */
+  get spilled(): readonly SpoolSegment[] {
+    return this.#segments.filter(({ spilled }) => spilled > 0);
+  }
+
+  /** The segment that is being written. */
+  get last(): SpoolSegment | undefined {
+    return this.#segments.at(-1);
+  }
+
+  /** Ends the spool. @param isDone the store has everything: nothing remains for the next owner of the folder */
+  close(isDone: boolean): void {
+    this.#closeFile();
+    if (!isDone) return;
+    for (const { path } of this.#segments.splice(0)) rmSync(path, { force: true });
+    try {
+      rmdirSync(this.#folder);
+    } catch {
+      // It was never made, or the next owner has removed it.
+    }
+  }
+
+  #append(segment: SpoolSegment, lines: string): void {
+    const bytes = Buffer.from(lines);
+    try {
+      for (let from = 0; from < bytes.length;) {
+        const written = writeSync(this.#file!, bytes, from);
+        segment.bytes += written;
+        from += written;
+      }
+    } catch (error) {
+      this.#closeFile();
+      throw error;
+    }
+  }
+
+  #closeFile(): void {
+    if (this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+  }
+}
+
+export class SpoolFull extends Error {
+  override readonly name = 'SpoolFull';
+}

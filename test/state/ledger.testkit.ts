@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
+import type { LedgerRow } from '../../src/state/ledger.ts';
+import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
+import { entriesFor, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+
+/** USD per million tokens: a token of the prompt costs 1,000 nano-USD, one of the answer 10,000. */
+export const PRICES = { prices: [{ model: '*', usd: { input: 1, output: 10 } }] };
+
+export const usageOf = (input: number, output: number) => ({
+  usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+});
+
+export interface LedgerGateway {
+  readonly gateway: Gateway;
+  readonly upstream: ScriptedUpstream;
+  /** Of the state store. */
+  readonly folder: string;
+  post(
+    body?: object,
+    more?: { readonly config?: string; readonly signal?: AbortSignal; readonly id?: string },
+  ): Promise<Response>;
+  /** The rows of the ledger when it has at least so many. */
+  rows(least?: number): Promise<LedgerRow[]>;
+  close(): Promise<void>;
+}
+
+/** A gateway with a state store on disk and a scripted upstream. Explain has no store to compare with, so this is no `startTestGateway`. */
+export async function startLedger(
+  script: Script,
+  { server = {}, ...settings }: Omit<TestSettings, 'server'> & { readonly server?: object } = {},
+): Promise<LedgerGateway> {
+  const folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-ledger-')), 'state');
+  const upstream = await startUpstream(script);
+  const configs = writeSettings({
+    catalog: { providers: entriesFor(upstream.url) },
+    prices: PRICES,
+    ...settings,
+    server: { state: { store: { type: 'sqlite', dir: folder } }, ...server },
+  });
+  const gateway = await startGateway({ configs, env: {}, logTo: { write() {} } });
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await gateway.close();
+    await upstream.close();
+  };
+  onTestFinished(async () => {
+    await close();
+    rmSync(configs, { recursive: true });
+    rmSync(join(folder, '..'), { recursive: true });
+  });
+  return {
+    gateway,
+    upstream,
+    folder,
+    close,
+    post: (body = {}, { config, signal, id } = {}) =>
+      fetch(`${gateway.data.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-api-key': KEY,
+          ...(config !== undefined && { 'x-gateway-config': config }),
+          ...(id !== undefined && { 'x-request-id': id }),
+        },
+        body: JSON.stringify({
+          model: '@openai/m',
+          max_tokens: 1000,
+          messages: [{ role: 'user', content: 'hi' }],
+          ...body,
+        }),
+        ...(signal && { signal }),
+      }),
+    rows: (least = 1) => rowsOf(gateway, least),
+  };
+}
+
+const LIMIT_MS = 10_000;
+
+async function rowsOf({ state }: Gateway, least: number): Promise<LedgerRow[]> {
+  const from = performance.now();
+  for (;;) {
+    const rows: LedgerRow[] = [];
+    for await (const piece of state!.store!.ledger.rows({ from: 0, to: Date.now() + 1000 })) rows.push(...piece);
+    if (rows.length >= least) return rows;
+    if (performance.now() - from > LIMIT_MS) throw new Error(`the ledger has ${rows.length} rows, not ${least}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
