@@ -168,12 +168,14 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
     endOfTurn: (task) => void setImmediate(task),
   });
 
+const inFlightOf = ({ clock, metrics: { families } }: ProcessParts): InFlight =>
+  new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles } = parts;
-  const { families } = metrics;
-  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const inFlight = inFlightOf(parts);
   const turns = createTurns(parts, inFlight);
-  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  const sockets = new OpenSockets((state, change) => metrics.families.webSocketsOpen.add({ state }, change));
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const kept = new KeptRequests();
@@ -211,8 +213,8 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       turns,
       watch: parts.watch,
       ...storeOf(parts),
-      pluginFault: pluginFaults(log, families),
-      pluginReports: pluginReports(families),
+      pluginFault: pluginFaults(log, metrics.families),
+      pluginReports: pluginReports(metrics.families),
     },
     apply({ server: { telemetry, limits, admin, webSockets }, metadataLabels, prices: inForce }) {
       // Requests that have ended are recorded with the settings of their time.

@@ -43,10 +43,10 @@ interface ServeParts extends ProcessParts {
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const counted = countedBy(parts);
+  const [counted, backups] = [countedBy(parts), backupsOf(parts)];
   const spools = await spoolsOf(parts);
-  const workers =
-    role.kind === 'primary' ? role.workers({ ...parts, responses, counted, spools, stored: parts.stored }) : undefined;
+  const tools = { ...parts, responses, counted, spools, stored: parts.stored };
+  const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
   const live = liveSnapshot(parts);
   const keys = new KeyWatch({ ...parts, tenants: () => live.current.tenancy.current });
   const targets = () => healthLines(processState.shared.health.reports());
@@ -57,9 +57,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     processState.apply(snapshot);
     applyToListeners({ servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const backups = backupsOf(parts);
-  const all = { backups, counted, spools, reloader, live, certificates, keys };
-  const release = (): Promise<void> => releaseAll(parts, all);
+  const release = () => releaseAll(parts, { backups, counted, spools, reloader, live, certificates, keys });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);

@@ -178,7 +178,7 @@ describe('a store whose disk is full', () => {
     close(full);
     const { calls } = open();
     expect(calls.write(NOON, [team('later')], ANN)).toBe(written + 1);
-    expect(calls.take(NOON, [ask], BOOT, 1)).toMatchObject([{ granted: 1 }]);
+    expect(calls.take(NOON, [ask], BOOT, 1)).toMatchObject({ grants: [{ granted: 1 }] });
     expect(calls.read(NOON, path)[0]?.leased).toBe(batch + 1);
   });
 });
