@@ -547,6 +547,15 @@ export interface State {
    * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
    */
   encryption_keys?: Secret;
+  /**
+   * Secrets of the digests `hmac:NAME:…` of keys in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. Without its pepper, such a key is not valid. Default: none; digests are SHA-256.
+   */
+  peppers?: Secret;
+  /**
+   * IANA time zone of the days and months of budgets that name none, in files and in the store.
+   */
+  time_zone?: string;
+  backup?: StateBackup;
   when_down?: StateWhenDown;
   retention?: StateRetention;
 }
@@ -562,6 +571,20 @@ export interface StateStoreSettings {
    * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
    */
   dir?: string;
+}
+/**
+ * Copies of the store in files, each in a folder of its own that is named by its time. `gatehouse state restore` puts one back. Default: none.
+ */
+export interface StateBackup {
+  /**
+   * Absolute path of the folder of the copies; another disk than that of the store.
+   */
+  dir: string;
+  every?: Duration;
+  /**
+   * Copies that are kept. Older ones are removed.
+   */
+  keep?: number;
 }
 /**
  * What happens while the store does not answer.
@@ -1485,7 +1508,7 @@ export interface Budget {
    */
   period: 'day' | 'month' | 'total';
   /**
-   * IANA time zone of the days and months. Default: UTC.
+   * IANA time zone of the days and months. Default: `state.time_zone` of server.yaml, else UTC.
    */
   time_zone?: string;
   /**

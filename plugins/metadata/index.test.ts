@@ -136,6 +136,43 @@ describe('metadata', () => {
     });
   });
 
+  async function boundBody(format: string, body: object, parts: Partial<Caller> = {}) {
+    const exchange = createExchange({
+      json: { ...body },
+      operation: { format: { name: format } } as never,
+      caller: createCaller({ keyId: 'k', metadata: { user: 'ann', team: 'search' }, ...parts }),
+    });
+    await runPlugin(metadata, { exchange });
+    return [exchange.request.body?.json(), exchange.droppedMetadata];
+  }
+
+  it.each([
+    [
+      'openai-chat',
+      { user: 'eve', metadata: { team: 'ads', own: 'x' } },
+      { user: 'ann', metadata: { team: 'search', own: 'x' } },
+      2,
+    ],
+    ['openai-responses', { safety_identifier: 'eve', user: 'ann' }, { safety_identifier: 'ann', user: 'ann' }, 1],
+    [
+      'anthropic-messages',
+      { metadata: { user_id: 'eve', team: 'ads' } },
+      { metadata: { user_id: 'ann', team: 'ads' } },
+      1,
+    ],
+    ['openai-chat', { user: 5 }, { user: 'ann' }, 1],
+    ['openai-chat', { model: 'm' }, { model: 'm' }, undefined],
+    ['gemini', { user: 'eve' }, { user: 'eve' }, undefined],
+  ])(
+    "puts the key's own values into the fields of the body that have others: %s %j",
+    async (format, body, sent, dropped) => {
+      expect(await boundBody(format, body)).toEqual([sent, dropped]);
+      const strict = boundBody(format, body, { metadataStrict: true });
+      if (dropped === undefined) expect(await strict).toEqual([sent, undefined]);
+      else await expect(strict).rejects.toMatchObject({ code: 'metadata_rejected', status: 400 });
+    },
+  );
+
   it("marks the labels that come from the key's own metadata", async () => {
     const labels = new Map([
       ['team', 'cost_team'],

@@ -6,6 +6,7 @@ import {
   type InboundRequest,
   type MetadataRules,
 } from '../../src/plugin/index.ts';
+import { boundEdits } from './bound-body.ts';
 
 /**
  * Reads `x-gateway-metadata`, a JSON object of strings that describes the request, and adds the key's own metadata. Checks
@@ -98,19 +99,28 @@ function readMetadata(header: string, { maxKeys, maxLength, request }: Bounds): 
 }
 
 /** The key's own values win. */
-function bind(
-  exchange: Pick<Exchange, 'metadata' | 'droppedMetadata' | 'request'>,
-  { keyId, metadataStrict }: Caller,
-  bound: Metadata,
-): void {
+function bind(exchange: Exchange, caller: Caller, bound: Metadata): void {
   const { metadata, request } = exchange;
+  const { keyId, metadataStrict } = caller;
+  const edits = boundEdits(exchange, caller, bound);
   const differing = Object.keys(bound).filter((key) => (own(metadata, key) ?? bound[key]) !== bound[key]);
   if (metadataStrict && differing.length > 0)
     throw new GatewayError(
       'metadata_rejected',
       `${request.headerName('metadata')} has another value for ${differing.map(show).join(', ')} than the key ${keyId}, which sets it.`,
     );
-  if (differing.length > 0) exchange.droppedMetadata = differing.length;
+  const [first] = edits;
+  if (metadataStrict && first) {
+    const param = first.path.join('.');
+    const message = `\`${param}\` has another value than the key ${keyId}, which sets it.`;
+    throw new GatewayError('metadata_rejected', message, { param });
+  }
+  const { body } = request;
+  if (body && first) {
+    request.body = body.edit(edits);
+    request.body.checked = body.checked;
+  }
+  if (differing.length + edits.length > 0) exchange.droppedMetadata = differing.length + edits.length;
   exchange.metadata = Object.assign(Object.create(null), metadata, bound);
 }
 

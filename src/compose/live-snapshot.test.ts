@@ -3,6 +3,7 @@ import { PriceList } from '../prices/price-list.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
+import { Tenants } from '../settings/compile/tenants.ts';
 import { HeaderNames } from '../gateway/header-names.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import type { Lease } from '../gateway/path-settings.ts';
@@ -17,7 +18,8 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
   return {
     hash,
     server: compileServerSettings({}),
-    metadataLabels: [],
+    metadataLabels: () => [],
+    tenancy: { apply() {}, catchUp() {}, current: Tenants.of({ keys: { keys: [] }, teams: {} }) },
     prices: new PriceList(),
     alertNodes: { around: new Map(), ending: [] },
     headerNames: new HeaderNames(['x-gateway-']),

@@ -2,9 +2,10 @@ import type { ServerFile } from '../../schemas/types.generated.ts';
 import { parseRate } from '../governance/amounts.ts';
 import type { Gates, Limited } from '../governance/gates.ts';
 import { entryRef, refuseAddress, RequestGates } from '../governance/request-gates.ts';
-import type { NodeLimits, NodeTree } from '../governance/tree.ts';
+import type { NodeChanges, NodeLimits, NodeTree } from '../governance/tree.ts';
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { mayStoreLimits } from '../settings/compile/owned-kinds.ts';
 import { compileNodeLimits } from '../settings/compile/teams.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 
@@ -22,6 +23,8 @@ export interface ComposedRateLimits {
   readonly needs: LimitNeeds;
   /** Called when these settings take effect. */
   use(): void;
+  /** Nodes have changed while these settings are in force. */
+  change(changes: NodeChanges): void;
   /** Counts a request without a valid key. Returns its refusal in place of its own error. Undefined: nothing is counted. */
   readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;
 }
@@ -43,16 +46,29 @@ export function composeRateLimits(
   const entries = ok ? limitedEntries(settings) : [];
   const { limits = {} } = settings.server;
   const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);
-  const directory = gates.directory([...tree.nodes, ...entries]);
+  const nodes = tree.nodes();
+  const setup = {
+    gates,
+    directory: gates.directory([...nodes, ...entries]),
+    tree,
+    clock,
+    onRefused: rateLimited ?? (() => {}),
+  };
   return {
-    gates: new RequestGates({ gates, directory, tree, clock, onRefused: rateLimited ?? (() => {}) }),
-    needs: needsOf(
-      tree.nodes.flatMap(({ limits }) => limits ?? []),
-      entries.length > 0,
-    ),
+    gates: new RequestGates(setup),
+    needs: mayStoreLimits(settings.server)
+      ? ALL_NEEDS
+      : needsOf(
+          nodes.flatMap(({ limits: own }) => own ?? []),
+          entries.length > 0,
+        ),
     use() {
-      directory.use();
+      setup.directory.use();
       gates.addresses.apply(perAddress);
+    },
+    change({ changed, before }) {
+      setup.directory = setup.directory.with(changed, before);
+      setup.directory.use();
     },
     refuseAddress:
       perAddress && rateLimited && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
@@ -65,6 +81,9 @@ const limitedEntries = ({ catalog }: Settings): Limited[] =>
     const { slug, limits } = entry;
     return [{ kind: 'entry', id: slug, ref: entryRef(slug), limits: compileNodeLimits(limits) }];
   });
+
+/** The state store may get any limits at any time; the chains stay as they are then. */
+const ALL_NEEDS: LimitNeeds = { callers: true, tokens: true, targets: true };
 
 const needsOf = (limits: readonly NodeLimits[], hasEntries: boolean): LimitNeeds => ({
   // A rate of tokens needs the request to have entered.

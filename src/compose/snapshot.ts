@@ -12,7 +12,7 @@ import {
   NO_TURNS,
   type BudgetDesk,
   type Clock,
-  type KeyRing,
+  type MediaInliner,
   type Recorder,
   type Reply,
   type RequestLimits,
@@ -22,17 +22,15 @@ import {
   type GatewayContext,
   type Middleware,
 } from '../plugin/index.ts';
-import { createKeyRing } from '../settings/compile/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { StoredObjects } from '../settings/read/stored-objects.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
 import { compileAlertNodes, type AlertNodes } from '../settings/compile/alerts.ts';
-import { compileTree } from '../settings/compile/teams.ts';
-import { NodeTree } from '../governance/tree.ts';
+import { mayStoreBudgets } from '../settings/compile/owned-kinds.ts';
 import type { BudgetState } from './budgets/state.ts';
-import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
@@ -65,6 +63,7 @@ import { createSender } from '../send/send.ts';
 import { measuringPlugins, type PluginReports } from './plugin-metrics.ts';
 import { composeRateLimits, withLimitPlugins, type ComposedRateLimits, type RateLimitsSetup } from './rate-limits.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
+import { composeTenancy, type Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
@@ -77,7 +76,9 @@ import type { OpenSockets } from './websockets/open-sockets.ts';
 export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
   /** The metadata that metrics have as labels. */
-  readonly metadataLabels: readonly MetadataLabel[];
+  metadataLabels(): readonly MetadataLabel[];
+  /** Who may use the gateway. The state store changes it while the chains stay. */
+  readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
   readonly prices: PriceList;
   /** The keys and teams as alerts know them. */
   readonly alertNodes: AlertNodes;
@@ -124,11 +125,13 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly watch?: Watch | undefined;
   /** Creates the listener that gets the config of every request. Undefined if these settings need none. */
   readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
+  /** The objects of the state store as they are now. Undefined: there is none. */
+  readonly stored?: (() => StoredObjects | undefined) | undefined;
+  /** Called when a request uses a key of the state store. */
+  readonly keyUsed?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
 }
-
-const NO_TREE = new NodeTree([]);
 
 /** Limit for opening all entries together: some retry a metadata server that is still starting. */
 const OPEN_LIMIT_MS = 45_000;
@@ -196,7 +199,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 interface Compilation {
   readonly server: ServerSettings;
-  readonly tree: NodeTree;
+  readonly tenancy: Tenancy;
+  readonly hasBudgets: boolean;
   readonly prices: PriceList;
   readonly budgets: BudgetDesk;
   readonly catalog: Catalog;
@@ -212,13 +216,26 @@ interface Compilation {
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, tree, prices, catalog, files, chainBuilder, shared, replies, health, rateLimits, pluginTimes }: Compilation,
+  {
+    server,
+    tenancy,
+    prices,
+    catalog,
+    files,
+    chainBuilder,
+    shared,
+    replies,
+    health,
+    rateLimits,
+    pluginTimes,
+  }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
     hash: settings.hash,
     server,
-    metadataLabels: metadataLabels(settings.server, settings.keys, settings.teams),
+    metadataLabels: () => tenancy.metadataLabels(),
+    tenancy,
     prices,
     alertNodes: compileAlertNodes(settings.teams, settings.keys),
     costHeader: new CostHeader(prices),
@@ -236,7 +253,8 @@ function createSnapshot(
       shared.replies.use(replies);
       shared.files?.use(files.store);
       shared.responses.apply(server.responses);
-      shared.budgets?.use(tree);
+      tenancy.catchUp(shared.stored?.());
+      shared.budgets?.use(tenancy.tree);
       health.use();
       rateLimits.use();
     },
@@ -260,7 +278,19 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, tree, budgets, catalog, files, chainBuilder, shared, replies, health, rateLimits }: Compilation,
+  {
+    server,
+    tenancy,
+    hasBudgets,
+    budgets,
+    catalog,
+    files,
+    chainBuilder,
+    shared,
+    replies,
+    health,
+    rateLimits,
+  }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -274,11 +304,7 @@ async function compileChains(
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
-  const stored = files.source && {
-    files: files.source,
-    reserve: shared.inFlight.reserve.bind(shared.inFlight),
-  };
-  const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log, stored });
+  const media = composeMedia(files, shared);
   const send = composeSender(shared, server, rateLimits);
   const semantic = createSemanticCache(replies.texts, {
     targets,
@@ -301,30 +327,40 @@ async function compileChains(
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
-    hasBudgets: tree.hasBudgets,
+    hasBudgets,
     onConfig: shared.onConfig?.(server),
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
-  const keys = compileKeys(settings, chainBuilder, shared);
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
   const responses = composeResponses(server, shared.responses);
-  const grantedToEntry = { ...base, aliases, keys, configs, models, files: files.service, responses };
+  const grantedToEntry = { ...base, aliases, keys: tenancy.keys, configs, models, files: files.service, responses };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
-/** Limits and budgets, and the default chains with their plugins, if there are any. */
+/** Keys, limits and budgets, and the default chains with their plugins, if there are any. */
 function composeGovernance(loaded: LoadResult, settings: Settings, shared: Shared) {
-  const { server: file, teams, keys } = settings;
-  // With errors in the settings, chains are compiled for their diagnostics only.
-  const tree = loaded.ok ? compileTree(teams, keys) : NO_TREE;
+  const { server: file } = settings;
+  const { clock } = shared;
+  const compiled = compileServerSettings(file);
+  const tenancy = composeTenancy(loaded, settings, compiled, shared);
+  const { tree } = tenancy;
   const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
   const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
-  const compiled = compileServerSettings(file);
+  const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
   const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
-  const budgets = composeBudgets({ tree, prices, clock: shared.clock, whenDown, state: shared.budgets });
-  const server = withBudget(withLimitPlugins(compiled, file, rateLimits.needs), file, tree);
-  return { tree, prices, rateLimits, budgets, server };
+  const budgets = composeBudgets({ hasBudgets, tree, prices, clock, whenDown, state: shared.budgets });
+  const server = withBudget(withLimitPlugins(compiled, file, rateLimits.needs), file, hasBudgets);
+  tenancy.onChange((changes) => {
+    rateLimits.change(changes);
+    shared.budgets?.change(changes);
+  });
+  return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
+}
+
+function composeMedia({ source }: ComposedFiles, { clock, log, upstream, inFlight }: Shared): MediaInliner {
+  const stored = source && { files: source, reserve: inFlight.reserve.bind(inFlight) };
+  return createMediaInliner({ download: upstream.download, clock, log, stored });
 }
 
 function composeSender(
@@ -334,17 +370,6 @@ function composeSender(
 ): Sender {
   const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
   return needs.targets ? gatedSender(sender, gates) : sender;
-}
-
-/** The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their diagnostics. */
-function compileKeys({ keys, teams, tls }: Settings, { isValid }: ChainBuilder, { clock, log }: Shared): KeyRing {
-  const clientCertificates = tls.data?.clientCa !== undefined;
-  return createKeyRing(isValid ? { ...keys, teams, clientCertificates } : { keys: [] }, clock, (keyId, expiresAt) =>
-    log.warn(
-      { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-      'a request used the previous key, which a rotation replaced',
-    ),
-  );
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

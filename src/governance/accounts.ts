@@ -74,6 +74,8 @@ const MAX_LEFT = 10_000;
 export class AccountBook {
   readonly #rules: AccountRules;
   readonly #entries = new Map<string, Entry>();
+  /** Budgets that the settings have no longer. */
+  readonly #left = new Set<string>();
 
   constructor(rules: AccountRules) {
     this.#rules = rules;
@@ -106,14 +108,33 @@ export class AccountBook {
    */
   use(budgets: Iterable<Budget>): void {
     const current = new Map([...budgets].map((budget) => [budget.id, budget]));
-    const left = [...this.#entries].filter(([id]) => !current.has(id));
-    for (const [id, { account }] of left.slice(0, Math.max(0, left.length - MAX_LEFT))) {
-      this.#entries.delete(id);
-      this.#retire(account);
-    }
+    this.#left.clear();
     for (const [id, entry] of this.#entries) {
       const budget = current.get(id);
       if (budget) this.#change(entry, budget);
+      else this.#left.add(id);
+    }
+    this.#forgetLeft();
+  }
+
+  /** Some budgets have changed or come. @param gone ids of those that the settings have no longer */
+  change(budgets: readonly Budget[], gone: readonly string[]): void {
+    for (const budget of budgets) {
+      const entry = this.#entries.get(budget.id);
+      if (entry) this.#change(entry, budget);
+      this.#left.delete(budget.id);
+    }
+    for (const id of gone) if (this.#entries.has(id)) this.#left.add(id);
+    this.#forgetLeft();
+  }
+
+  #forgetLeft(): void {
+    for (const id of this.#left) {
+      if (this.#left.size <= MAX_LEFT) return;
+      this.#left.delete(id);
+      const entry = this.#entries.get(id);
+      this.#entries.delete(id);
+      if (entry) this.#retire(entry.account);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Clock, LimitedKind, LimitKind } from '../plugin/index.ts';
-import { matches } from '../prices/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import { AddressGates } from './address-gates.ts';
+import { NodeGateDirectory, type ListedGates } from './gate-directory.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from './tree.ts';
 
@@ -82,20 +82,14 @@ export class Ticket {
   }
 }
 
-/** The gates of one node. */
-interface NodeGates {
-  readonly whole: Gate | undefined;
-  readonly byModel: readonly Gate[];
-}
-
-const NONE: readonly Gate[] = [];
-
-type Refs = readonly { readonly ref: string }[];
+export type Refs = readonly { readonly ref: string }[];
 
 /** The gates of one version of the settings. */
 export interface GateDirectory {
   /** Called when these settings take effect. */
   use(): void;
+  /** The directory after some nodes have changed; its `use` applies what has. @param before the nodes as they were */
+  with(nodes: readonly Limited[], before: readonly Limited[]): GateDirectory;
   /** The gates of a path of nodes for requests of any model. @param path the same list for all requests of a key */
   whole(path: Refs): readonly Gate[];
   /** The gate of one node for requests of any model. */
@@ -113,6 +107,8 @@ export class Gates {
   readonly addresses: AddressGates;
   readonly #clock: Pick<Clock, 'now'>;
   #gates = new Map<string, Gate>();
+  /** Gates that no node has any more and that are still used. */
+  readonly #left = new Set<string>();
   #processes = 1;
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -134,52 +130,46 @@ export class Gates {
 
   /** Nothing changes until the directory is used: these settings may be refused. */
   directory(nodes: readonly Limited[]): GateDirectory {
-    const listed = new Map<string, { readonly gate: Gate; readonly limits: Limits }>();
-    const enter = (of: Limited, models: string | undefined, limits: Limits): Gate => {
-      const key = models === undefined ? of.ref : `${of.ref} ${models}`;
-      const gate = this.#gates.get(key) ?? new Gate(of, models, limits, this.#processes);
-      listed.set(key, { gate, limits });
-      return gate;
-    };
-    const byRef = new Map(
-      nodes.flatMap((of): [string, NodeGates][] => {
-        const { ref, limits } = of;
-        if (!limits) return [];
-        const { models, ...own } = limits;
-        const whole = hasLimit(own) ? enter(of, undefined, own) : undefined;
-        return [[ref, { whole, byModel: models.map((one) => enter(of, one.pattern, one.limits)) }]];
-      }),
+    return NodeGateDirectory.of(
+      {
+        find: (name, of, models, limits) => this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes),
+        use: (listed) => this.#use(listed),
+        useChanged: (changed, left) => this.#useChanged(changed, left),
+      },
+      nodes,
     );
-    // The paths of keys are the same lists for as long as the settings are in force.
-    const known = new WeakMap<Refs, readonly Gate[]>();
-    return {
-      use: () => this.#use(listed),
-      whole: (path) => {
-        let found = known.get(path);
-        if (!found) known.set(path, (found = path.flatMap(({ ref }) => byRef.get(ref)?.whole ?? NONE)));
-        return found;
-      },
-      one: (ref) => byRef.get(ref)?.whole,
-      ofModel: (refs, model, full) => {
-        let found: Gate[] | undefined;
-        for (const { ref } of refs)
-          for (const gate of byRef.get(ref)?.byModel ?? NONE)
-            if (matches(gate.models!, model) || matches(gate.models!, full)) (found ??= []).push(gate);
-        return found ?? NONE;
-      },
-    };
   }
 
-  #use(listed: ReadonlyMap<string, { readonly gate: Gate; readonly limits: Limits }>): void {
+  #use(listed: ListedGates): void {
     const now = this.#clock.now();
     const kept = new Map<string, Gate>();
-    for (const [key, { gate, limits }] of listed) {
+    for (const [name, { gate, limits }] of listed) {
       gate.change(limits, this.#processes, now);
-      kept.set(key, gate);
+      kept.set(name, gate);
     }
     // Settings that return to a node find what is used of it, and who is still inside.
-    for (const [key, gate] of this.#gates) if (!kept.has(key) && !gate.isUnused(now)) kept.set(key, gate);
+    this.#left.clear();
+    for (const [name, gate] of this.#gates)
+      if (!kept.has(name) && !gate.isUnused(now)) {
+        kept.set(name, gate);
+        this.#left.add(name);
+      }
     this.#gates = kept;
+  }
+
+  #useChanged(changed: ListedGates, left: readonly string[]): void {
+    const now = this.#clock.now();
+    for (const [name, { gate, limits }] of changed) {
+      gate.change(limits, this.#processes, now);
+      this.#gates.set(name, gate);
+      this.#left.delete(name);
+    }
+    for (const name of left) this.#left.add(name);
+    for (const name of this.#left) {
+      if (this.#gates.get(name)?.isUnused(now) === false) continue;
+      this.#gates.delete(name);
+      this.#left.delete(name);
+    }
   }
 
   /** The refusal that a request would get now. */
@@ -250,9 +240,6 @@ export class Gates {
 }
 
 export const isRefusal = (one: Ticket | Refusal): one is Refusal => !(one instanceof Ticket);
-
-const hasLimit = ({ requests, tokens, concurrency }: Limits): boolean =>
-  requests !== undefined || tokens !== undefined || concurrency !== undefined;
 
 /** The refusal with the longer wait: before its end the request would be refused again. */
 const later = (before: Refusal | undefined, gate: Gate, limit: LimitKind, retryAfterMs: number): Refusal =>

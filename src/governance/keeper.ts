@@ -3,7 +3,7 @@ import type { Clock } from '../plugin/index.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { Leases } from './leases.ts';
 import { Purse } from './purse.ts';
-import type { Budget, NodeTree } from './tree.ts';
+import type { Budget, NodeChanges, NodeTree } from './tree.ts';
 
 /** The store that several processes share, or that outlives one. */
 export interface CounterSource {
@@ -62,7 +62,15 @@ export class BudgetKeeper {
 
   /** Budgets of new settings. */
   use(tree: NodeTree): void {
-    this.book.use(tree.nodes.flatMap(({ budgets }) => budgets));
+    this.book.use(tree.nodes().flatMap(({ budgets }) => budgets));
+  }
+
+  /** Budgets of nodes that have changed. */
+  change({ changed, before }: NodeChanges): void {
+    const budgets = changed.flatMap((node) => node.budgets);
+    const ids = new Set(budgets.map(({ id }) => id));
+    const gone = before.flatMap((node) => node.budgets.flatMap(({ id }) => (ids.has(id) ? [] : [id])));
+    this.book.change(budgets, gone);
   }
 
   accountsOf(budgets: readonly Budget[]): readonly Account[] {

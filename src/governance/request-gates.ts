@@ -23,6 +23,7 @@ import { usedTokens } from './used-tokens.ts';
 
 interface RequestGatesSetup {
   readonly gates: Gates;
+  /** Another one after a change of the state store. */
   readonly directory: Pick<GateDirectory, 'whole' | 'one' | 'ofModel'>;
   readonly tree: NodeTree;
   readonly clock: Pick<Clock, 'now'>;

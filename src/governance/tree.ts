@@ -51,34 +51,26 @@ export interface TreeNode {
 /** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
 export type NodePath = readonly TreeNode[];
 
-/** A key and the nodes above it. */
-export interface PathOfKey {
-  readonly keyId: string;
-  readonly path: NodePath;
-}
-
 const NO_PATH: NodePath = [];
 
-/** The nodes above each key, worked out at load: a request looks its path up and walks nothing. */
-export class NodeTree {
-  readonly #paths: ReadonlyMap<string, NodePath>;
+/** The nodes above each key, worked out before a request asks: a request looks its path up and walks nothing. */
+export interface NodeTree {
+  /** Empty for a key that is not known. */
+  pathOf(keyId: string): NodePath;
   /** Every node once, the outer ones first. */
-  readonly nodes: readonly TreeNode[];
+  nodes(): readonly TreeNode[];
   /** True when a node has a budget. */
   readonly hasBudgets: boolean;
   /** True when a node has limits. */
   readonly hasLimits: boolean;
+}
 
-  /** @param others nodes without a key, such as a team that waits for its first one */
-  constructor(keys: readonly PathOfKey[], others: readonly TreeNode[] = []) {
-    this.#paths = new Map(keys.map(({ keyId, path }) => [keyId, path]));
-    this.nodes = [...new Set([...others, ...keys.flatMap(({ path }) => path)])];
-    this.hasBudgets = this.nodes.some(({ budgets }) => budgets.length > 0);
-    this.hasLimits = this.nodes.some(({ limits }) => limits !== undefined);
-  }
+export const NO_TREE: NodeTree = { pathOf: () => NO_PATH, nodes: () => [], hasBudgets: false, hasLimits: false };
 
-  /** Empty for a key that is not in the settings. */
-  pathOf(keyId: string): NodePath {
-    return this.#paths.get(keyId) ?? NO_PATH;
-  }
+/** Nodes that differ between two trees. */
+export interface NodeChanges {
+  /** As they are now. */
+  readonly changed: readonly TreeNode[];
+  /** As they were: those that have changed, and those that are gone. */
+  readonly before: readonly TreeNode[];
 }

@@ -4,12 +4,12 @@ import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
-import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
+import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { compileAlertNodes } from '../settings/compile/alerts.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
-import { NO_OBJECTS, withStoredObjects } from '../settings/read/stored-objects.ts';
+import { NO_OBJECTS } from '../settings/read/stored-objects.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
@@ -22,6 +22,8 @@ import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { CounterSource } from '../governance/keeper.ts';
+import type { Entities } from '../state/entities.ts';
+import { StateFailure } from '../state/failures.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
@@ -41,6 +43,8 @@ import type { InForce } from './reload.ts';
 import { outboundOf } from './outbound.ts';
 import { serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/counted.ts';
+import { KeyUses } from './state/key-uses.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
@@ -69,6 +73,10 @@ export interface GatewayOptions {
   readonly budgets?: CounterSource;
   /** Gets the alerts of this process. Default: this process raises them. */
   readonly alerts?: AlertSink;
+  /** The objects of the state store, which the primary has. Default: those of the store of this process. */
+  readonly stored?: KnownObjects;
+  /** Writes uses of keys to the state store, which the primary has. Default: to the store of this process. */
+  readonly writeKeyUses?: Entities['seen'];
   /** Where the costs of requests are written, if the settings have a state store. Default: the store that this process opens. */
   readonly ledger?: Pick<Ledger, 'append'>;
   /** Decides which model names are labels of metrics. Default: this process decides. */
@@ -93,7 +101,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const first = await loadSettled(configs, {
     env,
     clock,
-    files: beforeStore(disk, configs, role),
+    files: beforeStore(disk, role.kind),
     pauseMs: START_PAUSE_MS,
   });
   if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
@@ -104,7 +112,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const tools = { role, env, disk, configs, clock, log };
+  const tools = { role, env, disk, configs, clock, log, metrics };
   const { state, source, loaded, files, settings } = await withState(first, server, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
@@ -129,6 +137,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     alerts: options.alerts
       ? relayedAlerts(options.alerts)
       : new Alerts({ clock, log, families: metrics.families, exchange: upstream.exchange }),
+    stored: options.stored ?? state?.objects,
+    keyUses: keyUses(options, state, clock),
     costs: costsOf(server, { role, budgets, ledger: options.ledger ?? (state && ledgerOf(state)) }),
     random,
     watch: options.watch,
@@ -152,6 +162,16 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
 /** With a state store, what is spent outlives this process. */
 const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
   state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
+
+/** Undefined without a state store. */
+function keyUses({ writeKeyUses }: GatewayOptions, state: KeptStore | undefined, clock: Clock): KeyUses | undefined {
+  if (writeKeyUses) return new KeyUses(clock, writeKeyUses);
+  if (!state) return undefined;
+  return new KeyUses(clock, async (uses) => {
+    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    await state.store.entities.seen(uses);
+  });
+}
 
 interface CostSources {
   readonly role: ProcessRole;
@@ -188,12 +208,13 @@ async function openFirst(state: ProcessState, { loaded, files, configs, role }: 
 }
 
 /** Which store to open is in the settings, so they are read before it is open. */
-const beforeStore = (disk: SettingsFiles, configs: string, role: ProcessRole): SettingsFiles =>
-  role.kind === 'worker' ? disk : withStoredObjects(disk, configs, () => JSON.stringify(NO_OBJECTS));
+const beforeStore = (disk: SettingsFiles, role: ProcessRole['kind']): SettingsFiles =>
+  role === 'worker' ? disk : withStoredObjects(disk, () => NO_OBJECTS);
 
 interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
   readonly role: ProcessRole;
   readonly env: GatewayOptions['env'];
+  readonly configs: string;
   readonly disk: SettingsFiles;
 }
 
@@ -204,7 +225,7 @@ interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
 async function withState(
   first: SettledLoad,
   server: ServerSettings,
-  { role, env, disk, ...tools }: StateTools,
+  { role, env, disk, configs, ...tools }: StateTools,
 ): Promise<
   SettledLoad & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
 > {
@@ -214,8 +235,8 @@ async function withState(
   const { KeptStore: Store } = await import('./state/kept-store.ts');
   const state = await Store.open({ ...tools, settings: server.state }, first.loaded.reporter('server.yaml'));
   if (!state) throw new SettingsRefused(first.loaded.diagnostics);
-  const source = state.files(disk);
-  const second = await loadSettled(tools.configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
+  const source = withStoredObjects(disk, () => state.objects.now);
+  const second = await loadSettled(configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });
   const { settings } = second.loaded;
   if (settings) return { ...second, settings, state, source };
   await state.close();
@@ -263,7 +284,7 @@ const START_PAUSE_MS = 100;
 
 /** What records of requests take from the settings. */
 const recordedWith = ({ server, keys, prices, priceTable, teams }: Settings) => ({
-  metadataLabels: metadataLabels(server, keys, teams),
+  metadataLabels: () => metadataLabels(server, keys, teams),
   prices: new PriceList(compilePrices(prices), priceTable),
   alertNodes: compileAlertNodes(teams, keys),
 });

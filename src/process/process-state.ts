@@ -37,6 +37,8 @@ import type { Boot } from '../state/counters.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { ledgerReports } from './ledger-metrics.ts';
 import { budgetReports } from './budget-metrics.ts';
+import type { KeyUses } from './state/key-uses.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
@@ -67,6 +69,10 @@ export interface ProcessParts {
   /** Where several processes count together. Default: this process counts alone, in memory. */
   readonly budgets?: CounterSource | undefined;
   readonly alerts: ProcessAlerts;
+  /** The last uses of the keys of the state store. Undefined: there is none. */
+  readonly keyUses?: KeyUses | undefined;
+  /** The objects of the state store. Undefined: there is none. */
+  readonly stored?: KnownObjects | undefined;
   /** Where the costs of requests are written. Undefined: the settings have no state store, or this process serves no requests. */
   readonly costs?: CostStore | undefined;
   readonly watch?: Watch | undefined;
@@ -94,7 +100,7 @@ export interface ProcessState {
   /** Applies the settings that can change while it lives. */
   apply(settings: {
     readonly server: ServerSettings;
-    readonly metadataLabels: readonly MetadataLabel[];
+    readonly metadataLabels: () => readonly MetadataLabel[];
     readonly prices: PriceList;
     readonly alertNodes: AlertNodes;
   }): void;
@@ -148,6 +154,11 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
   replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
   responses: responses ?? new MemoryResponses(clock),
+});
+
+const storeOf = ({ stored, keyUses }: ProcessParts): Pick<Shared, 'stored' | 'keyUsed'> => ({
+  stored: stored && (() => stored.now),
+  keyUsed: keyUses && ((...use) => keyUses.used(...use)),
 });
 
 const openRecorder = (
@@ -230,13 +241,14 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
       watch,
+      ...storeOf(parts),
       ...pluginReportsOf(parts),
     },
     apply({ server, metadataLabels, prices: inForce, alertNodes }) {
       const { telemetry, limits, admin } = server;
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
-      callers.apply(metadataLabels);
+      callers.apply(metadataLabels());
       prices = inForce;
       alerts.apply(server.alerts, alertNodes);
       unknownPrices.apply(server.alerts);
@@ -262,12 +274,13 @@ export async function compileWith(
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies, responses, gates } = shared;
+  const { clock, env, health, replies, responses, gates, stored } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
   const explainer =
-    files && new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry }, files);
+    files &&
+    new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry, stored }, files);
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,

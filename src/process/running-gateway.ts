@@ -4,6 +4,7 @@ import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { Counted } from './state/counted.ts';
+import type { KnownObjects } from './state/known-objects.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
@@ -89,6 +90,8 @@ export interface WorkerPoolTools {
   readonly responses: ResponseStore;
   /** What budgets have counted, and the other ports of the state store, for all workers. */
   readonly counted: Counted;
+  /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
+  readonly stored: KnownObjects | undefined;
   readonly alerts: AlertSink;
   /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
   readonly spools: Pick<Spools, 'ended'> | undefined;

@@ -24,6 +24,8 @@ import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { Retention } from './state/retention.ts';
+import { Backups } from './state/backups.ts';
+import { KeyWatch } from './state/key-watch.ts';
 import type { Replayed } from './state/spool-replay.ts';
 import type { Spools } from './state/spools.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
@@ -42,25 +44,24 @@ interface ServeParts extends ProcessParts {
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, metrics, processState, upstream, role, state } = parts;
+  const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const counted = countedBy(parts);
+  const [counted, backups] = [countedBy(parts), backupsOf(parts)];
   const upkeep = await upkeepOf(parts);
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, counted, ...upkeep }) : undefined;
-  const live = new LiveSnapshot(parts.snapshot, () => {
-    // Drops what only the old settings used.
-    processState.shared.tokens.retain(live.tokenKeys);
-    upstream.settingsChanged();
-  });
+  const tools = { ...parts, responses, counted, ...upkeep, stored: parts.stored };
+  const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
+  const live = liveSnapshot(parts);
+  const keys = new KeyWatch({ ...parts, tenants: () => live.current.tenancy.current });
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const sources = { live, workers, targets, ...explaining, current: (): InForce => reloader.inForce };
+  const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot) => {
+    snapshot.tenancy.catchUp(parts.stored?.now);
     processState.apply(snapshot);
-    applyToNetwork({ upstream, servers, certificates }, snapshot, reloader.inForce.settings);
+    applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = (): Promise<void> => releaseAll(parts, { counted, ...upkeep, reloader, live, certificates });
+  const release = () => releaseAll(parts, { backups, counted, ...upkeep, reloader, live, certificates, keys });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -68,7 +69,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  startCounted(parts, counted);
+  if (role.kind !== 'worker') startPeriodic({ keys, backups, counted });
+  parts.alerts.start(() => counted.ports);
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -87,7 +89,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       return reloader.inForce.warnings;
     },
     metrics,
-    upstream,
+    upstream: parts.upstream,
     state,
     ...lookUps(processState, servers),
     targets,
@@ -103,6 +105,26 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
+/** Objects of the state store change without a reload: chains, and requests that run, stay as they are. */
+function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts): LiveSnapshot {
+  const live = new LiveSnapshot(snapshot, () => {
+    // Drops what only the old settings used.
+    processState.shared.tokens.retain(live.tokenKeys);
+    upstream.settingsChanged();
+  });
+  if (!stored) return live;
+  live.current.tenancy.catchUp(stored.now);
+  stored.onChange((changes) => {
+    live.current.tenancy.apply(changes);
+    processState.callers.apply(live.current.metadataLabels());
+  });
+  return live;
+}
+
+const backupsOf = ({ state, snapshot, ...setup }: ServeParts): Backups | undefined => {
+  const settings = snapshot.server.state?.backup;
+  return state && settings && new Backups(setup, settings, state);
+};
 /** The primary watches for its workers. */
 function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
   if (role.kind === 'worker') return undefined;
@@ -122,11 +144,6 @@ function applyToNetwork(
   applyCertificate(servers.data, tls.data);
   applyCertificate(servers.admin, tls.admin);
   certificates?.apply(tls);
-}
-
-function startCounted({ role, alerts }: ServeParts, counted: Counted): void {
-  if (role.kind !== 'worker') counted.start();
-  alerts.start(() => counted.ports);
 }
 
 const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted => {
@@ -173,6 +190,8 @@ interface Released extends Upkeep {
   readonly reloader: Reloader;
   readonly live: LiveSnapshot;
   readonly certificates: Certificates | undefined;
+  readonly keys: KeyWatch;
+  readonly backups: Backups | undefined;
 }
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
@@ -181,18 +200,26 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
   lingerMs: CUT_LINGER_MS,
 });
 
+/** What looks at something again and again, in the one process that is no worker. */
+function startPeriodic(all: Readonly<Record<'keys' | 'backups' | 'counted', { start(): void } | undefined>>): void {
+  for (const one of Object.values(all)) one?.start();
+}
+
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles, state, alerts }: ServeParts,
-  { counted, spools, retention, reloader, live, certificates }: Released,
+  { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
+  { backups, counted, spools, retention, reloader, live, certificates, keys }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
   counted.stop();
   retention?.stop();
+  keys.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
+  await keyUses?.flush();
+  await backups?.stop();
   await processState.shared.budgets.close();
   ended.flush();
   await Promise.all([processState.ledger?.close(), spools?.close()]);
@@ -256,7 +283,10 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-function createServers(parts: ServeParts, { live, workers, targets, explains, current }: ServerSources): Listening {
+function createServers(
+  parts: ServeParts,
+  { live, workers, targets, keys, explains, current }: ServerSources & { readonly keys: KeyWatch },
+): Listening {
   const { clock, log, metrics, processState, inForce, state } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
@@ -273,7 +303,11 @@ function createServers(parts: ServeParts, { live, workers, targets, explains, cu
       metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: async () => [...(certificates?.lines() ?? []), ...(await (workers ? workers.targets() : targets()))],
+      targets: async () => [
+        ...(certificates?.lines() ?? []),
+        ...keys.warnings(),
+        ...(await (workers ? workers.targets() : targets())),
+      ],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
@@ -314,7 +348,7 @@ async function open(
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder, state }: ServeParts,
+  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
   { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
   onSwap: (snapshot: Snapshot) => void,
 ): Reloader {
@@ -340,6 +374,5 @@ function createReloader(
     onInForce: workers && ((settled) => workers.spread(settled)),
   };
   const reloader = new Reloader(setup, inForce);
-  state?.onChange(() => void reloader.reload());
   return reloader;
 }

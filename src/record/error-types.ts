@@ -119,6 +119,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   missing_api_key: { errorType: 'auth', rejection: 'auth' },
   invalid_api_key: { errorType: 'auth', rejection: 'auth' },
   expired_api_key: { errorType: 'auth', rejection: 'auth' },
+  key_misconfigured: { errorType: 'permission', rejection: 'forbidden' },
   invalid_client_certificate: { errorType: 'auth', rejection: 'auth' },
   network_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
   origin_not_allowed: { errorType: 'permission', rejection: 'forbidden' },

@@ -15,6 +15,7 @@
  * | `in_use` | another process owns the store | when that process has ended |
  * | `newer_store` | a later release has written the store | with that release |
  * | `damaged` | the store is not what this release wrote | with a backup |
+ * | `rolled_back` | the store has an earlier version than this gateway has seen | when an operator has accepted it |
  */
 export type StateFailureCode =
   | 'unavailable'
@@ -28,7 +29,8 @@ export type StateFailureCode =
   | 'sealed'
   | 'in_use'
   | 'newer_store'
-  | 'damaged';
+  | 'damaged'
+  | 'rolled_back';
 
 export class StateFailure extends Error {
   readonly code: StateFailureCode;

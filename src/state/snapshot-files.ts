@@ -1,15 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import {
-  mkdirSync,
-  openSync,
-  closeSync,
-  fsyncSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Version } from './entities.ts';
 
@@ -20,6 +11,11 @@ export interface StoreSnapshot {
   /** When the store had this content, in milliseconds since 1970. */
   readonly at: number;
   readonly text: string;
+}
+
+/** A snapshot that is to be written, its text in pieces. */
+export interface SnapshotPieces extends Omit<StoreSnapshot, 'text'> {
+  readonly pieces: readonly string[];
 }
 
 const KEPT = 3;
@@ -41,19 +37,21 @@ export class SnapshotFiles {
     this.#key = key ?? keyOf(join(folder, KEY_FILE));
   }
 
-  write({ version, at, text }: StoreSnapshot): void {
-    const body = JSON.stringify({ v: 1, version, at, text });
-    const path = join(this.#folder, `snapshot-${version}.json`);
-    writeWhole(path, `${this.#sign(body)}\n${body}\n`);
-    // A store that was restored from a backup has an earlier version: what came after it never happened.
-    const versions = this.#versions();
-    const kept = versions.filter((other) => other <= version).slice(0, KEPT);
-    for (const other of versions.filter((one) => !kept.includes(one))) rmSync(this.#path(other), { force: true });
+  /** Written piece by piece: the text of 10,000 keys is 3 MB. Not called again before it has ended. */
+  async write({ version, at, pieces }: SnapshotPieces): Promise<void> {
+    const head = JSON.stringify({ v: 2, version, at });
+    const signature = createHmac('sha256', this.#key).update(`${head}\n`);
+    for (const piece of pieces) {
+      signature.update(piece);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    await writeWhole(this.#path(version), [`${signature.digest('hex')}\n${head}\n`, ...pieces]);
+    for (const other of this.versions().slice(KEPT)) rmSync(this.#path(other), { force: true });
   }
 
   /** The newest valid one. @param oldest the least `at` that counts */
   read(oldest: number): StoreSnapshot | undefined {
-    for (const version of this.#versions()) {
+    for (const version of this.versions()) {
       const found = this.#readOne(this.#path(version));
       if (found && found.version === version && found.at >= oldest) return found;
     }
@@ -61,18 +59,30 @@ export class SnapshotFiles {
   }
 
   #readOne(path: string): StoreSnapshot | undefined {
-    const [signature = '', body = ''] = readFileSync(path, 'utf8').split('\n');
-    const [own, given] = [Buffer.from(this.#sign(body)), Buffer.from(signature)];
+    const whole = readFileSync(path, 'utf8');
+    const [signature = '', head = ''] = whole.split('\n', 2);
+    const body = whole.slice(signature.length + 1);
+    const [own, given] = [
+      Buffer.from(createHmac('sha256', this.#key).update(body).digest('hex')),
+      Buffer.from(signature),
+    ];
     if (own.length !== given.length || !timingSafeEqual(own, given)) return undefined;
-    return JSON.parse(body) as StoreSnapshot;
+    const { version, at } = JSON.parse(head) as Omit<StoreSnapshot, 'text'>;
+    return { version, at, text: body.slice(head.length + 1) };
   }
 
-  #sign(body: string): string {
-    return createHmac('sha256', this.#key).update(body).digest('hex');
+  /** The latest version that a snapshot was written of; 0: there is none. */
+  newest(): Version {
+    return this.versions()[0] ?? 0;
+  }
+
+  /** Removes the snapshots of later versions. */
+  forgetAfter(version: Version): void {
+    for (const other of this.versions().filter((one) => one > version)) rmSync(this.#path(other), { force: true });
   }
 
   /** From the newest. */
-  #versions(): Version[] {
+  versions(): Version[] {
     return readdirSync(this.#folder)
       .flatMap((name) => NAME.exec(name)?.[1] ?? [])
       .map(Number)
@@ -94,14 +104,14 @@ function keyOf(path: string): Buffer {
 }
 
 /** Readable by the owner only. Under its name a file is the old one or the new one, also after a power failure. */
-function writeWhole(path: string, text: string): void {
+async function writeWhole(path: string, pieces: readonly string[]): Promise<void> {
   const next = `${path}.next`;
-  const file = openSync(next, 'w', 0o600);
+  const file = await open(next, 'w', 0o600);
   try {
-    writeFileSync(file, text);
-    fsyncSync(file);
+    for (const piece of pieces) await file.write(piece);
+    await file.sync();
   } finally {
-    closeSync(file);
+    await file.close();
   }
-  renameSync(next, path);
+  await rename(next, path);
 }

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
+import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
 import { writeSettings } from '../support/gateway.ts';
@@ -51,18 +54,34 @@ describe('gatehouse state', () => {
   it('moves keys to the store, names the entries to remove, and finds those that are left in both', async () => {
     expect(await run('state migrate', '--dry-run')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/would move 2 keys\n.*keys\.yaml:2:5: search\n.*keys\.yaml:7:5: ads\n$/),
+      out: expect.stringMatching(/would move 2 objects\n.*keys\.yaml:2:9: search\n.*keys\.yaml:7:9: ads\n$/),
     });
     expect(await run('state diff')).toMatchObject({ code: 1, err: expect.stringContaining('has no store') });
     const moved = await run('state migrate');
     expect(moved).toMatchObject({ code: 0, err: '' });
-    expect(moved.out).toMatch(/2 keys moved, 0 were there\nRemove these entries.*\n.*keys\.yaml:2:5: search\n/);
-    expect((await run('state migrate')).out).toContain('0 keys moved, 2 were there');
+    expect(moved.out).toMatch(/2 objects moved, 0 were there\nRemove these entries.*\n.*keys\.yaml:2:9: search\n/);
+    expect((await run('state migrate')).out).toContain('0 objects moved, 2 were there');
     const both = await run('state diff');
     expect([both.code, both.out.match(/^both   key \w+ /gm)]).toEqual([1, ['both   key search ', 'both   key ads ']]);
     writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
     const after = await run('state diff');
     expect([after.code, after.out.match(/^store  key \w+ /gm)]).toEqual([0, ['store  key ads ', 'store  key search ']]);
+  });
+
+  it('moves teams and organizations before the keys that name them', async () => {
+    const owns = ['keys', 'teams', 'organizations'];
+    writeFileSync(
+      join(configs, 'server.yaml'),
+      JSON.stringify({ state: { store: { type: 'sqlite', dir: join(top, 'state') }, owns } }),
+    );
+    writeFileSync(
+      join(configs, 'teams.yaml'),
+      'organizations: { acme: {} }\nteams: { search: { organization: acme } }\n',
+    );
+    expect((await run('state migrate')).out).toMatch(
+      /4 objects moved.*\n.*\n.*teams\.yaml:1:18: acme\n.*teams\.yaml:2:10: search\n/,
+    );
+    expect((await run('state diff')).out).toMatch(/^both   organization acme .*\nboth   team search /);
   });
 
   it('exports objects without secrets', async () => {
@@ -80,6 +99,72 @@ describe('gatehouse state', () => {
     expect(out).not.toContain('gatehouse-ads-key');
     expect((await run('state export', '--kind', 'counters')).out).toBe('');
     await expect(run('state export', '--kind', 'colours')).rejects.toThrow('--kind must be');
+  });
+
+  it('imports what another store exported, all of it or nothing, and refuses it a second time', async () => {
+    await run('state migrate');
+    const file = join(top, 'export.jsonl');
+    const { out } = await run('state export');
+    writeFileSync(file, out);
+    rmSync(join(top, 'state'), { recursive: true });
+    expect(await run('state import', file)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /export\.jsonl:1: keys\/ads is in a file, too: .*keys\.yaml:7:9\n.*:2: keys\/search .*\ngatehouse: nothing was imported: 2 of 2/,
+      ),
+    });
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    expect(await run('state import', file, '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('would import 2 objects'),
+    });
+    const [first = ''] = out.split('\n');
+    writeFileSync(
+      join(top, 'broken.jsonl'),
+      `${out}{"kind":1}\n${first.replace('"ads"', '"x"').replace('"doc":{}', '"doc":{"models":5}')}\n`,
+    );
+    const broken = await run('state import', join(top, 'broken.jsonl'));
+    expect([broken.code, broken.err]).toEqual([
+      1,
+      expect.stringMatching(/:3: this is no line of an export\n.*:4: keys\/x is not valid: models must be array/),
+    ]);
+    expect(await run('state import', file)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('2 objects imported'),
+    });
+    expect(await run('state import', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('keys/ads is in the store already'),
+    });
+    const again = (await run('state export')).out;
+    const shown = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const { id, doc, digests } = JSON.parse(line) as Record<string, unknown>;
+          return { id, doc, digests };
+        });
+    expect(shown(again)).toEqual(shown(out));
+  });
+
+  it('accepts a store that went back to an earlier version, once', async () => {
+    await run('state migrate');
+    const files = new SnapshotFiles(join(top, 'state', 'snapshots'), undefined);
+    await files.write({ version: 7, at: Date.now(), pieces: [] });
+    const refused = startGateway({ configs, env: { ADS_KEY: 'x' }, logTo: { write() {} } });
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    const diagnostics = await refused.then(
+      () => [],
+      (error: SettingsRefused) => error.diagnostics.map(({ message }) => message),
+    );
+    expect(diagnostics).toEqual([
+      expect.stringMatching(/has version 1, and this gateway has seen version 7.*accept-rollback/),
+    ]);
+    expect((await run('state accept-rollback')).out).toContain('version 1 is accepted in place of version 7');
+    expect((await run('state accept-rollback')).out).toContain('nothing to accept');
+    const gateway = await startGateway({ configs, env: {}, logTo: { write() {} } });
+    await gateway.close();
   });
 
   it('copies a store and puts the copy back, with its audit', async () => {
@@ -137,7 +222,7 @@ describe('docs/operate/state.md', () => {
     const lines = fences('sh').flatMap((code) => code.trim().split('\n'));
     expect(lines.length).toBeGreaterThan(4);
     for (const line of lines) {
-      const [, action = '', rest = ''] = /^gatehouse (state \w+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
+      const [, action = '', rest = ''] = /^gatehouse (state [\w-]+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
       if (action === 'state restore') rmSync(join(top, 'state'), { recursive: true });
       const { code, err } = await run(action, ...rest.replace('/var/backups', top).split(' ').filter(Boolean));
       expect([line, code, err]).toEqual([line, 0, '']);

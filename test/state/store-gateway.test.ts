@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,8 @@ import type { EntityChange, EntityDoc } from '../../src/state/entities.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
+import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
+import { restoreStore } from '../../src/state/sqlite/store-copy.ts';
 import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
 
 const STORED = 'gatehouse_abcdefghijkl_' + 'a'.repeat(43) + '012345';
@@ -125,6 +127,150 @@ describe('a gateway with a state store', () => {
     await stop(first);
     const second = await start();
     expect([await ask(second, STORED), await readyOf(second)]).toEqual([403, expect.stringMatching(/^200 /)]);
+  });
+
+  it('counts and limits at once by what is written of organizations, teams, budgets and limits, and keeps what is counted', async () => {
+    const owns = ['keys', 'teams', 'organizations', 'budgets', 'limits'];
+    const gateway = await start(
+      { state: { store: { type: 'sqlite', dir: folder }, owns } },
+      { gateway: { default: { provider: '@sim', override_params: { max_tokens: 50 } } } },
+    );
+    const team = (doc: EntityDoc): EntityChange => ({ op: 'put', kind: 'teams', id: 'search', doc });
+    await write(gateway, [
+      { op: 'put', kind: 'organizations', id: 'acme', doc: {} },
+      team({ organization: 'acme' }),
+      put('stored', STORED, { team: 'search' }),
+    ]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the team is valid');
+    const budget = (cap: string): EntityChange => ({
+      op: 'put',
+      kind: 'budgets',
+      id: 'b1',
+      doc: { node: 'organization:acme', cap, period: 'total' },
+    });
+    await write(gateway, [budget('1 tokens')]);
+    await until(async () => (await ask(gateway, STORED)) === 429, 'the budget refuses');
+    await write(gateway, [budget('1000000 tokens')]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the higher cap admits');
+    await write(gateway, [team({ organization: 'acme', limits: { requests: '1/h' } })]);
+    await until(async () => (await ask(gateway, STORED)) === 429, 'the limit refuses');
+    await write(gateway, [team({ organization: 'acme' })]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'nothing refuses');
+    await write(gateway, [{ op: 'delete', kind: 'teams', id: 'search' }]);
+    await until(async () => (await ask(gateway, STORED)) === 403, 'the key without its team is refused');
+    expect(await ask(gateway, KEY)).toBe(200);
+    expect(gateway.logs.join('')).not.toContain('settings reloaded');
+  });
+
+  it('shows in metrics and at /readyz what it knows of the store, and records the last uses of keys', async () => {
+    const soon = Date.now() + 3 * 86_400_000;
+    const gateway = await start();
+    const broken = put('broken', `${STORED}x`, { team: 'gone' });
+    await write(gateway, [
+      {
+        ...put('stored', STORED),
+        digests: [{ slot: 0, digest: digestOf(STORED), last4: '', validFrom: 0, validTo: soon }],
+      } as EntityChange,
+      broken,
+    ]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    expect(await ask(gateway, `${STORED}x`)).toBe(403);
+    await stop(gateway);
+    const second = await start();
+    const metrics = await (await fetch(`${second.gateway.status.url}/metrics`)).text();
+    const lines = metrics.split('\n').filter((line) => /^gatehouse_(?:state|keys)_/.test(line));
+    expect(lines.map((line) => line.replace(/\d{9,}(?:\.\d+)?$/, 'TIME'))).toEqual(
+      expect.arrayContaining([
+        'gatehouse_keys_expiring{days="30"} 1',
+        'gatehouse_keys_expiring{days="7"} 1',
+        'gatehouse_keys_expiring{days="1"} 0',
+        'gatehouse_keys_misconfigured 1',
+        'gatehouse_state_objects{kind="keys"} 2',
+        'gatehouse_state_up 1',
+        'gatehouse_state_version 1',
+        'gatehouse_state_version_lag 0',
+        'gatehouse_state_last_load_timestamp_seconds TIME',
+      ]),
+    );
+    expect(second.logs.join('')).toMatch(/"key_id":"stored".*"within_days":7.*a gateway key expires soon/);
+    const ready = await fetch(`${second.gateway.status.url}/readyz?verbose`);
+    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('misconfigured: broken')]);
+    expect(await second.gateway.state!.store!.entities.lastUses(['stored', 'broken'])).toMatchObject([
+      { keyId: 'stored', address: '127.0.0.1' },
+    ]);
+  });
+
+  it('reloads files without losing what the store has', async () => {
+    const gateway = await start();
+    await write(gateway, [put('stored', STORED)]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    const file = gateway.gateway.settings.files.find((path) => path.endsWith('server.yaml'))!;
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\{/, '{"timeouts":{"total":"90s"},'));
+    expect((await gateway.gateway.reload()).outcome).toBe('changed');
+    expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([200, 200]);
+    await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
+    await until(async () => (await ask(gateway, STORED)) === 401, 'the deleted key is not valid');
+  });
+
+  it('refuses a revoked key within a second, whatever the load', async () => {
+    const gateway = await start();
+    await write(gateway, [put('stored', STORED)]);
+    await until(async () => (await ask(gateway, STORED)) === 200, 'the key of the store is valid');
+    let revokedAt = Infinity;
+    const late: number[] = [];
+    const caller = async (): Promise<void> => {
+      for (let status = 200; status === 200;) {
+        const began = performance.now();
+        status = await ask(gateway, STORED);
+        if (status === 200 && began > revokedAt + 1_000) late.push(began - revokedAt);
+        if (status !== 200) expect(status).toBe(401);
+      }
+    };
+    const callers = Promise.all(Array.from({ length: 20 }, caller));
+    await sleep(300);
+    await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
+    revokedAt = performance.now();
+    await callers;
+    expect(late).toEqual([]);
+  });
+
+  it('refuses a key with two owners until one of them has given it up', async () => {
+    const gateway = await start();
+    await write(gateway, [put('test', STORED)]);
+    await until(async () => (await ask(gateway, KEY)) === 403, 'the key of both is refused');
+    const { diagnostics = [] } = (await gateway.gateway.reload()) as { diagnostics?: readonly { message: string }[] };
+    expect(diagnostics.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('key "test" is also in the store'),
+    );
+    const file = gateway.gateway.settings.files.find((path) => path.endsWith('keys.yaml'))!;
+    writeFileSync(file, 'keys: []');
+    expect((await gateway.gateway.reload()).outcome).toBe('changed');
+    expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([200, 401]);
+  });
+
+  it('serves what a backup of yesterday has, once its operator has accepted that', async () => {
+    const backups = join(folder, '..', 'backups');
+    const state = { store: { type: 'sqlite', dir: folder }, owns: ['keys'], backup: { dir: backups } };
+    const first = await start({ state });
+    await write(first, [put('old', STORED)]);
+    await stop(first);
+    const second = await start({ state });
+    await until(async () => readdirSync(backups).some((name) => name.endsWith('Z')), 'a backup is whole');
+    await until(
+      async () => readdirSync(backups).filter((name) => name.endsWith('Z')).length === 2,
+      'both starts have one',
+    );
+    await write(second, [{ op: 'delete', kind: 'keys', id: 'old' }, put('new', `${STORED}x`)]);
+    await until(async () => (await ask(second, `${STORED}x`)) === 200, 'the new key is valid');
+    await stop(second);
+    const copy = join(backups, readdirSync(backups).sort().at(-1)!);
+    for (const name of readdirSync(folder)) if (name !== 'snapshots') rmSync(join(folder, name), { recursive: true });
+    restoreStore(copy, folder);
+    expect(await refusalOf(start({ state }))).toEqual([expect.stringContaining('gatehouse state accept-rollback')]);
+    new SnapshotFiles(join(folder, 'snapshots'), undefined).forgetAfter(1);
+    const third = await start({ state });
+    expect([await ask(third, STORED), await ask(third, `${STORED}x`)]).toEqual([200, 401]);
+    expect(await third.gateway.state!.store!.audit.verify()).toMatchObject({ intact: true });
   });
 
   it('refuses an id that a file and the store have, at its place', async () => {

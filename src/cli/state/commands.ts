@@ -6,7 +6,7 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
     'state migrate',
     {
       usage: 'state migrate [--configs DIR] [--dry-run]',
-      help: 'Bring the tables of the state store to this release, and move the keys of keys.yaml to it if `state.owns` has\nkeys. The gateway must not run',
+      help: 'Bring the tables of the state store to this release, and move to it the keys, teams and\norganizations of the files that `state.owns` lists. The gateway must not run',
       async run(args, world) {
         const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
         const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
@@ -32,10 +32,43 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
     },
   ],
   [
+    'state import',
+    {
+      usage: 'state import FILE [--configs DIR] [--kind KIND] [--dry-run]',
+      help: 'Write the objects of an export to the state store: all of them or, if one cannot be written, none. The\ngateway must not run. --kind: only one, such as keys',
+      async run(args, world) {
+        const options = {
+          ...configs,
+          kind: { type: 'string' },
+          'dry-run': { type: 'boolean', default: false },
+        } as const;
+        const { positionals, values } = parse(args, options, 1);
+        const [file] = positionals;
+        if (file === undefined) throw new UsageError('state import needs the file of an export');
+        const { importCommand } = await import('./import.ts');
+        const { OWNED_KINDS } = await import('../../state/entities.ts');
+        const kind = values.kind === undefined ? undefined : oneOf('kind', values.kind, OWNED_KINDS);
+        return importCommand({ ...world, dir: values.configs, file, kind, dryRun: values['dry-run'] });
+      },
+    },
+  ],
+  [
+    'state accept-rollback',
+    {
+      usage: 'state accept-rollback [--configs DIR]',
+      help: 'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
+      async run(args, world) {
+        const { configs: dir } = parse(args, configs).values;
+        const { acceptRollbackCommand } = await import('./accept-rollback.ts');
+        return acceptRollbackCommand({ ...world, dir });
+      },
+    },
+  ],
+  [
     'state diff',
     {
       usage: 'state diff [--configs DIR]',
-      help: 'List which keys the files have, and which the state store. Exit code 1: some are in both, which refuses the start',
+      help: 'List which keys, teams and organizations the files have, and which the state store. Exit code 1: some are in both, which refuses the start',
       async run(args, world) {
         const { configs: dir } = parse(args, configs).values;
         const { diffCommand } = await import('./diff.ts');

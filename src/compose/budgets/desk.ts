@@ -15,7 +15,7 @@ import {
 import type { Account } from '../../governance/accounts.ts';
 import type { BudgetKeeper } from '../../governance/keeper.ts';
 import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
-import type { Budget, NodeTree } from '../../governance/tree.ts';
+import type { Budget, NodePath, NodeTree } from '../../governance/tree.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import type { Usage } from '../../formats/events.ts';
 import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
@@ -97,8 +97,8 @@ interface Sizes {
 /** Reserves what attempts can cost, and settles what they have cost. */
 export class Desk implements BudgetDesk {
   readonly #setup: DeskSetup;
-  /** The budgets of each key that has any. */
-  readonly #budgets = new Map<string, readonly Budget[]>();
+  /** The budgets of each path: the same list for all requests of a key. */
+  readonly #budgets = new WeakMap<NodePath, readonly Budget[]>();
 
   constructor(setup: DeskSetup) {
     this.#setup = setup;
@@ -185,12 +185,10 @@ export class Desk implements BudgetDesk {
     return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
   }
 
-  /** Keys are those of the settings, so that their number is bounded. */
   #budgetsOf(keyId: string): readonly Budget[] {
-    const known = this.#budgets.get(keyId);
-    if (known) return known;
-    const budgets = this.#setup.tree.pathOf(keyId).flatMap((node) => node.budgets);
-    if (budgets.length > 0) this.#budgets.set(keyId, budgets);
+    const path = this.#setup.tree.pathOf(keyId);
+    let budgets = this.#budgets.get(path);
+    if (!budgets) this.#budgets.set(path, (budgets = path.flatMap((node) => node.budgets)));
     return budgets;
   }
 

@@ -7,6 +7,8 @@ import { Desk } from './desk.ts';
 import { BudgetState } from './state.ts';
 
 interface BudgetsSetup {
+  /** There are budgets, or the state store may get one. */
+  readonly hasBudgets: boolean;
   readonly tree: NodeTree;
   readonly prices: PriceList;
   readonly clock: Clock;
@@ -19,6 +21,7 @@ const NO_BUDGETS: BudgetDesk = { reserve: () => undefined, preview() {} };
 
 /** The budgets of a snapshot. */
 export function composeBudgets({
+  hasBudgets,
   tree,
   prices,
   clock,
@@ -26,7 +29,7 @@ export function composeBudgets({
   state = new BudgetState({ clock }),
 }: BudgetsSetup): BudgetDesk {
   const { keeper, learned, reports, ledger } = state;
-  if (!tree.hasBudgets && !ledger) return NO_BUDGETS;
+  if (!hasBudgets && !ledger) return NO_BUDGETS;
   return new Desk({
     tree,
     prices,
@@ -42,7 +45,7 @@ export function composeBudgets({
 }
 
 /** The default attempt chain has the plugin only with budgets or a ledger, so that other gateways do no work for it. */
-export function withBudget(server: ServerSettings, { chains }: ServerFile, { hasBudgets }: NodeTree): ServerSettings {
+export function withBudget(server: ServerSettings, { chains }: ServerFile, hasBudgets: boolean): ServerSettings {
   if ((!hasBudgets && !server.state) || chains?.attempt) return server;
   const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
   return { ...server, chains: { ...server.chains, attempt } };

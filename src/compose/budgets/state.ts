@@ -3,7 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 import { BudgetKeeper, type CounterSource } from '../../governance/keeper.ts';
 import type { Account } from '../../governance/accounts.ts';
 import type { PurseRefusal } from '../../governance/purse.ts';
-import type { Budget, NodeTree } from '../../governance/tree.ts';
+import type { Budget, NodeChanges, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { Overrun } from './overrun.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
@@ -82,6 +82,11 @@ export class BudgetState {
     if (this.#isSaid || !tree.hasBudgets) return;
     this.#isSaid = true;
     this.#log?.warn('budgets are counted in memory: what is spent begins at zero with each start');
+  }
+
+  /** Nodes have changed while the settings are in force. */
+  change(changes: NodeChanges): void {
+    this.keeper.change(changes);
   }
 
   unpriced(requestId: string, model: string): void {

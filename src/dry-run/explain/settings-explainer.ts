@@ -1,8 +1,14 @@
 import type { Explanation } from '../explanation/explanation.ts';
-import { sentFiles, type ReadPlaces, type SettingsFiles } from '../../settings/source/files.ts';
+import { sentFiles, withStoredObjects, type ReadPlaces, type SettingsFiles } from '../../settings/source/files.ts';
+import type { StoredObjects } from '../../settings/read/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
+
+interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
+  /** The objects of the state store, as they are now: earlier ones are not kept. */
+  readonly stored?: (() => StoredObjects | undefined) | undefined;
+}
 
 /** The files that a load has read. */
 interface ReadFiles {
@@ -16,14 +22,16 @@ interface ReadFiles {
  * versions.
  */
 export class SettingsExplainer {
-  readonly #setup: Omit<ExplainerSetup, 'files'>;
+  readonly #setup: SettingsExplainerSetup;
   #files: SettingsFiles;
   #explainer: Explainer | undefined;
+  /** What the explainer was made with. */
+  #stored: StoredObjects | undefined;
   #holders = 1;
   #retired = false;
 
   /** Its creator holds it until its settings are replaced. */
-  constructor(setup: Omit<ExplainerSetup, 'files'>, files: ReadFiles) {
+  constructor(setup: SettingsExplainerSetup, files: ReadFiles) {
     this.#setup = setup;
     this.#files = filesOf(files);
   }
@@ -56,7 +64,11 @@ export class SettingsExplainer {
     try {
       // A serving process has this code once it has explained something.
       const { Explainer: Loaded } = await import('./explainer.ts');
-      this.#explainer ??= new Loaded({ ...this.#setup, files: this.#files });
+      const stored = this.#setup.stored?.();
+      if (stored !== this.#stored) this.#discard();
+      this.#stored = stored;
+      const files = stored ? withStoredObjects(this.#files, () => stored) : this.#files;
+      this.#explainer ??= new Loaded({ ...this.#setup, files });
       return await this.#explainer.explain(question);
     } catch (error) {
       // An explainer remembers a failed compilation; the next question needs a new one.

@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { memoryFiles } from '../../settings/source/files.ts';
-import { packageSchemas } from '../../settings/read/schemas.ts';
-import { readStoredObjects } from '../../settings/read/stored-objects.ts';
 import { ANN, NOON } from '../../state/contract/opened-store.testkit.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { openMemoryStore } from '../../state/memory/state-store.ts';
@@ -42,16 +39,19 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     folder,
     owns: ['keys'],
     keys: undefined,
+    peppers: undefined,
+    backup: undefined,
+    timeZone: 'UTC',
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
     ledgerDays: 400,
   } as const;
   const log = { info() {}, warn() {}, error() {} };
   const open = async (): Promise<KeptStore | undefined> => {
     const kept = await KeptStore.open(
-      { settings, configs: 'c', clock, log, open: () => failing(async () => store) },
+      { settings, clock, log, open: () => failing(async () => store) },
       ({ message }) => void problems.push(message),
     );
-    kept?.onChange(() => (changes += 1));
+    kept?.objects.onChange(() => (changes += 1));
     return kept;
   };
   const put = (id: string) =>
@@ -77,9 +77,8 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   };
 }
 
-async function seen(kept: KeptStore): Promise<string> {
-  const stored = await readStoredObjects('c', kept.files(memoryFiles({})), packageSchemas());
-  return `${stored?.complete ? 'all' : 'unknown'}: ${stored?.keys.map(({ key }) => key.id).join(' ')}`;
+function seen({ objects: { now } }: KeptStore): string {
+  return `${now.known ? 'all' : 'unknown'}: ${[...now.objects.values()].map(({ id }) => id).join(' ')}`;
 }
 
 describe('the store of a process', () => {
@@ -87,10 +86,10 @@ describe('the store of a process', () => {
     const { open, put, changes, clock } = setUp();
     await put('b');
     const kept = (await open())!;
-    expect([await seen(kept), changes()]).toEqual(['all: b', 0]);
+    expect([seen(kept), changes()]).toEqual(['all: b', 0]);
     await put('c');
     await clock.advance(0);
-    expect([await seen(kept), changes(), kept.reasons()]).toEqual(['all: b c', 1, []]);
+    expect([seen(kept), changes(), kept.reasons()]).toEqual(['all: b c', 1, []]);
     await kept.close();
   });
 
@@ -100,13 +99,13 @@ describe('the store of a process', () => {
     const kept = (await open())!;
     fail('unavailable');
     await clock.advance(2 * SPAN);
-    expect([await seen(kept), kept.store, kept.reasons()]).toEqual(['all: b', undefined, []]);
+    expect([seen(kept), kept.store, kept.reasons()]).toEqual(['all: b', undefined, []]);
     await clock.advance(6_000);
-    expect([await seen(kept), kept.reasons()]).toEqual(['unknown: ', ['state store']]);
+    expect([seen(kept), kept.reasons()]).toEqual(['unknown: b', ['state store']]);
     await put('c');
     fail(undefined);
     await clock.advance(6_000);
-    expect([await seen(kept), kept.reasons(), kept.store === undefined]).toEqual(['all: b c', [], false]);
+    expect([seen(kept), kept.reasons(), kept.store === undefined]).toEqual(['all: b c', [], false]);
     await kept.close();
   });
 
@@ -119,11 +118,11 @@ describe('the store of a process', () => {
     fail('damaged');
     await clock.advance(SPAN);
     const second = (await open())!;
-    expect([await seen(second), second.reasons()]).toEqual(['all: b', []]);
+    expect([seen(second), second.reasons()]).toEqual(['all: b', []]);
     await second.close();
     await clock.advance(2 * SPAN);
     const third = (await open())!;
-    expect([await seen(third), third.reasons()]).toEqual(['unknown: ', ['state store']]);
+    expect([seen(third), third.reasons()]).toEqual(['unknown: ', ['state store']]);
     await third.close();
   });
 
@@ -134,17 +133,17 @@ describe('the store of a process', () => {
     await first.close();
     fail('unavailable');
     const second = (await open())!;
-    expect([await seen(second), second.reasons()]).toEqual(['unknown: ', ['state store']]);
+    expect([seen(second), second.reasons()]).toEqual(['unknown: ', ['state store']]);
     fail(undefined);
     await clock.advance(6_000);
-    expect(await seen(second)).toBe('all: b');
+    expect(seen(second)).toBe('all: b');
     fail('unavailable');
     await clock.advance(6_000);
-    expect(await seen(second)).toBe('unknown: ');
+    expect(seen(second)).toBe('unknown: b');
     await second.close();
   });
 
-  it.each(['in_use', 'newer_store', 'sealed'] as const)(
+  it.each(['in_use', 'newer_store', 'sealed', 'rolled_back'] as const)(
     'does not begin without an operator when it is %s',
     async (code) => {
       const { open, fail, problems } = setUp();

@@ -1,66 +1,65 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../plugin/index.ts';
+import { changesBetween, nameOf, type StoredObject } from '../../settings/read/stored-objects.ts';
 import type { StateSettings } from '../../settings/compile/server-settings.ts';
-import { withStoredObjects, type StoredObjects } from '../../settings/read/stored-objects.ts';
-import type { SettingsFiles } from '../../settings/source/files.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import { SnapshotFiles } from '../../state/snapshot-files.ts';
+import type { Metrics } from '../../record/metrics/registry.ts';
 import type { StateStore } from '../../state/store.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
+import { KnownObjects } from './known-objects.ts';
+import { KeptSnapshots } from './kept-snapshots.ts';
 import { openStore } from './open-store.ts';
-import { storedObjectsOf } from './stored-keys.ts';
+import { nextTurn, readEntities } from './stored-entities.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;
-/** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
-const REFRESH_MS = 60_000;
+/** Objects that are applied without a pause. */
+const SLICE = 100;
 /** Failures that may pass by themselves. With any other the gateway does not start. */
 const PASSING: ReadonlySet<StateFailureCode> = new Set(['unavailable', 'read_only', 'damaged']);
 
-const NOTHING: StoredObjects = { complete: false, keys: [] };
-
 export interface KeptStoreSetup {
   readonly settings: StateSettings;
-  /** The folder of the settings. */
-  readonly configs: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly metrics?: Pick<Metrics, 'families'> | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
   readonly open?: typeof openStore;
 }
 
 /**
- * The state store of a process, over the times in which it does not answer. Its objects are part of the settings: `files` shows them to
- * a load, and `onChange` is called when another load would see others.
+ * The state store of a process, over the times in which it does not answer. Its objects are part of the settings: `objects` has them as
+ * of the store's last answer.
  */
 export class KeptStore {
+  readonly objects = new KnownObjects(false);
   readonly #setup: KeptStoreSetup;
-  readonly #snapshots: SnapshotFiles | undefined;
+  readonly #snapshots: KeptSnapshots | undefined;
   #store: StateStore | undefined;
-  #entities = new Map<string, Entity>();
+  /** As the store has them, of all kinds. */
+  readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
+  /** The last version of which the store has told. */
+  #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
-  #writtenAt = -Infinity;
-  /** The text of the last snapshot. */
-  #written = '';
   #down: string | undefined;
-  /** What loads see. */
-  #text = JSON.stringify(NOTHING);
-  /** The objects of the store as text, while they do not change. */
-  #own: string | undefined;
-  #changed = (): void => {};
   #stop = (): void => {};
   #closed = false;
+  /** Asks the store for changes, and opens it again if it does not answer. Never rejects. */
+  readonly #look = oneAtATime(() => this.#lookNow());
 
   private constructor(setup: KeptStoreSetup) {
     this.#setup = setup;
     const { folder, keys, whenDown } = setup.settings;
     if (folder === undefined || whenDown.keys === 'refuse') return;
     const ring = keys ? KeyEncryptionKeys.parse(keys.reveal()) : KeyEncryptionKeys.none();
-    this.#snapshots = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
+    const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
+    this.#snapshots = files && new KeptSnapshots(files, setup);
   }
 
   /**
@@ -80,10 +79,12 @@ export class KeptStore {
       if (!(error instanceof StateFailure)) throw error;
       if (!kept || !PASSING.has(error.code)) {
         report({ path: ['state', error.code === 'sealed' ? 'encryption_keys' : 'store'], message: error.message });
+        await kept?.close();
         return undefined;
       }
-      kept.#startWithout(error);
+      await kept.#startWithout(error);
     }
+    kept.#report();
     kept.#lookLater();
     return kept;
   }
@@ -119,18 +120,10 @@ export class KeptStore {
     return this.#answeredAt === undefined ? ['state store'] : [];
   }
 
-  onChange(changed: () => void): void {
-    this.#changed = changed;
-  }
-
-  /** Shows the store's objects beside the files. */
-  files(files: SettingsFiles): SettingsFiles {
-    return withStoredObjects(files, this.#setup.configs, () => this.#text);
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     this.#stop();
+    await this.#snapshots?.written();
     await this.#store?.close();
   }
 
@@ -140,12 +133,15 @@ export class KeptStore {
     const store = await open(settings, clock);
     if (this.#closed) return store.close();
     this.#store = store;
-    // It may be another one: a backup that was restored has an earlier version.
+    // It may be another one than before.
     this.#entities.clear();
     this.#version = 0;
-    this.#own = undefined;
-    this.#store.entities.watch(() => void this.#look());
-    await this.#load();
+    store.entities.watch((version) => {
+      this.#written = version;
+      this.#report();
+      void this.#look();
+    });
+    await this.#load(true);
   }
 
   /** A kind that the store must not hold could have the same ids as the files. */
@@ -160,44 +156,45 @@ export class KeptStore {
     return foreign.length > 0;
   }
 
-  async #load(): Promise<void> {
+  /** @param whole the store was opened: what it does not have is gone */
+  async #load(whole = false): Promise<void> {
     const { version, changed, gone } = await this.#store!.entities.load(this.#version);
-    for (const entity of changed) this.#entities.set(`${entity.kind}/${entity.id}`, entity);
-    for (const { kind, id } of gone) this.#entities.delete(`${kind}/${id}`);
+    if (whole) this.#snapshots?.checkVersion(version);
+    const objects = await readEntities(changed);
+    for (const entity of changed) this.#entities.set(nameOfEntity(entity), entity);
+    for (const ref of gone) this.#entities.delete(nameOfEntity(ref));
     this.#version = version;
     this.#answeredAt = this.#setup.clock.wall();
-    // Most looks find nothing new, and thousands of keys take milliseconds to write.
-    if (changed.length > 0 || gone.length > 0) this.#own = undefined;
-    this.#own ??= JSON.stringify(storedObjectsOf([...this.#entities.values()]));
-    this.#show(this.#own);
-    this.#writeSnapshot();
+    const now = new Map(objects.map((object) => [nameOf(object), object]));
+    const absent = whole
+      ? changesBetween(this.objects.now, { known: true, objects: now }).gone
+      : gone.map(nameOfEntity).filter((name) => this.objects.now.objects.has(name));
+    await this.#apply(objects, absent);
+    this.#snapshots?.write(version, this.#entities);
   }
 
-  #show(text: string): void {
-    if (text === this.#text) return;
-    this.#text = text;
-    this.#changed();
+  #report(): void {
+    const { families } = this.#setup.metrics ?? {};
+    families?.stateUp.set({}, this.store ? 1 : 0);
+    families?.stateVersion.set({}, this.#version);
+    families?.stateVersionLag.set({}, Math.max(0, this.#written - this.#version));
+    if (this.#answeredAt !== undefined) families?.stateLastLoad.set({}, this.#answeredAt / 1000);
   }
 
-  #writeSnapshot(): void {
-    const { clock, log } = this.#setup;
-    const at = clock.wall();
-    if (!this.#snapshots || (at - this.#writtenAt < REFRESH_MS && this.#written === this.#text)) return;
-    try {
-      this.#snapshots.write({ version: this.#version, at, text: this.#text });
-      this.#writtenAt = at;
-      this.#written = this.#text;
-    } catch (err) {
-      log.error({ err }, 'the snapshot of the state store could not be written');
+  /** A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first. */
+  async #apply(changed: readonly StoredObject[], gone: readonly string[]): Promise<void> {
+    for (let from = 0; from === 0 || from < changed.length; from += SLICE) {
+      if (from > 0) await nextTurn();
+      this.objects.apply({ known: true, changed: changed.slice(from, from + SLICE), gone: from === 0 ? gone : [] });
     }
   }
 
-  #startWithout(error: StateFailure): void {
-    const { clock, log, settings } = this.#setup;
-    const snapshot = this.#snapshots?.read(clock.wall() - settings.whenDown.maxAgeMs);
+  async #startWithout(error: StateFailure): Promise<void> {
+    const { log } = this.#setup;
+    const snapshot = this.#snapshots?.read();
     this.#answeredAt = snapshot?.at;
-    this.#text = snapshot?.text ?? this.#text;
     this.#down = error.message;
+    if (snapshot) await this.#apply(await readEntities(snapshot.entities), []);
     const from = snapshot ? { snapshot: new Date(snapshot.at).toISOString() } : {};
     log.error(
       { reason: error.message, ...from },
@@ -210,9 +207,9 @@ export class KeptStore {
     this.#stop = this.#setup.clock.after(LOOK_MS, () => void this.#look().then(() => this.#lookLater()));
   }
 
-  /** Asks the store for changes, and opens it again if it does not answer. Never rejects. */
-  async #look(): Promise<void> {
+  async #lookNow(): Promise<void> {
     const { log } = this.#setup;
+    if (this.#closed) return;
     try {
       await (this.#down === undefined ? this.#load() : this.#connect());
       if (this.#down !== undefined) log.info('the state store answers again');
@@ -223,6 +220,7 @@ export class KeptStore {
       this.#down = reason;
       this.#forgetOld();
     }
+    this.#report();
   }
 
   /** A revoked key must not stay valid for as long as the store is away. */
@@ -232,12 +230,14 @@ export class KeptStore {
     if (this.#answeredAt === undefined || clock.wall() - this.#answeredAt <= maxAge) return;
     this.#answeredAt = undefined;
     log.error('the state store has not answered for too long; its keys are refused');
-    this.#show(JSON.stringify(NOTHING));
+    this.objects.apply({ known: false, changed: [], gone: [] });
   }
 }
 
 /** Kinds that no file can hold. */
 const STORE_ONLY: ReadonlySet<string> = new Set(['admins', 'tokens', 'roles']);
+
+const nameOfEntity = ({ kind, id }: Pick<Entity, 'kind' | 'id'>): string => `${kind}/${id}`;
 
 /** A disk on which not even the folder can be made has no snapshot either. */
 function snapshotsIn(folder: string, ring: KeyEncryptionKeys, log: KeptStoreSetup['log']): SnapshotFiles | undefined {

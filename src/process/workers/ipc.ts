@@ -6,6 +6,7 @@ import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import type { RecordQuery } from '../../record/store.ts';
 import type { Counters } from '../../state/counters.ts';
+import type { StoredChanges } from '../../settings/read/stored-objects.ts';
 import type { Entities } from '../../state/entities.ts';
 import type { StateFailureCode } from '../../state/failures.ts';
 import type { Ledger } from '../../state/ledger.ts';
@@ -96,6 +97,8 @@ export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 export type ToWorker =
   | Ask
   | { readonly type: 'state'; readonly id: number; readonly answer: StateAnswer }
+  /** Changes of the objects of the state store. @see KnownObjects */
+  | { readonly type: 'stored'; readonly changes: StoredChanges }
   | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
   | {
       readonly type: 'responses';

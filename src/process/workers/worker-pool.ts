@@ -71,6 +71,10 @@ export class WorkerProcessPool implements WorkerPool {
     this.#state = new StateAnswers(tools.counted);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
+    tools.stored?.onChange((changes) => {
+      for (const { worker } of this.#members)
+        if (worker.isConnected()) worker.send({ type: 'stored', changes }, () => {});
+    });
     setUpFork();
     // A blocked worker does not notice that its channel has closed.
     process.once('exit', () => {
@@ -188,6 +192,9 @@ export class WorkerProcessPool implements WorkerPool {
     const reported = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
     const member: Member = { worker, channel, exited, silence, connections, ...reported };
     this.#members.add(member);
+    // Before any question: a worker reads its settings with these objects.
+    const { stored } = this.#tools;
+    if (stored) worker.send({ type: 'stored', changes: stored.all() }, () => {});
     worker.on('message', (message: ToPrimary) => this.#receive(member, message));
     worker.on('error', (err) => this.#tools.log.error({ err, worker: worker.id }, 'a worker could not be reached'));
     worker.on('exit', (code, signal) => {

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../catalog/model-labels.ts';
-import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
+import { sentFiles, withStoredObjects, type ReadPlaces } from '../../settings/source/files.ts';
 import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import type { Alert } from '../../governance/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
@@ -14,6 +14,7 @@ import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
+import { KnownObjects } from '../state/known-objects.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
@@ -40,6 +41,8 @@ const models = new WorkerLabels(
 
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
+/** The primary sends what the store has before it asks for the start, and then every change. */
+const stored = new KnownObjects();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
@@ -47,8 +50,12 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { models, responses, budgets, alerts, ledger: state };
-      const options = { configs, env: process.env, files: sentFiles(() => files), port, ...shared };
+      const shared = { models, responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
+      const own = withStoredObjects(
+        sentFiles(() => files),
+        () => stored.now,
+      );
+      const options = { configs, env: process.env, files: own, port, ...shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
@@ -150,5 +157,6 @@ process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToWorker) => {
   if (message.type === 'responses') responses.receive(message);
   else if (message.type === 'state') state.receive(message);
+  else if (message.type === 'stored') stored.apply(message.changes);
   else void answer(message, answers, send);
 });

@@ -1,3 +1,4 @@
+import { STATE_METRICS } from './state-metrics.ts';
 import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
@@ -249,6 +250,7 @@ export const GATEWAY_METRICS = {
     labels: ['node', 'limit'],
     zero: RATE_LIMIT_REFUSALS,
   },
+  ...STATE_METRICS,
   ledgerRowsWaiting: {
     type: 'gauge',
     name: 'gatehouse_ledger_rows_waiting',

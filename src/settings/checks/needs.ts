@@ -1,5 +1,6 @@
 import type { ChainItem, RateLimits, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { mayStoreBudgets, mayStoreLimits } from '../compile/owned-kinds.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { within, type Check, type CheckedConfig, type CheckedSettings } from './check.ts';
 
@@ -8,7 +9,7 @@ export const checkNeeds: Check = (settings) => {
   const { server } = settings;
   if (!server) return {};
   const checkLimits = (node: { readonly limits?: RateLimits }, report: Report) => checkRateLimits(node, server, report);
-  const hasBudgets = settings.inline?.hasBudgets ?? countsBudgets(settings);
+  const hasBudgets = settings.inline?.hasBudgets ?? (countsBudgets(settings) || mayStoreBudgets(server));
   return {
     key: checkLimits,
     team: checkLimits,
@@ -17,6 +18,7 @@ export const checkNeeds: Check = (settings) => {
       checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
       if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
         report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
+      if (chains?.entry && mayStoreLimits(server)) checkStoredLimits(chains.entry, report);
     },
     target({ path }, report, config) {
       const { items, where } = attemptChain(path, config, server);
@@ -54,7 +56,7 @@ function checkCors(entry: readonly ChainItem[], report: Report): void {
 }
 
 const withoutBudget = (where: string): string =>
-  `the budgets of keys.yaml and teams.yaml need the plugin "budget", which ${where} does not include`;
+  `budgets of keys, teams and organizations need the plugin "budget", which ${where} does not include`;
 
 const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
   [...(keys?.keys ?? []), ...Object.values(teams?.teams ?? {}), ...Object.values(teams?.organizations ?? {})].some(
@@ -89,6 +91,17 @@ const namesAttempt = (list: readonly ChainItem[]): boolean => has(list, 'send');
 /** A list without an attempt chain has request plugins only. */
 const namesRequest = (list: readonly ChainItem[]): boolean =>
   has(list, 'route') || has(list, 'metadata') || (list.length > 0 && !namesAttempt(list));
+
+/** The store may get limits at any time. */
+function checkStoredLimits(entry: readonly ChainItem[], report: Report): void {
+  const missing = ['limit', 'limit-tokens'].filter((plugin) => !has(entry, plugin));
+  if (missing.length === 0) return;
+  const names = missing.map((plugin) => `"${plugin}"`).join(' and ');
+  report({
+    path: ['chains', 'entry'],
+    message: `limits of the state store need ${names}, which this chain does not include`,
+  });
+}
 
 /** Compares the plugin's own name: an instance may have any name. */
 const has = (chain: readonly ChainItem[], plugin: string): boolean =>

@@ -2,10 +2,12 @@ import type { ServerFile } from '../../../schemas/types.generated.ts';
 import { parseDuration, type Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
+import { parsePeppers } from '../compile/peppers.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
-import { checkConfigId, checkProviderName } from './names.ts';
+import { checkConfigId, checkProviderName, withSuggestion } from './names.ts';
+import { isZone, zones } from './time-zones.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -148,6 +150,17 @@ function checkState({ state }: ServerFile, report: Report): void {
     store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
   if (type === 'memory' && dir !== undefined)
     store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
+  if (state.time_zone !== undefined && !isZone(state.time_zone))
+    report({
+      path: ['state', 'time_zone'],
+      message: `there is no time zone \`${state.time_zone}\``,
+      ...withSuggestion(state.time_zone, zones()),
+    });
+  checkPeppers(state, report);
+  if (state.backup && type === 'memory')
+    report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
+  if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
+    report({ path: ['state', 'backup', 'every'], message: '`every` is less than a minute' });
   const age = state.when_down?.max_age;
   if (age === undefined) return;
   if (state.when_down?.keys === 'refuse')
@@ -162,6 +175,17 @@ function checkState({ state }: ServerFile, report: Report): void {
     });
 }
 
+function checkPeppers({ peppers }: NonNullable<ServerFile['state']>, report: Report): void {
+  if (!peppers) return;
+  try {
+    parsePeppers(peppers.reveal());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    report({ path: ['state', 'peppers'], message: error.message });
+  }
+}
+
+const MIN_BACKUP_MS = 60_000;
 const MIN_STATE_AGE_MS = 60_000;
 
 /** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */

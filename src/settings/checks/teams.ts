@@ -4,6 +4,7 @@ import type { Report } from '../../plugin/index.ts';
 import { countedBy } from '../compile/teams.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { withSuggestion } from './names.ts';
+import { isZone, zones } from './time-zones.ts';
 
 /** Checks that keys and teams name what exists, and that each budget counts something that no other of its node counts. */
 export const checkTeams: Check = (settings) => ({
@@ -13,6 +14,8 @@ export const checkTeams: Check = (settings) => ({
   team({ organization, budgets }, report) {
     checkBudgets(budgets, within(report, 'budgets'));
     const known = Object.keys(settings.teams?.organizations ?? {});
+    // Objects of the store come and go: a key whose team or organization is missing is refused then.
+    if (isOwned(settings, 'organizations')) return;
     if (organization !== undefined && !known.includes(organization))
       report({
         path: ['organization'],
@@ -26,8 +29,12 @@ export const checkTeams: Check = (settings) => ({
   },
 });
 
-function checkTeamOf({ team }: GatewayKey, { teams }: CheckedSettings, report: Report): void {
-  if (team === undefined || !teams) return;
+const isOwned = ({ server }: CheckedSettings, kind: 'teams' | 'organizations'): boolean =>
+  server?.state?.owns?.includes(kind) ?? false;
+
+function checkTeamOf({ team }: GatewayKey, settings: CheckedSettings, report: Report): void {
+  const { teams } = settings;
+  if (team === undefined || !teams || isOwned(settings, 'teams')) return;
   const known = Object.keys(teams.teams ?? {});
   if (!known.includes(team))
     report({ path: [], message: `there is no team \`${team}\` in teams.yaml`, ...withSuggestion(team, known) });
@@ -75,15 +82,3 @@ function checkDay({ period, day_of_month: day }: Budget, report: Report): void {
   const message = '`day_of_month` has an effect with `period: month` only';
   report({ path: ['day_of_month'], on: 'key', severity: 'warning', message });
 }
-
-/** An IANA name. Intl reads offsets such as `+02:00`, too, but an offset has no summer time. */
-function isZone(name: string): boolean {
-  if (/^[+-]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
-const zones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];

@@ -27,9 +27,12 @@ describe('compileServerSettings', () => {
       compileServerSettings({ files: { dir: '/f' } }),
     );
     // Without `state` the gateway opens no store.
-    expect(compileServerSettings({ state: { ...state, store: { type: 'memory' } } })).toEqual(
-      compileServerSettings({ state: { store: { type: 'memory' } } }),
-    );
+    const backup = { dir: '/b' };
+    expect(
+      compileServerSettings({
+        state: { ...state, store: { type: 'memory' }, backup: { ...state!.backup, ...backup } },
+      }),
+    ).toEqual(compileServerSettings({ state: { store: { type: 'memory' }, backup } }));
     expect(Object.keys(defaults).sort()).toEqual(
       [
         'admin',

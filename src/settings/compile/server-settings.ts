@@ -18,6 +18,7 @@ import {
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 import { compileAlerts, type AlertSettings } from './alerts.ts';
+import { DEFAULT_ZONE } from './teams.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -151,12 +152,25 @@ export interface FilesSettings {
   readonly unfinished: number;
 }
 
+export interface BackupSettings {
+  readonly dir: string;
+  readonly everyMs: number;
+  /** Copies that are kept. */
+  readonly keep: number;
+}
+
 export interface StateSettings {
   /** The folder of a store in SQLite; undefined: the store is in memory. */
   readonly folder: string | undefined;
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
   readonly keys: Secret | undefined;
+  /** Secrets of digests of keys, by reference. */
+  readonly peppers: Secret | undefined;
+  /** Undefined: none are made. */
+  readonly backup: BackupSettings | undefined;
+  /** Of budgets that name none. */
+  readonly timeZone: string;
   readonly whenDown: {
     readonly keys: 'snapshot' | 'refuse';
     readonly maxAgeMs: number;
@@ -287,11 +301,23 @@ function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
 
 function compileState(file: ServerFile['state']): StateSettings | undefined {
   if (!file) return undefined;
-  const { store, owns = [], encryption_keys, when_down: down = {}, retention = {} } = file;
+  const {
+    store,
+    owns = [],
+    encryption_keys,
+    peppers,
+    backup,
+    time_zone: timeZone,
+    when_down: down = {},
+    retention = {},
+  } = file;
   return {
     folder: store.dir,
     owns,
     keys: encryption_keys,
+    peppers,
+    backup: backup && { dir: backup.dir, everyMs: parseDuration(backup.every ?? '15m'), keep: backup.keep ?? 8 },
+    timeZone: timeZone ?? DEFAULT_ZONE,
     whenDown: {
       keys: down.keys ?? 'snapshot',
       maxAgeMs: parseDuration(down.max_age ?? '24h'),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
 import { callerOf } from './key-ring.ts';
-import { compileTree, metadataOf } from './teams.ts';
+import { metadataOf, teamsOfKey } from './teams.ts';
+import { Tenants } from './tenants.ts';
 
 const DIGEST = `sha256:${'b'.repeat(64)}`;
 const key = (id: string, more: Partial<GatewayKey> = {}): GatewayKey => ({ id, digest: DIGEST, ...more });
@@ -17,7 +18,7 @@ const KEYS: KeysFile = {
 };
 
 describe('the tree of keys', () => {
-  const tree = compileTree(TEAMS, KEYS);
+  const tree = Tenants.of({ teams: TEAMS, keys: KEYS });
 
   test.each([
     ['in-search', ['organization:acme', 'team:search', 'key:in-search']],
@@ -29,9 +30,14 @@ describe('the tree of keys', () => {
   });
 
   test('has one node for all keys of a team', () => {
-    const two = compileTree(TEAMS, { keys: [key('a', { team: 'search' }), key('b', { team: 'search' })] });
+    const two = Tenants.of({
+      teams: TEAMS,
+      keys: {
+        keys: [key('a', { team: 'search' }), { ...key('b', { team: 'search' }), digest: `sha256:${'c'.repeat(64)}` }],
+      },
+    });
     expect(two.pathOf('a')[1]).toBe(two.pathOf('b')[1]);
-    expect(two.nodes).toHaveLength(5);
+    expect(two.nodes()).toHaveLength(5);
   });
 
   test('names a budget after what it counts, in any order of its models', () => {
@@ -50,15 +56,15 @@ describe('the tree of keys', () => {
 
   test('says whether anything counts', () => {
     expect([tree.hasBudgets, tree.hasLimits]).toEqual([true, true]);
-    const bare = compileTree({}, { keys: [key('a')] });
+    const bare = Tenants.of({ teams: {}, keys: { keys: [key('a')] } });
     expect([bare.hasBudgets, bare.hasLimits]).toEqual([false, false]);
   });
 });
 
 test('the metadata of a key replaces that of its team, and the team replaces its organization', () => {
   const own = key('a', { team: 'search', metadata: { tier: 'own' } });
-  expect(metadataOf(own, TEAMS)).toEqual({ region: 'eu', cost: '2', tier: 'own' });
-  expect(metadataOf(key('b'), TEAMS)).toBeUndefined();
+  expect(metadataOf(own, teamsOfKey(own, TEAMS))).toEqual({ region: 'eu', cost: '2', tier: 'own' });
+  expect(metadataOf(key('b'), teamsOfKey(key('b'), TEAMS))).toBeUndefined();
 });
 
 test('a caller has the team and the organization of its key', () => {

@@ -25,7 +25,8 @@ import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';
 import { packageSchemas } from './schemas.ts';
-import { checkStored, readStoredObjects, withStoredKeys, type StoredObjects } from './stored-objects.ts';
+import { checkStored } from './check-stored.ts';
+import { withStored, type StoredObjects } from './stored-objects.ts';
 import { fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -35,14 +36,18 @@ import type { TlsFiles } from './tls-files.ts';
 export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
-  /** Of keys.yaml, then of the state store. `incomplete`: the store's are not known. */
-  readonly keys: KeysFile & { readonly incomplete?: boolean };
+  /** Of keys.yaml, then of the state store. */
+  readonly keys: KeysFile;
   /** Prices of the operator; the shipped ones are not among them. */
   readonly prices: PricesFile;
   /** The shipped prices, and before them those of price-table.json. */
   readonly priceTable: PriceTable;
-  /** Empty without a teams.yaml. */
+  /** Of teams.yaml and of the state store. */
   readonly teams: TeamsFile;
+  /** Keys and teams of the files alone. */
+  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
+  /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
+  readonly stored: StoredObjects | undefined;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /** By id: the file's name without `.yaml`. */
@@ -54,7 +59,7 @@ export interface Settings {
   /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
   readonly outbound: OutboundSettings;
   /**
-   * Identifies the settings in logs and metrics. It excludes secrets: a short secret could be guessed from its hash. So equal
+   * Identifies the files in logs and metrics; the state store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
    */
   readonly hash: string;
@@ -171,7 +176,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     found.diagnostics.every(isWarning) &&
     diagnostics.length === 0 &&
     newer.complete;
-  const stored = pieces.server?.state && (await readStoredObjects(folder, files, packageSchemas()));
+  const stored = pieces.server?.state && files.stored?.();
   // Commands that send nothing run where the certificates are not.
   const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
   const { tls } = secured;
@@ -185,10 +190,10 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     ...secured.paths,
   ];
   const { priceTable } = newer;
-  const keys = pieces.keys && withStoredKeys(pieces.keys, stored);
-  const hash = hashOf(read, { partials, priceTable: newer.text, stored, tls });
-  const settings =
-    complete && keys ? { ...pieces, keys, priceTable, partials, tls, outbound, hash, files: paths } : undefined;
+  const hash = hashOf(read, { partials, priceTable: newer.text, tls });
+  const settings = complete
+    ? joined(pieces, stored, { priceTable, partials, tls, outbound, hash, files: paths })
+    : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add([...diagnostics, ...newer.diagnostics]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
@@ -203,7 +208,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   };
   const reporter = (name: string) => result.reporter(name);
   checkMeaning(checked, reporter);
-  if (stored) checkStored(stored, pieces.keys, reporter);
+  if (stored) checkStored(stored, pieces, reporter);
   const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
   checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
     reporter,
@@ -293,13 +298,19 @@ function gather(
 
 const NO_PRICES: PricesFile = { prices: [] };
 
-function isComplete(pieces: Pieces): pieces is Pieces & {
-  server: ServerFile;
-  catalog: CatalogFile;
-  keys: KeysFile;
-  prices: PricesFile;
-  teams: TeamsFile;
-} {
+type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name]> };
+
+/** The files with the objects of the store. */
+function joined(
+  { keys, teams, ...pieces }: CompletePieces,
+  stored: StoredObjects | undefined,
+  more: Pick<Settings, 'priceTable' | 'partials' | 'tls' | 'outbound' | 'hash' | 'files'>,
+): Settings {
+  const written = { keys, teams };
+  return { ...pieces, ...withStored(written, stored), ...more, written, stored };
+}
+
+function isComplete(pieces: Pieces): pieces is CompletePieces {
   const { server, catalog, keys, prices, teams } = pieces;
   return [server, catalog, keys, prices, teams].every((file) => file !== undefined);
 }
@@ -310,17 +321,15 @@ const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =
 interface Hashed {
   readonly partials: ReadonlyMap<string, PartialFile>;
   readonly priceTable: string | undefined;
-  readonly stored: StoredObjects | undefined;
   readonly tls: TlsFiles;
 }
 
-function hashOf(read: readonly ReadFile[], { partials, priceTable, stored, tls }: Hashed): string {
+function hashOf(read: readonly ReadFile[], { partials, priceTable, tls }: Hashed): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
   if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
-  if (stored) hash.update(JSON.stringify(['stored', stored.keys]));
   if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,97 +1,142 @@
-import { join } from 'node:path';
-import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
-import { digestsOf } from '../compile/api-keys.ts';
-import type { SettingsFiles } from '../source/files.ts';
-import type { Schemas } from './schemas.ts';
+import type {
+  Budget,
+  GatewayKey,
+  KeysFile,
+  Organization,
+  RateLimits,
+  Team,
+  TeamsFile,
+} from '../../../schemas/types.generated.ts';
 
-// Objects of the state store travel as a file of the settings folder that the disk does not have: so workers, reloads and explanations
-// have the same objects as the files beside them, and this room knows nothing of the store.
+import type { Known } from '../../governance/sharded-map.ts';
 
-/** The name of that file. */
-const NAME = '(state store)';
+// Objects of the state store join those of the files, and this room knows nothing of the store: who has the store shows its objects
+// beside the files.
 
-/** The settings folder with the objects of a store in it. @param text a `StoredObjects` as JSON */
-export function withStoredObjects(files: SettingsFiles, folder: string, text: () => string): SettingsFiles {
-  const path = join(folder, NAME);
-  return {
-    read: async (name) => (name === path ? { text: text() } : files.read(name)),
-    list: (name) => files.list(name),
-  };
-}
+/** The kinds of objects of which settings consist, in the order in which they refer to each other. */
+export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys'] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
 
-/** The objects of the state store that settings consist of. */
-export interface StoredObjects {
-  /** False: the store does not answer, and nothing is known of its objects. */
-  readonly complete: boolean;
-  readonly keys: readonly StoredKey[];
-}
-
-/** For the load that finds out which store to open. */
-export const NO_OBJECTS: StoredObjects = { complete: true, keys: [] };
-
-export interface StoredKey {
-  /** As an entry of keys.yaml with a `digest`. */
-  readonly key: GatewayKey;
+interface Stored<Kind extends StoredKind, Value> {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly value: Value;
   /** Who has written it, and when in milliseconds since 1970. */
   readonly by: string;
   readonly at: number;
+  /** Of the store, when the object was written. */
+  readonly version: number;
+  /** Why the object is not valid; its value is empty then. */
+  readonly problem?: string | undefined;
 }
 
-/** Undefined in commands that only read files and open no store. */
-export async function readStoredObjects(
-  folder: string,
-  files: SettingsFiles,
-  schemas: Schemas,
-): Promise<(StoredObjects & { readonly invalid: readonly string[] }) | undefined> {
-  const read = await files.read(join(folder, NAME));
-  if (!('text' in read)) return undefined;
-  // Written by this process, or sent by the primary.
-  const { complete, keys } = JSON.parse(read.text) as StoredObjects;
-  const broken = keys.filter(
-    ({ key }) => key.key !== undefined || schemas.validate('keys', { keys: [key] }).length > 0,
-  );
-  return { complete, keys: keys.filter((key) => !broken.includes(key)), invalid: broken.map(({ key }) => key.id) };
+export type StoredKey = Stored<'keys', KeyValue>;
+export type StoredBudget = Stored<'budgets', OfNode & Budget>;
+export type StoredLimits = Stored<'limits', OfNode & RateLimits>;
+export type StoredObject =
+  | Stored<'organizations', Organization>
+  | Stored<'teams', Team>
+  | StoredKey
+  | StoredBudget
+  | StoredLimits;
+
+/** Budgets and limits of a node that are objects of their own. */
+export interface OfNode {
+  /** `team:search`, `organization:acme`, `key:batch`. */
+  readonly node: string;
 }
 
-export function withStoredKeys(
-  file: KeysFile,
-  stored: StoredObjects | undefined,
-): KeysFile & { readonly incomplete?: boolean } {
-  if (!stored) return file;
-  return { ...file, keys: [...file.keys, ...stored.keys.map(({ key }) => key)], incomplete: !stored.complete };
+export interface KeyValue {
+  /** As an entry of keys.yaml without a digest. */
+  readonly entry: Omit<GatewayKey, 'digest' | 'key' | 'previous'>;
+  readonly digests: readonly StoredDigest[];
 }
 
-/** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
-export function checkStored(
-  stored: StoredObjects & { readonly invalid: readonly string[] },
-  file: KeysFile | undefined,
-  reporter: (name: string) => Report,
-): void {
-  for (const id of stored.invalid)
-    reporter('server.yaml')({
-      path: ['state', 'store'],
-      message: `the key "${id}" in the store is no valid key; \`gatehouse state export\` shows it`,
-    });
-  const byId = new Map(stored.keys.map((one) => [one.key.id, one]));
-  const byDigest = new Map(stored.keys.flatMap((one) => digestsOf(one.key).map((digest) => [digest, one] as const)));
-  const report = reporter('keys.yaml');
-  for (const [index, key] of (file?.keys ?? []).entries()) {
-    const twin = byId.get(key.id);
-    const same = digestsOf(key)
-      .map((digest) => byDigest.get(digest))
-      .find((one) => one !== undefined);
-    if (twin)
-      report({
-        path: ['keys', index, 'id'],
-        message: `key "${key.id}" is also in the store ${writtenBy(twin)}: remove one of the two`,
-      });
-    else if (same)
-      report({
-        path: ['keys', index],
-        message: `"${key.id}" is the same key as "${same.key.id}" in the store ${writtenBy(same)}`,
-      });
-  }
+export interface StoredDigest {
+  /** 0: the key's own; 1: that of before its last rotation. */
+  readonly slot: number;
+  readonly digest: string;
+  /** Milliseconds since 1970. */
+  readonly validFrom: number;
+  /** Milliseconds since 1970, excluded; undefined: no end. */
+  readonly validTo: number | undefined;
 }
 
-const writtenBy = ({ by, at }: StoredKey): string => `(by ${by}, ${new Date(at).toISOString().slice(0, 10)})`;
+/** The objects of the state store, as far as this process knows them. */
+export interface StoredObjects {
+  /** False: the store does not answer for too long. Its keys are refused then; what bounds other keys stays. */
+  readonly known: boolean;
+  /** By `nameOf`. */
+  readonly objects: Known<StoredObject>;
+}
+
+export interface StoredChanges {
+  readonly known: boolean;
+  readonly changed: readonly StoredObject[];
+  /** Names of the deleted ones. */
+  readonly gone: readonly string[];
+}
+
+export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
+
+/** Of a gateway whose store has nothing, and for the load that finds out which store to open. */
+export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
+
+/** What has to change so that `before` becomes `now`. */
+export function changesBetween(before: StoredObjects, now: StoredObjects): StoredChanges {
+  return {
+    known: now.known,
+    changed: [...now.objects].flatMap(([name, object]) => (before.objects.get(name) === object ? [] : [object])),
+    gone: [...before.objects.keys()].filter((name) => !now.objects.has(name)),
+  };
+}
+
+/** The entry of keys.yaml that a key of the store stands for. */
+export function entryOf({ entry, digests }: KeyValue): GatewayKey {
+  const [own, previous] = [0, 1].map((slot) => digests.find((digest) => digest.slot === slot));
+  return {
+    ...entry,
+    digest: own?.digest ?? '',
+    ...(previous?.validTo !== undefined && {
+      previous: { digest: previous.digest, expires_at: new Date(previous.validTo).toISOString() },
+    }),
+    ...(own?.validTo !== undefined && { expires_at: new Date(own.validTo).toISOString() }),
+  };
+}
+
+interface Files {
+  readonly keys: KeysFile;
+  readonly teams: TeamsFile;
+}
+
+/** The files with the store's objects among their own, for readers that ask for neither owner. */
+export function withStored({ keys, teams }: Files, stored: StoredObjects | undefined): Files {
+  if (!stored || stored.objects.size === 0) return { keys, teams };
+  const of = Object.groupBy(stored.objects.values(), ({ kind }) => kind);
+  const nodes = (kind: 'organizations' | 'teams') =>
+    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as Team]));
+  const ownKeys = stored.known ? (of.keys ?? []) : [];
+  const budgets = Map.groupBy((of.budgets ?? []) as StoredBudget[], ({ value }) => value.node);
+  const limits = new Map(((of.limits ?? []) as StoredLimits[]).map(({ value }) => [value.node, value]));
+  const attach = <Node extends Pick<Team, 'budgets' | 'limits'>>(ref: string, node: Node): Node => {
+    const own = budgets.get(ref)?.map(({ value: { node: _, ...budget } }) => budget);
+    const { node: _, ...rates } = limits.get(ref) ?? { node: ref };
+    const hasRates = limits.has(ref) && node.limits === undefined;
+    if (!own && !hasRates) return node;
+    return { ...node, ...(own && { budgets: [...(node.budgets ?? []), ...own] }), ...(hasRates && { limits: rates }) };
+  };
+  const attached = <Node extends Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
+    Object.fromEntries(Object.entries(all).map(([id, node]) => [id, attach(`${kind}:${id}`, node)]));
+  return {
+    keys: {
+      ...keys,
+      keys: [...keys.keys, ...ownKeys.map(({ value }) => entryOf(value as KeyValue))].map((key) =>
+        attach(`key:${key.id}`, key),
+      ),
+    },
+    teams: {
+      organizations: attached('organization', { ...teams.organizations, ...nodes('organizations') }),
+      teams: attached('team', { ...teams.teams, ...nodes('teams') }),
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
+import type { StoredObjects } from '../read/stored-objects.ts';
 
 /** Settings are far smaller than a megabyte; the bound stops a wrong path (a log, a disk image) from filling the memory. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -13,6 +14,8 @@ export interface SettingsFiles {
   read(path: string): Promise<FileRead>;
   /** Names in a folder. */
   list(folder: string): Promise<FolderRead>;
+  /** The objects of the state store beside the files. Undefined in commands that only read files and open no store. */
+  stored?(): StoredObjects | undefined;
 }
 
 export const diskFiles: SettingsFiles = {
@@ -31,6 +34,13 @@ export const diskFiles: SettingsFiles = {
     }
   },
 };
+
+/** Shows the objects of a store beside the files. */
+export const withStoredObjects = (files: SettingsFiles, stored: () => StoredObjects): SettingsFiles => ({
+  read: (path) => files.read(path),
+  list: (folder) => files.list(folder),
+  stored,
+});
 
 /** The files and folders that a load has read, by path. */
 export interface ReadPlaces {

@@ -48,9 +48,11 @@ export async function loadSettled(folder: string, options: SettledOptions): Prom
   }
 }
 
-/** Equal when two loads have the same content, secrets included. Only comments may differ. */
-export function fingerprint({ server, catalog, keys, gateway, tls, outbound, hash, files }: Settings): string {
-  return privateDigest(JSON.stringify([hash, files, reveal([server, catalog, keys, [...gateway], tls, outbound])]));
+/** Equal when two loads of files have the same content, secrets included. Only comments may differ. */
+export function fingerprint(settings: Settings): string {
+  const { server, catalog, written, gateway, tls, outbound, hash, files } = settings;
+  const content = reveal([server, catalog, written.keys, [...gateway], tls, outbound]);
+  return privateDigest(JSON.stringify([hash, files, content]));
 }
 
 /** Replaces each Secret with its value: a Secret serializes as its source, whatever its value. */

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
 import { isTests } from './find-files.ts';
+import type { StoredObjects } from '../read/stored-objects.ts';
 
 /** A fingerprint of what was read, to compare with the disk later. */
 interface Seen {
@@ -39,6 +40,10 @@ export class RecordedFiles implements SettingsFiles {
     this.#remember(folder, seenFolder(answer, this.matters));
     this.#read.folders.set(folder, answer);
     return answer;
+  }
+
+  stored(): StoredObjects | undefined {
+    return this.#files.stored?.();
   }
 
   /** The contents that were read, including secrets: for the gateway's own processes only. */

@@ -25,7 +25,7 @@ export class SqliteAudit {
     const last = this.#db.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
     const row = nextRow(event, by, last, now);
     this.#db.run(
-      'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO audit (seq, at, actor, role, address, action, kind, id, before, after, reason, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       row.seq,
       row.at,
       row.actor,

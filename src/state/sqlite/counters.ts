@@ -94,7 +94,7 @@ export class SqliteCounters {
       },
       saveCounter: ({ node, period, spent, leased, unreconciled, notified }) =>
         void db.run(
-          `INSERT INTO counter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (node, period) DO UPDATE SET spent = excluded.spent,
+          `INSERT INTO counter (node, period, spent, leased, unreconciled, notified) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (node, period) DO UPDATE SET spent = excluded.spent,
            leased = excluded.leased, unreconciled = excluded.unreconciled, notified = excluded.notified`,
           node,
           period,
@@ -114,7 +114,7 @@ export class SqliteCounters {
         );
       },
       isAdjusted: (id) => db.get('SELECT 1 FROM adjusted WHERE id = ?', id) !== undefined,
-      saveAdjusted: (id) => void db.run('INSERT INTO adjusted VALUES (?)', id),
+      saveAdjusted: (id) => void db.run('INSERT INTO adjusted (id) VALUES (?)', id),
       addAudit: (event, by) => this.#audit.append(event, by, now),
     };
   }
@@ -139,8 +139,8 @@ const leaseTables = (db: Database): LeaseTables => ({
     db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
   saveLease: ({ id, boot, node, period, granted, used, expiresAt, state }) =>
     void db.run(
-      `INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET granted = excluded.granted,
-       used = excluded.used, expires_at = excluded.expires_at, state = excluded.state`,
+      `INSERT INTO lease (id, boot, node, period, granted, used, expires_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET granted = excluded.granted, used = excluded.used, expires_at = excluded.expires_at, state = excluded.state`,
       id,
       boot,
       node,
@@ -164,7 +164,7 @@ const bootTables = (db: Database): BootTables => ({
     void db.run('UPDATE boot SET batch = ?, answer = ? WHERE id = ?', batch, JSON.stringify(answer), boot),
   saveBoot: ({ id, host, role, version, configHash, startedAt }, seenAt) =>
     void db.run(
-      `INSERT INTO boot VALUES (?, ?, ?, ?, ?, ?, ?, 0, '[]')
+      `INSERT INTO boot (id, host, role, version, config_hash, started_at, seen_at, batch, answer) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '[]')
        ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at`,
       id,
       host,

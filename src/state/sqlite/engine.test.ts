@@ -32,6 +32,14 @@ function open(keys = KEYS): Engine {
   return engine;
 }
 
+/** As `open`, with room for a few objects. */
+function openFull(): Engine {
+  const owner = { pid: 4711, boot: 'b'.repeat(32), host: 'host-a' };
+  const engine = new Engine({ folder, owner, keys: KEYS, now: NOON, maxPages: 120 });
+  engines.push(engine);
+  return engine;
+}
+
 function close(engine: Engine): void {
   engine.close();
   engines.splice(engines.indexOf(engine), 1);
@@ -143,6 +151,35 @@ describe('a store in a folder', () => {
       ['2026-11-21', '2026-11-22'],
       { intact: true, rows: 1 },
     ]);
+  });
+});
+
+describe('a store whose disk is full', () => {
+  it('refuses writes, keeps what it has confirmed, whole, and writes again when there is room', () => {
+    close(open());
+    const full = openFull();
+    const path = [{ node: 'team/search', period: 0 }];
+    const ask = { path, caps: [1_000_000], need: 1, want: 1 };
+    let written = 0;
+    const fill = (): void => {
+      for (; written < 10_000; written += 1)
+        full.calls.write(NOON, [{ ...team(`t${written}`), doc: { text: 'x'.repeat(4_000) } }], ANN);
+    };
+    expect(codeOf(fill)).toBe('unavailable');
+    let batch = 0;
+    const take = (): void => {
+      for (; batch < 10_000; batch += 1)
+        full.calls.take(NOON, [ask], { ...BOOT, id: String(batch).padStart(32, '0') }, 1);
+    };
+    expect(codeOf(take)).toBe('unavailable');
+    expect(full.calls.load(NOON, 0).changed).toHaveLength(written);
+    expect(full.calls.verifyAudit(NOON)).toMatchObject({ intact: true, rows: written });
+    expect(full.calls.read(NOON, path)[0]?.leased ?? 0).toBe(batch);
+    close(full);
+    const { calls } = open();
+    expect(calls.write(NOON, [team('later')], ANN)).toBe(written + 1);
+    expect(calls.take(NOON, [ask], BOOT, 1)).toMatchObject({ grants: [{ granted: 1 }] });
+    expect(calls.read(NOON, path)[0]?.leased).toBe(batch + 1);
   });
 });
 

@@ -27,6 +27,8 @@ export interface EngineOptions {
   /** The time of the opening, in milliseconds since 1970. */
   readonly now: number;
   readonly maxNames?: number | undefined;
+  /** Pages of state.db, as on a disk that is nearly full. Injected by tests. Default: SQLite's bound. */
+  readonly maxPages?: number | undefined;
 }
 
 /** What a thread, or a test, may call. Times are arguments: the clock is the caller's. */
@@ -39,7 +41,7 @@ export class Engine {
   readonly #db: Database;
   readonly #ledger: SqliteLedger;
 
-  constructor({ folder, owner, keys, now, maxNames }: EngineOptions) {
+  constructor({ folder, owner, keys, now, maxNames, maxPages }: EngineOptions) {
     makeFolder(folder);
     this.#unlock = lockStore(folder, owner, now);
     const opened: (() => void)[] = [this.#unlock];
@@ -47,6 +49,7 @@ export class Engine {
       this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL' });
       opened.push(() => this.#db.close());
       prepareTables(this.#db, folder, now);
+      if (maxPages !== undefined) this.#db.exec(`PRAGMA max_page_count = ${maxPages}`);
       this.#ledger = new SqliteLedger(join(folder, 'ledger'), { maxNames });
       opened.push(() => this.#ledger.close());
       const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);

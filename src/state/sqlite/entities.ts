@@ -95,7 +95,7 @@ export class SqliteEntities {
     this.#db.transaction(() => {
       for (const { keyId, at, address } of uses)
         this.#db.run(
-          `INSERT INTO key_seen SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE kind = 'keys' AND id = ?1 AND gone = 0)
+          `INSERT INTO key_seen (key_id, last_used_at, address) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE kind = 'keys' AND id = ?1 AND gone = 0)
            ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at, address = excluded.address
            WHERE excluded.last_used_at > last_used_at`,
           keyId,
@@ -129,7 +129,7 @@ export class SqliteEntities {
       if (first === undefined) return;
       this.#db.run('DELETE FROM key_check WHERE kid <> ?', first);
       this.#db.run(
-        'INSERT INTO key_check VALUES (?, ?) ON CONFLICT DO NOTHING',
+        'INSERT INTO key_check (kid, envelope) VALUES (?, ?) ON CONFLICT DO NOTHING',
         first,
         this.#keys.seal(CHECK.id, CHECK),
       );
@@ -198,7 +198,7 @@ const savingTables = (db: Database): SavingTables => ({
   saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
   saveEntity: (row: EntityRow) =>
     void db.run(
-      `INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
+      `INSERT INTO entity (kind, id, version, doc, updated_by, updated_at, gone) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
        doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
       row.kind,
       row.id,
@@ -212,7 +212,7 @@ const savingTables = (db: Database): SavingTables => ({
     db.run(`DELETE FROM ${SECRETS[kind]} WHERE key_id = ?`, id);
     for (const { slot, digest, last4, validFrom, validTo } of digests)
       db.run(
-        `INSERT INTO ${SECRETS[kind]} VALUES (?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO ${SECRETS[kind]} (key_id, slot, digest, last4, valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?)`,
         id,
         slot,
         digest,
@@ -223,7 +223,15 @@ const savingTables = (db: Database): SavingTables => ({
   },
   saveSealed: ({ kind, id }, field, sealed) => {
     db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
-    if (sealed) db.run('INSERT INTO sealed VALUES (?, ?, ?, ?, ?)', kind, id, field, sealed.version, sealed.envelope);
+    if (sealed)
+      db.run(
+        'INSERT INTO sealed (kind, id, field, version, envelope) VALUES (?, ?, ?, ?, ?)',
+        kind,
+        id,
+        field,
+        sealed.version,
+        sealed.envelope,
+      );
   },
 });
 

@@ -11,7 +11,8 @@ export interface Migration {
 
 /**
  * The tables of `state.db`, step by step. A step that has been released is never edited: stores remember its checksum. Steps only add
- * until two releases later, so that one release before and after can run on one store.
+ * until two releases later, so that one release before and after can run on one store: a step adds tables, indexes, and columns that have
+ * a default or may be null. Statements name their columns, so that they stay valid then.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {

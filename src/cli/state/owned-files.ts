@@ -1,0 +1,42 @@
+import { changeOf } from '../../process/state/stored-entities.ts';
+import type { EntityDoc, PutChange } from '../../state/entities.ts';
+import type { FoundStore } from './read.ts';
+
+/** An object of a file that the store could have. */
+export interface FileObject {
+  readonly kind: 'keys' | 'teams' | 'organizations';
+  readonly id: string;
+  /** `configs/keys.yaml:12:5` */
+  readonly place: string;
+  readonly change: (now: number) => PutChange;
+}
+
+/** The objects of the files, those first to which others refer. */
+export function objectsOfFiles({
+  loaded,
+  settings: { written },
+}: Pick<FoundStore, 'loaded' | 'settings'>): FileObject[] {
+  const placeOf = (...where: Parameters<typeof loaded.placeOf>): string => {
+    const { file, line, column } = loaded.placeOf(...where);
+    return `${file}:${line}:${column}`;
+  };
+  const nodes = (['organizations', 'teams'] as const).flatMap((kind) =>
+    Object.entries(written.teams[kind] ?? {}).map(([id, doc]): FileObject => ({
+      kind,
+      id,
+      place: placeOf('teams.yaml', [kind, id], 'key'),
+      change: () => ({ op: 'put', kind, id, doc: doc as EntityDoc, ifVersion: 0 }),
+    })),
+  );
+  const keys = written.keys.keys.map((key, index): FileObject => ({
+    kind: 'keys',
+    id: key.id,
+    place: placeOf('keys.yaml', ['keys', index, 'id']),
+    change: (now) => changeOf(key, now),
+  }));
+  return [...nodes, ...keys];
+}
+
+const WORDS = { keys: 'key', teams: 'team', organizations: 'organization' } as const;
+
+export const wordOf = (kind: FileObject['kind']): string => WORDS[kind];

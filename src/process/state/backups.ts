@@ -1,0 +1,83 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../../plugin/index.ts';
+import type { Metrics } from '../../record/metrics/registry.ts';
+import type { BackupSettings } from '../../settings/compile/server-settings.ts';
+import type { AnsweringStore } from './counted.ts';
+
+/** Under this name a backup is not whole yet. */
+const UNFINISHED = '.unfinished';
+const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
+
+export interface BackupsSetup {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly metrics: Pick<Metrics, 'families'>;
+}
+
+/** Copies the state store at intervals, each time to a new folder, and removes the oldest copies. */
+export class Backups {
+  readonly #setup: BackupsSetup;
+  readonly #settings: BackupSettings;
+  readonly #state: AnsweringStore;
+  #stopTimer = (): void => {};
+  #running: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(setup: BackupsSetup, settings: BackupSettings, state: AnsweringStore) {
+    this.#setup = setup;
+    this.#settings = settings;
+    this.#state = state;
+  }
+
+  /** The first one is made at once: a start may follow an upgrade. */
+  start(): void {
+    if (this.#isStopped) return;
+    this.#running = this.#back().then(() => {
+      if (this.#isStopped) return;
+      this.#stopTimer = this.#setup.clock.after(this.#settings.everyMs, () => this.start());
+    });
+  }
+
+  /** Resolves when none is under way. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopTimer();
+    return this.#running;
+  }
+
+  /** Never rejects. */
+  async #back(): Promise<void> {
+    const { clock, log, metrics } = this.#setup;
+    const { store } = this.#state;
+    // The next one comes soon, and the log has why the store does not answer.
+    if (!store) return;
+    const { dir } = this.#settings;
+    const name = new Date(clock.wall()).toISOString().replaceAll(':', '-');
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      this.#tidy();
+      const copy = join(dir, name + UNFINISHED);
+      await store.backup(copy);
+      renameSync(copy, join(dir, name));
+      this.#tidy();
+      metrics.families.stateBackup.set({}, clock.wall() / 1000);
+    } catch (err) {
+      metrics.families.stateBackupFailures.add({});
+      log.error({ err }, 'the state store could not be backed up');
+    }
+  }
+
+  /** Removes what an interrupted backup left, and the oldest ones. Other names in the folder stay. */
+  #tidy(): void {
+    const { dir, keep } = this.#settings;
+    const names = readdirSync(dir);
+    const whole = names.filter((name) => NAME.test(name)).sort();
+    const unfinished = names.filter(
+      (name) => name.endsWith(UNFINISHED) && NAME.test(name.slice(0, -UNFINISHED.length)),
+    );
+    for (const name of [...whole.slice(0, Math.max(0, whole.length - keep)), ...unfinished])
+      rmSync(join(dir, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,16 @@
+const NAME = /^[A-Za-z0-9_-]{1,32}$/;
+const BYTES = 32;
+
+/** `p1:BASE64,p2:BASE64`. Throws RangeError without quoting a secret. */
+export function parsePeppers(text: string): ReadonlyMap<string, Buffer> {
+  const peppers = new Map<string, Buffer>();
+  for (const [index, item] of text.split(',').entries()) {
+    const [name = '', secret = ''] = item.trim().split(/:(.*)/);
+    const bytes = Buffer.from(secret, 'base64');
+    if (!NAME.test(name) || bytes.length !== BYTES)
+      throw new RangeError(`pepper ${index + 1} is not a name and ${BYTES} bytes in base64, such as p1:…`);
+    if (peppers.has(name)) throw new RangeError(`two peppers have the name "${name}"`);
+    peppers.set(name, bytes);
+  }
+  return peppers;
+}

@@ -1,0 +1,341 @@
+import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
+import type { NodeChanges, NodePath, NodeTree, TreeNode } from '../../governance/tree.ts';
+import { ShardedChanges, ShardedMap } from '../../governance/sharded-map.ts';
+import {
+  changesBetween,
+  nameOf,
+  NO_OBJECTS,
+  type StoredChanges,
+  type StoredObject,
+  type StoredObjects,
+} from '../read/stored-objects.ts';
+import { digestsOfFile, digestsOfStored } from './key-digests.ts';
+import { KeyRecord, type DigestEntry, type KnownKeys, type OuterNode } from './key-record.ts';
+import { attachedTo, compileOwned, type Attached } from './owned-nodes.ts';
+import { DEFAULT_ZONE } from './teams.ts';
+
+export interface TenantsSetup {
+  /** Of the files. */
+  readonly keys: KeysFile;
+  /** Of the files. */
+  readonly teams: TeamsFile;
+  readonly stored?: StoredObjects | undefined;
+  /** Of budgets that name none. */
+  readonly timeZone?: string | undefined;
+  /** The gateway configs that keys of the store can name as their default. Default: any. */
+  readonly configIds?: ReadonlySet<string> | undefined;
+}
+
+/** What files have, the same for every version of the tenants. */
+interface Base {
+  readonly keys: ReadonlyMap<string, GatewayKey>;
+  readonly teams: NonNullable<TeamsFile['teams']>;
+  readonly organizations: NonNullable<TeamsFile['organizations']>;
+  readonly timeZone: string;
+  readonly configIds: ReadonlySet<string> | undefined;
+}
+
+interface Parts {
+  readonly known: boolean;
+  readonly stored: ShardedMap<StoredObject>;
+  /** Stored budgets and limits, by the node that they are of. */
+  readonly attached: ShardedMap<Attached>;
+  /** Organizations and teams, by the ref of their node. */
+  readonly outer: ShardedMap<OuterNode>;
+  readonly keys: ShardedMap<KeyRecord>;
+  readonly digests: ShardedMap<DigestEntry>;
+  /** Paths of keys that are gone, for the requests that they began. */
+  readonly left: ReadonlyMap<string, NodePath>;
+}
+
+const NOTHING: Parts = {
+  known: true,
+  stored: new ShardedMap(),
+  attached: new ShardedMap(),
+  outer: new ShardedMap(),
+  keys: new ShardedMap(),
+  digests: new ShardedMap(),
+  left: new Map(),
+};
+
+/** Paths of deleted keys that stay. */
+const MAX_LEFT = 1_000;
+const NO_PATH: NodePath = [];
+
+/** The next version of the tenants, and what differs. */
+export interface ChangedTenants extends NodeChanges {
+  readonly tenants: Tenants;
+}
+
+/**
+ * The organizations, teams and keys of the files and the state store at one moment: which keys are valid, and which nodes count what they
+ * use. A version never changes; a change of the store makes the next one from the parts that it touches.
+ */
+export class Tenants implements NodeTree, KnownKeys {
+  readonly #base: Base;
+  readonly #parts: Parts;
+  #nodes: readonly TreeNode[] | undefined;
+
+  private constructor(base: Base, parts: Parts) {
+    this.#base = base;
+    this.#parts = parts;
+  }
+
+  static of({ keys, teams, stored = NO_OBJECTS, timeZone = DEFAULT_ZONE, configIds }: TenantsSetup): Tenants {
+    const base: Base = {
+      keys: new Map(keys.keys.map((key) => [key.id, key])),
+      teams: teams.teams ?? {},
+      organizations: teams.organizations ?? {},
+      timeZone,
+      configIds,
+    };
+    const draft = new Draft(base, NOTHING);
+    for (const id of Object.keys(base.organizations)) draft.organizations.add(id);
+    for (const id of Object.keys(base.teams)) draft.teams.add(id);
+    for (const id of base.keys.keys()) draft.keys.add(id);
+    draft.apply(changesBetween(NO_OBJECTS, stored));
+    return new Tenants(base, draft.parts());
+  }
+
+  /** The version after changes of the store. */
+  with(changes: StoredChanges): ChangedTenants {
+    const draft = new Draft(this.#base, this.#parts);
+    draft.apply(changes);
+    return { tenants: new Tenants(this.#base, draft.parts()), changed: draft.changed, before: draft.before };
+  }
+
+  get known(): boolean {
+    return this.#parts.known;
+  }
+
+  get stored(): StoredObjects {
+    return { known: this.#parts.known, objects: this.#parts.stored };
+  }
+
+  digest(digest: string): DigestEntry | undefined {
+    return this.#parts.digests.get(digest);
+  }
+
+  key(id: string): KeyRecord | undefined {
+    return this.#parts.keys.get(id);
+  }
+
+  keys(): Iterable<KeyRecord> {
+    return this.#parts.keys.values();
+  }
+
+  pathOf(keyId: string): NodePath {
+    return this.#parts.keys.get(keyId)?.path ?? this.#parts.left.get(keyId) ?? NO_PATH;
+  }
+
+  nodes(): readonly TreeNode[] {
+    return (this.#nodes ??= [
+      ...[...this.#parts.outer.values()].map(({ node }) => node),
+      ...[...this.#parts.keys.values()].map(({ parts }) => parts.node),
+    ]);
+  }
+
+  get hasBudgets(): boolean {
+    return this.nodes().some(({ budgets }) => budgets.length > 0);
+  }
+
+  get hasLimits(): boolean {
+    return this.nodes().some(({ limits }) => limits !== undefined);
+  }
+}
+
+/** The parts of the next version: those that change are copied once, the others are shared. */
+class Draft {
+  readonly #base: Base;
+  readonly #stored: ShardedChanges<StoredObject>;
+  readonly #attached: ShardedChanges<Attached>;
+  readonly #outer: ShardedChanges<OuterNode>;
+  readonly #keys: ShardedChanges<KeyRecord>;
+  readonly #digests: ShardedChanges<DigestEntry>;
+  #left: ReadonlyMap<string, NodePath>;
+  #known: boolean;
+  /** Ids of what is to be compiled. */
+  readonly organizations = new Set<string>();
+  readonly teams = new Set<string>();
+  readonly keys = new Set<string>();
+  readonly changed: TreeNode[] = [];
+  readonly before: TreeNode[] = [];
+
+  constructor(base: Base, parts: Parts) {
+    this.#base = base;
+    this.#known = parts.known;
+    this.#stored = new ShardedChanges(parts.stored);
+    this.#attached = new ShardedChanges(parts.attached);
+    this.#outer = new ShardedChanges(parts.outer);
+    this.#keys = new ShardedChanges(parts.keys);
+    this.#digests = new ShardedChanges(parts.digests);
+    this.#left = parts.left;
+  }
+
+  parts(): Parts {
+    return {
+      known: this.#known,
+      stored: this.#stored.done(),
+      attached: this.#attached.done(),
+      outer: this.#outer.done(),
+      keys: this.#keys.done(),
+      digests: this.#digests.done(),
+      left: this.#left,
+    };
+  }
+
+  apply({ known, changed, gone }: StoredChanges): void {
+    this.#known = known;
+    for (const name of gone) {
+      this.#touch(this.#stored.get(name), false);
+      this.#stored.delete(name);
+    }
+    for (const object of changed) {
+      const name = nameOf(object);
+      this.#touch(this.#stored.get(name), false);
+      this.#stored.set(name, object);
+      this.#touch(object, true);
+    }
+    this.#compile();
+  }
+
+  /** Marks what an object is a part of. @param isThere false: it leaves */
+  #touch(object: StoredObject | undefined, isThere: boolean): void {
+    if (!object) return;
+    if (object.kind === 'organizations') this.organizations.add(object.id);
+    else if (object.kind === 'teams') this.teams.add(object.id);
+    else if (object.kind === 'keys') this.keys.add(object.id);
+    else {
+      const { node } = object.value;
+      const attached = attachedTo(this.#attached.get(node), object, isThere);
+      if (attached) this.#attached.set(node, attached);
+      else this.#attached.delete(node);
+      const [kind = '', id = ''] = node.split(/:(.*)/);
+      if (kind === 'organization') this.organizations.add(id);
+      else if (kind === 'team') this.teams.add(id);
+      else if (kind === 'key') this.keys.add(id);
+    }
+  }
+
+  /** From the outer nodes in: those inside refer to them. */
+  #compile(): void {
+    for (const id of this.organizations) this.#replaceOuter(`organization:${id}`, this.#organization(id));
+    if (this.organizations.size > 0) for (const id of this.#teamsOf(this.organizations)) this.teams.add(id);
+    for (const id of this.teams) this.#replaceOuter(`team:${id}`, this.#team(id));
+    for (const id of this.keys) this.#replaceKey(id);
+    if (this.teams.size === 0) return;
+    for (const record of this.#keys.done().shards.flatMap((shard) => [...shard.values()])) {
+      const { team } = record.parts.key;
+      if (team !== undefined && this.teams.has(team) && !this.keys.has(record.id)) this.#linkAgain(record);
+    }
+  }
+
+  *#teamsOf(organizations: ReadonlySet<string>): Iterable<string> {
+    for (const [id, { organization }] of Object.entries(this.#base.teams))
+      if (organization !== undefined && organizations.has(organization)) yield id;
+    for (const object of this.#stored.done().values())
+      if (object.kind === 'teams' && organizations.has(object.value.organization ?? '')) yield object.id;
+  }
+
+  #organization(id: string): OuterNode | undefined {
+    const ref = `organization:${id}`;
+    const object = this.#stored.get(`organizations/${id}`);
+    const stored = object?.kind === 'organizations' ? object : undefined;
+    const owned = this.#compiled(ref, this.#base.organizations[id], stored);
+    if (!owned) return undefined;
+    const { file, node, problem } = owned;
+    return { node, metadata: file.metadata, organization: undefined, problem };
+  }
+
+  #team(id: string): OuterNode | undefined {
+    const ref = `team:${id}`;
+    const object = this.#stored.get(`teams/${id}`);
+    const stored = object?.kind === 'teams' ? object : undefined;
+    const owned = this.#compiled(ref, this.#base.teams[id], stored);
+    if (!owned) return undefined;
+    const { file, node } = owned;
+    const outer = file.organization === undefined ? undefined : this.#outer.get(`organization:${file.organization}`);
+    const missing =
+      file.organization !== undefined && !outer
+        ? `its team "${id}" names the organization "${file.organization}", which does not exist`
+        : undefined;
+    return { node, metadata: file.metadata, organization: outer, problem: owned.problem ?? missing ?? outer?.problem };
+  }
+
+  #compiled<File extends object>(
+    ref: string,
+    file: File | undefined,
+    stored: (Extract<StoredObject, { kind: 'teams' | 'organizations' }> & { readonly value: File }) | undefined,
+  ) {
+    return compileOwned({ ref, file, stored, attached: this.#attached.get(ref), timeZone: this.#base.timeZone });
+  }
+
+  #replaceOuter(ref: string, now: OuterNode | undefined): void {
+    const before = this.#outer.get(ref);
+    if (now) this.#outer.set(ref, now);
+    else this.#outer.delete(ref);
+    this.#note(before?.node, now?.node);
+  }
+
+  #note(before: TreeNode | undefined, now: TreeNode | undefined): void {
+    if (before) this.before.push(before);
+    if (now) this.changed.push(now);
+  }
+
+  #replaceKey(id: string): void {
+    const before = this.#keys.get(id);
+    for (const digest of before?.parts.digests ?? []) this.#digests.delete(digest);
+    const now = this.#key(id);
+    if (now) {
+      this.#keys.set(id, now.record);
+      for (const [digest, entry] of now.digests) this.#digests.set(digest, entry);
+    } else if (before) {
+      this.#keys.delete(id);
+      this.#left = new Map([...this.#left].slice(1 - MAX_LEFT)).set(id, before.path);
+    }
+    this.#note(before?.parts.node, now?.record.parts.node);
+  }
+
+  #key(id: string): { readonly record: KeyRecord; readonly digests: ReadonlyMap<string, DigestEntry> } | undefined {
+    const ref = `key:${id}`;
+    const object = this.#stored.get(`keys/${id}`);
+    const stored = object?.kind === 'keys' ? object : undefined;
+    const owned = compileOwned({
+      ref,
+      file: this.#base.keys.get(id),
+      stored: stored && { ...stored, value: stored.value.entry },
+      attached: this.#attached.get(ref),
+      timeZone: this.#base.timeZone,
+    });
+    if (!owned) return undefined;
+    const { file: key, node } = owned;
+    const team = this.#teamOf(key);
+    const isStored = stored !== undefined && !this.#base.keys.has(id);
+    const ownProblem = owned.problem;
+    const problem = ownProblem ?? this.#danglingOf(key, team, isStored);
+    const digests = isStored ? digestsOfStored(id, stored.value, key) : digestsOfFile(key);
+    const expiresAt = [...digests.values()].find(({ previous }) => !previous)?.validTo ?? Infinity;
+    const names = [...digests.keys()];
+    const record = new KeyRecord({ key, isStored, node, team, ownProblem, problem, expiresAt, digests: names });
+    return { record, digests };
+  }
+
+  #teamOf({ team }: GatewayKey): OuterNode | undefined {
+    return team === undefined ? undefined : this.#outer.get(`team:${team}`);
+  }
+
+  #danglingOf(key: GatewayKey, team: OuterNode | undefined, isStored: boolean): string | undefined {
+    const { configIds } = this.#base;
+    if (key.team !== undefined && !team) return `its team "${key.team}" does not exist`;
+    if (isStored && key.default_config !== undefined && configIds && !configIds.has(key.default_config))
+      return `its default config "${key.default_config}" does not exist`;
+    return team?.problem;
+  }
+
+  /** Its team or its organization has changed; its own node and digests are as they were. */
+  #linkAgain({ parts }: KeyRecord): void {
+    const team = this.#teamOf(parts.key);
+    const problem = parts.ownProblem ?? this.#danglingOf(parts.key, team, parts.isStored);
+    this.#keys.set(parts.key.id, new KeyRecord({ ...parts, team, problem }));
+  }
+}

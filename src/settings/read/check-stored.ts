@@ -1,0 +1,115 @@
+import type { Budget, GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
+import { parseCap } from '../../governance/amounts.ts';
+import type { Report } from '../../plugin/index.ts';
+import { digestsOf } from '../compile/api-keys.ts';
+import { countedBy } from '../compile/teams.ts';
+import type { JsonPath } from './pointer.ts';
+import { nameOf, type StoredBudget, type StoredKey, type StoredObject, type StoredObjects } from './stored-objects.ts';
+
+interface Files {
+  readonly keys: KeysFile | undefined;
+  readonly teams: TeamsFile | undefined;
+}
+
+/** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
+export function checkStored(stored: StoredObjects, files: Files, reporter: (name: string) => Report): void {
+  if (stored.objects.size === 0) return;
+  const checks = new Checks(stored);
+  for (const [index, key] of (files.keys?.keys ?? []).entries())
+    checks.key(key, ['keys', index], reporter('keys.yaml'));
+  for (const [kind, ref] of [
+    ['organizations', 'organization'],
+    ['teams', 'team'],
+  ] as const)
+    for (const [id, node] of Object.entries(files.teams?.[kind] ?? {}))
+      checks.node(
+        { name: nameOf({ kind, id }), ref: `${ref}:${id}`, what: `${ref} "${id}"`, on: 'key', ...node },
+        [kind, id],
+        reporter('teams.yaml'),
+      );
+}
+
+/** A node of a file. */
+interface FileNode {
+  readonly name: string;
+  readonly ref: string;
+  readonly what: string;
+  readonly on?: 'key';
+  readonly budgets?: readonly Budget[];
+  readonly limits?: object;
+}
+
+class Checks {
+  readonly #objects: StoredObjects['objects'];
+  readonly #byDigest: ReadonlyMap<string, StoredKey>;
+  /** By node. */
+  readonly #budgets: ReadonlyMap<string, readonly StoredBudget[]>;
+  readonly #limits: ReadonlyMap<string, StoredObject>;
+
+  constructor({ objects }: StoredObjects) {
+    this.#objects = objects;
+    const all = [...objects.values()];
+    this.#byDigest = new Map(
+      all.flatMap((one) => (one.kind === 'keys' ? one.value.digests.map(({ digest }) => [digest, one] as const) : [])),
+    );
+    this.#budgets = Map.groupBy(
+      all.filter((one) => one.kind === 'budgets' && one.problem === undefined) as StoredBudget[],
+      ({ value }) => value.node,
+    );
+    this.#limits = new Map(all.flatMap((one) => (one.kind === 'limits' ? [[one.value.node, one] as const] : [])));
+  }
+
+  key(key: GatewayKey, path: JsonPath, report: Report): void {
+    const { id } = key;
+    this.node(
+      { ...key, name: nameOf({ kind: 'keys', id }), ref: `key:${id}`, what: `key "${id}"` },
+      path,
+      report,
+      'id',
+    );
+    if (this.#objects.has(nameOf({ kind: 'keys', id }))) return;
+    const same = digestsOf(key)
+      .map((digest) => this.#byDigest.get(digest))
+      .find((one) => one !== undefined);
+    if (same) report({ path, message: `"${id}" is the same key as "${same.id}" in the store ${writtenBy(same)}` });
+  }
+
+  /** @param field names the object inside of its entry */
+  node({ name, ref, what, on, budgets = [], limits }: FileNode, path: JsonPath, report: Report, field?: string): void {
+    const twin = this.#objects.get(name);
+    if (twin)
+      report({
+        path: field === undefined ? path : [...path, field],
+        ...(on && { on }),
+        message: `${what} is also in the store ${writtenBy(twin)}: remove one of the two`,
+      });
+    const stored = new Map((this.#budgets.get(ref) ?? []).map((one) => [countedOf(one.value), one]));
+    for (const [index, budget] of budgets.entries()) {
+      const same = stored.get(countedOf(budget));
+      if (same)
+        report({
+          path: [...path, 'budgets', index],
+          message: `the budget "${same.id}" in the store ${writtenBy(same)} counts the same: remove one of the two`,
+        });
+    }
+    const other = this.#limits.get(ref);
+    if (limits && other)
+      report({
+        path: [...path, 'limits'],
+        on: 'key',
+        message: `${what} also has limits in the store ${writtenBy(other)}: remove one of the two`,
+      });
+  }
+}
+
+/** Undefined for a cap that cannot be read, which another check reports. */
+function countedOf(budget: Budget): string | undefined {
+  try {
+    return countedBy(budget, parseCap(budget.cap));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const writtenBy = ({ by, at }: StoredObject): string => `(by ${by}, ${new Date(at).toISOString().slice(0, 10)})`;
