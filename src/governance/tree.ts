@@ -51,8 +51,6 @@ export interface TreeNode {
 /** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
 export type NodePath = readonly TreeNode[];
 
-const NO_PATH: NodePath = [];
-
 /** The nodes above each key, worked out before a request asks: a request looks its path up and walks nothing. */
 export interface NodeTree {
   /** Empty for a key that is not known. */
@@ -64,8 +62,6 @@ export interface NodeTree {
   /** True when a node has limits. */
   readonly hasLimits: boolean;
 }
-
-export const NO_TREE: NodeTree = { pathOf: () => NO_PATH, nodes: () => [], hasBudgets: false, hasLimits: false };
 
 /** Nodes that differ between two trees. */
 export interface NodeChanges {

@@ -28,7 +28,7 @@ import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { Alerts } from './alerts/alerts.ts';
-import { relayedAlerts } from './alerts/process-alerts.ts';
+import { relayedAlerts, type ProcessAlerts } from './alerts/process-alerts.ts';
 import {
   compileWith,
   createProcessState,
@@ -134,9 +134,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     recordFiles: recordFiles(role, metrics, clock, log),
     responses: options.responses,
     budgets,
-    alerts: options.alerts
-      ? relayedAlerts(options.alerts)
-      : new Alerts({ clock, log, families: metrics.families, exchange: upstream.exchange }),
+    alerts: alertsOf(options, { clock, log, families: metrics.families, exchange: upstream.exchange }),
     stored: options.stored ?? state?.objects,
     keyUses: keyUses(options, state, clock),
     costs: costsOf(server, { role, budgets, ledger: options.ledger ?? (state && ledgerOf(state)) }),
@@ -152,12 +150,15 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     throw error;
   });
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
-  const objects = loaded.objects();
-  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects, modules };
+  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const ofRole = { source, role, port, watchFolder: watcher };
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
+
+/** Workers have the primary send them. */
+const alertsOf = ({ alerts }: GatewayOptions, parts: ConstructorParameters<typeof Alerts>[0]): ProcessAlerts =>
+  alerts ? relayedAlerts(alerts) : new Alerts(parts);
 
 /** With a state store, what is spent outlives this process. */
 const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>

@@ -156,7 +156,8 @@ const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
   responses: responses ?? new MemoryResponses(clock),
 });
 
-const storeOf = ({ stored, keyUses }: ProcessParts): Pick<Shared, 'stored' | 'keyUsed'> => ({
+const storeOf = ({ stored, keyUses, watch }: ProcessParts): Pick<Shared, 'stored' | 'keyUsed' | 'watch'> => ({
+  watch,
   stored: stored && (() => stored.now),
   keyUsed: keyUses && ((...use) => keyUses.used(...use)),
 });
@@ -201,7 +202,7 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
   });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts, watch } = parts;
+  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts } = parts;
   const { inFlight, turns, sockets } = admissionOf(parts);
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
@@ -240,12 +241,10 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       sockets,
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
-      watch,
       ...storeOf(parts),
       ...pluginReportsOf(parts),
     },
-    apply({ server, metadataLabels, prices: inForce, alertNodes }) {
-      const { telemetry, limits, admin } = server;
+    apply({ server, server: { telemetry, limits, admin }, metadataLabels, prices: inForce, alertNodes }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels());

@@ -69,8 +69,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  if (role.kind !== 'worker') startPeriodic({ keys, backups, counted });
-  parts.alerts.start(() => counted.ports);
+  startPeriodic(parts, { keys, backups, counted });
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -200,9 +199,16 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
   lingerMs: CUT_LINGER_MS,
 });
 
-/** What looks at something again and again, in the one process that is no worker. */
-function startPeriodic(all: Readonly<Record<'keys' | 'backups' | 'counted', { start(): void } | undefined>>): void {
-  for (const one of Object.values(all)) one?.start();
+interface Periodic {
+  readonly keys: KeyWatch;
+  readonly backups: Backups | undefined;
+  readonly counted: Counted;
+}
+
+/** Workers leave what is done again and again to the primary, except for alerts. */
+function startPeriodic({ role, alerts }: ServeParts, { keys, backups, counted }: Periodic): void {
+  if (role.kind !== 'worker') for (const one of [keys, backups, counted]) one?.start();
+  alerts.start(() => counted.ports);
 }
 
 /** Closes everything that the process opened for requests, once none is left. */
