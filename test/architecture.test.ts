@@ -214,7 +214,8 @@ describe('the rooms', () => {
 
   it('name a provider only in its own folder, the catalog, the prices, the settings, the import of others and the operations on its paths', () => {
     const elsewhere = sources.filter(
-      (file) => !/^src\/(providers|catalog|settings|formats|record|operations|prices|cli\/import)\//.test(file),
+      (file) =>
+        !/^src\/(providers|catalog|settings|formats|record|operations|prices|cli\/import|cli\/prices)\//.test(file),
     );
     const code = (file: string): string =>
       readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');

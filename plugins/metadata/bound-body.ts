@@ -1,7 +1,7 @@
 import type { Caller, Exchange } from '../../src/plugin/index.ts';
 
 type Edits = Parameters<NonNullable<Exchange['request']['body']>['edit']>[0];
-type Metadata = Readonly<Record<string, string>>;
+type BoundMetadata = Readonly<Record<string, string>>;
 
 /** The fields in which each API's clients name the user on whose behalf they ask. */
 const USER_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -17,7 +17,7 @@ const FREE_METADATA: ReadonlySet<string> = new Set(['openai-chat', 'openai-respo
  * The edits that put the key's own values in place of others that the body has for them: `user` of the key's metadata in the API's field
  * for the user, and each of its keys in the body's `metadata`. Nothing is added that the client did not send.
  */
-export function boundEdits({ operation, request }: Exchange, { keyId }: Caller, bound: Metadata): Edits {
+export function boundEdits({ operation, request }: Exchange, { keyId }: Caller, bound: BoundMetadata): Edits {
   const { body } = request;
   const format = operation?.format.name;
   if (!body || format === undefined) return [];

@@ -1,6 +1,7 @@
 import type { ServerFile } from '../../schemas/types.generated.ts';
 import { parseRate } from '../governance/amounts.ts';
-import type { Gates, Limited } from '../governance/gates.ts';
+import type { Limited } from '../governance/gate.ts';
+import type { Gates } from '../governance/gates.ts';
 import { entryRef, refuseAddress, RequestGates } from '../governance/request-gates.ts';
 import type { NodeChanges, NodeLimits, NodeTree } from '../governance/tree.ts';
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../plugin/index.ts';

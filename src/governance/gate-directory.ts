@@ -1,6 +1,6 @@
 import { matches } from '../prices/model-pattern.ts';
 import { ShardedChanges, ShardedMap } from './sharded-map.ts';
-import type { Gate, GateDirectory, Limited, Refs } from './gates.ts';
+import type { Gate, GateDirectory, Limited, Refs } from './gate.ts';
 import type { Limits } from './tree.ts';
 
 /** A gate and the limits that it is to have. */

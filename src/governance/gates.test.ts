@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
 import { parseRate } from './amounts.ts';
-import { Gates, isRefusal, Ticket, type Gate, type GateDirectory, type Limited, type Refusal } from './gates.ts';
+import type { Gate, GateDirectory, Limited } from './gate.ts';
+import { Gates, isRefusal, Ticket, type Refusal } from './gates.ts';
 import type { Limits, NodeLimits } from './tree.ts';
 
 const node = (

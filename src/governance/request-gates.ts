@@ -17,7 +17,8 @@ import {
 } from '../plugin/index.ts';
 import type { Rate } from './amounts.ts';
 import type { Bucket } from './gcra.ts';
-import { isRefusal, Ticket, type Gate, type GateDirectory, type Gates, type Refusal } from './gates.ts';
+import type { Gate, GateDirectory } from './gate.ts';
+import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from './tree.ts';
 import { usedTokens } from './used-tokens.ts';
 

@@ -347,7 +347,7 @@ describe('the metrics of a request', () => {
     }
     const { text } = await bench.metrics.scrape(undefined);
     expect(text).not.toMatch(/(model|param|slug)-\d/);
-    expect(text.split('\n').length).toBeLessThan(700);
+    expect(text.split('\n').length).toBeLessThan(800);
     expect(text).toContain(
       `gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} ${MAX_LABEL_SETS + 500}\n`,
     );

@@ -10,7 +10,7 @@ import type {
   CommittedReply,
   Download,
   DownloadRequest,
-  Outbound,
+  OutboundWay,
   OutboundRequest,
   RefusedReply,
   SmallReply,
@@ -118,7 +118,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 class Network {
   context: PoolContext;
   readonly #wire: Wire | undefined;
-  #outbound: Outbound;
+  #outbound: OutboundWay;
 
   constructor({ clock, lookup = systemLookup, ca = [], wire, onWaiting }: UpstreamOptions) {
     this.#wire = wire;
@@ -127,7 +127,7 @@ class Network {
   }
 
   /** False: nothing has changed. */
-  apply(next: Outbound): boolean {
+  apply(next: OutboundWay): boolean {
     if (isSame(this.#outbound, next)) return false;
     this.#outbound = next;
     this.context = { ...this.context, wire: this.#wire ?? networkWire(next.ca), routes: createRoutes(next) };
@@ -135,9 +135,9 @@ class Network {
   }
 }
 
-const isSame = (one: Outbound, other: Outbound): boolean => isDeepStrictEqual(plain(one), plain(other));
+const isSame = (one: OutboundWay, other: OutboundWay): boolean => isDeepStrictEqual(plain(one), plain(other));
 
-const plain = ({ proxies: { https, http }, noProxy, ca }: Outbound) => [
+const plain = ({ proxies: { https, http }, noProxy, ca }: OutboundWay) => [
   ...[https, http].map((proxy) => proxy && [proxy.url, proxy.credentials?.reveal()]),
   noProxy,
   ca,

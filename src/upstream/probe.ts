@@ -3,11 +3,11 @@ import { openOnce } from './connection.ts';
 import { checkOrigin, systemLookup, type Lookup } from './egress.ts';
 import { networkWire } from './pool.ts';
 import { createRoutes } from './route.ts';
-import type { Origin, Outbound } from './types.ts';
+import type { Origin, OutboundWay } from './types.ts';
 
 export interface ProbeSetup {
   readonly clock: Clock;
-  readonly outbound: Outbound;
+  readonly outbound: OutboundWay;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
   readonly timeoutMs: number;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { UpstreamError } from '../plugin/index.ts';
-import type { Outbound, ProxyServer } from './types.ts';
+import type { OutboundWay, ProxyServer } from './types.ts';
 
 /** How connections leave: directly, or through which proxy. */
 export interface Routes {
@@ -8,7 +8,7 @@ export interface Routes {
   proxyFor(origin: URL): ProxyServer | undefined;
 }
 
-export function createRoutes({ proxies, noProxy }: Pick<Outbound, 'proxies' | 'noProxy'>): Routes {
+export function createRoutes({ proxies, noProxy }: Pick<OutboundWay, 'proxies' | 'noProxy'>): Routes {
   const bypasses = createBypass(noProxy);
   return {
     proxyFor(origin) {

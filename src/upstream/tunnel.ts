@@ -6,7 +6,7 @@ import type { ProxyServer } from './types.ts';
 const MAX_HEAD_BYTES = 16 * 1024;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-type Done = (error: UpstreamError | undefined) => void;
+type TunnelDone = (error: UpstreamError | undefined) => void;
 
 /**
  * Asks a proxy for a tunnel (CONNECT, RFC 9110, section 9.3.6). Afterwards the socket is that of the upstream, and nothing of it has
@@ -14,7 +14,7 @@ type Done = (error: UpstreamError | undefined) => void;
  *
  * @param target `host:port`
  */
-export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, done: Done): void {
+export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, done: TunnelDone): void {
   let head: Buffer = Buffer.alloc(0);
   const finish = (error?: UpstreamError): void => {
     socket.off('readable', read).off('close', closed).off('end', closed);

@@ -34,7 +34,7 @@ export interface ProxyServer {
 }
 
 /** How the gateway reaches upstreams. */
-export interface Outbound {
+export interface OutboundWay {
   /** By the scheme of the upstream. */
   readonly proxies: { readonly https?: ProxyServer | undefined; readonly http?: ProxyServer | undefined };
   /** Hosts that are reached without a proxy. */
@@ -180,7 +180,7 @@ export interface Upstream {
     readonly queued: number;
   }[];
   /** Connections that are opened from now on leave this way. */
-  apply(outbound: Outbound): void;
+  apply(outbound: OutboundWay): void;
   /** Closes, after a while, connections to upstreams that are no longer used; all others stay open. */
   settingsChanged(): void;
   close(): Promise<void>;

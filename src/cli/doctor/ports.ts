@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import { error, ok, skipped, type Finding } from './finding.ts';
 
-interface Place {
+interface PortPlace {
   readonly host: string;
   readonly port: number;
 }
@@ -18,7 +18,7 @@ export async function checkPorts(
   return Promise.all(places.map(([name, place]) => checkPort(name, place, isServing)));
 }
 
-async function checkPort(name: string, { host, port }: Place, isServing: boolean): Promise<Finding> {
+async function checkPort(name: string, { host, port }: PortPlace, isServing: boolean): Promise<Finding> {
   const check = `port ${port}`;
   if (port === 0) return skipped(check, `\`${name}\` takes a free one`);
   const code = await tryToListen({ host, port });
@@ -32,14 +32,14 @@ async function checkPort(name: string, { host, port }: Place, isServing: boolean
   return error(check, `the gateway cannot listen on ${host} (\`${name}\`): ${reasons[code] ?? code}`);
 }
 
-const tryToListen = ({ host, port }: Place): Promise<string | undefined> =>
+const tryToListen = ({ host, port }: PortPlace): Promise<string | undefined> =>
   new Promise((resolve) => {
     const server = createServer();
     server.once('error', ({ code = 'an unknown reason' }: NodeJS.ErrnoException) => resolve(code));
     server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 
-const answersAsGateway = ({ host, port }: Place, timeoutMs: number): Promise<boolean> =>
+const answersAsGateway = ({ host, port }: PortPlace, timeoutMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
     const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/livez`;

@@ -6,13 +6,13 @@ import type { Environment } from '../../settings/read/references.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { MemoryTokenStore } from '../../state/memory/tokens.ts';
-import { createUpstream, type Lookup, type Outbound } from '../../upstream/index.ts';
+import { createUpstream, type Lookup, type OutboundWay } from '../../upstream/index.ts';
 import { createProbe } from '../../upstream/probe.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 
 export interface UpstreamChecks {
   readonly settings: Settings;
-  readonly outbound: Outbound;
+  readonly outbound: OutboundWay;
   readonly env: Environment;
   readonly timeoutMs: number;
   /** Default: the system's resolver. */

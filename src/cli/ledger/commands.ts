@@ -10,7 +10,7 @@ export const ledgerCommands: readonly (readonly [string, Command])[] = [
     {
       usage:
         'ledger export --from DAY [--to DAY] [--by NAMES] [--step hour|day|all] [--format csv|jsonl] [--configs DIR]',
-      help: `Print the rows of the ledger, or with --by their sums by names such as team,model (of ${LEDGER_DIMENSIONS.join(', ')}).\nDays are UTC such as 2026-11-01; --to is not included, default: tomorrow. The gateway may run`,
+      help: `Print the rows of the ledger, or with --by their sums by names such as team,model, of:\n${LEDGER_DIMENSIONS.join(', ')}.\nDays are UTC such as 2026-11-01; --to is not included, default: tomorrow. The gateway may run`,
       async run(args, world) {
         const { values } = parse(args, {
           ...configs,

@@ -30,7 +30,7 @@ export const priceCommands: readonly (readonly [string, Command])[] = [
     'prices check',
     {
       usage: 'prices check [--configs DIR] [--at DAY] [--against FILE]',
-      help: 'Check prices.yaml, and that every model of the catalog has a price. --against: compare the shipped prices with those of FILE, of models.dev, of LiteLLM or as data/models.json. Exit code 0: all have one, none differs, 1: otherwise, or errors',
+      help: 'Check prices.yaml, and that every model of the catalog has a price. --against: compare the shipped prices\nwith FILE, of models.dev, of LiteLLM or as data/models.json. Exit code 0: all have one, none differs, 1: otherwise',
       async run(args, world) {
         const { configs: dir, at, against } = parse(args, { ...configs, ...AT, against: { type: 'string' } }).values;
         const { checkPricesCommand } = await import('./check.ts');

@@ -68,7 +68,7 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
     'state diff',
     {
       usage: 'state diff [--configs DIR]',
-      help: 'List which keys, teams and organizations the files have, and which the state store. Exit code 1: some are in both, which refuses the start',
+      help: 'List which keys, teams and organizations the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
       async run(args, world) {
         const { configs: dir } = parse(args, configs).values;
         const { diffCommand } = await import('./diff.ts');

@@ -1,7 +1,7 @@
-import { objectsOfFiles, wordOf, type FileObject } from './owned-files.ts';
+import { objectsOfFiles, wordOf, type ObjectOfFile } from './owned-files.ts';
 import { onStore, withReader, type StateOptions } from './read.ts';
 
-const KINDS: ReadonlySet<string> = new Set<FileObject['kind']>(['keys', 'teams', 'organizations']);
+const KINDS: ReadonlySet<string> = new Set<ObjectOfFile['kind']>(['keys', 'teams', 'organizations']);
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */
 export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
@@ -23,7 +23,7 @@ export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
         );
       for (const [name, one] of stored)
         if (!inFiles.has(name))
-          options.out(`store  ${wordOf(one.kind as FileObject['kind'])} ${one.id} ${written(one)}\n`);
+          options.out(`store  ${wordOf(one.kind as ObjectOfFile['kind'])} ${one.id} ${written(one)}\n`);
       return rows.some(({ twin }) => twin) ? 1 : 0;
     }),
   );

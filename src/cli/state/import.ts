@@ -8,14 +8,14 @@ import { EXPORT_KINDS } from './export.ts';
 import { objectsOfFiles } from './owned-files.ts';
 import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 
-interface ImportOptions extends StateOptions {
+interface StateImportOptions extends StateOptions {
   readonly file: string;
   readonly kind: string | undefined;
   readonly dryRun: boolean;
 }
 
 /** One object of an export, with the line that it is on. */
-interface Line {
+interface ExportedLine {
   readonly place: string;
   readonly entity: Entity;
 }
@@ -24,7 +24,7 @@ interface Line {
  * `gatehouse state import FILE`: writes the objects of an export to the store of the settings. Refuses everything when one of them cannot
  * be written: it is there already, a file has it, its kind is not in `state.owns`, or it is not valid.
  */
-export const importCommand = (options: ImportOptions): Promise<0 | 1 | 2> =>
+export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, err, file, kind, dryRun } = options;
     const text = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -62,8 +62,8 @@ export const importCommand = (options: ImportOptions): Promise<0 | 1 | 2> =>
 
 const COUNTERS = EXPORT_KINDS.at(-1);
 
-function readLines(text: string, { file }: Pick<ImportOptions, 'file'>) {
-  const lines: Line[] = [];
+function readLines(text: string, { file }: Pick<StateImportOptions, 'file'>) {
+  const lines: ExportedLine[] = [];
   const problems: string[] = [];
   let skipped = 0;
   for (const [index, line] of text.split('\n').entries()) {
@@ -97,7 +97,7 @@ function parse(line: string): (Omit<Entity, 'kind'> & { readonly kind: string })
   return isEntity ? (value as Entity) : undefined;
 }
 
-function problemOf({ place, entity }: Line, found: FoundStore, known: Set<string>): string | undefined {
+function problemOf({ place, entity }: ExportedLine, found: FoundStore, known: Set<string>): string | undefined {
   const { kind, id } = entity;
   const name = `${kind}/${id}`;
   if (!(OWNED_KINDS as readonly string[]).includes(kind)) return `${place}: ${kind} are no kind that can be imported`;

@@ -3,7 +3,7 @@ import type { EntityDoc, PutChange } from '../../state/entities.ts';
 import type { FoundStore } from './read.ts';
 
 /** An object of a file that the store could have. */
-export interface FileObject {
+export interface ObjectOfFile {
   readonly kind: 'keys' | 'teams' | 'organizations';
   readonly id: string;
   /** `configs/keys.yaml:12:5` */
@@ -15,20 +15,20 @@ export interface FileObject {
 export function objectsOfFiles({
   loaded,
   settings: { written },
-}: Pick<FoundStore, 'loaded' | 'settings'>): FileObject[] {
+}: Pick<FoundStore, 'loaded' | 'settings'>): ObjectOfFile[] {
   const placeOf = (...where: Parameters<typeof loaded.placeOf>): string => {
     const { file, line, column } = loaded.placeOf(...where);
     return `${file}:${line}:${column}`;
   };
   const nodes = (['organizations', 'teams'] as const).flatMap((kind) =>
-    Object.entries(written.teams[kind] ?? {}).map(([id, doc]): FileObject => ({
+    Object.entries(written.teams[kind] ?? {}).map(([id, doc]): ObjectOfFile => ({
       kind,
       id,
       place: placeOf('teams.yaml', [kind, id], 'key'),
       change: () => ({ op: 'put', kind, id, doc: doc as EntityDoc, ifVersion: 0 }),
     })),
   );
-  const keys = written.keys.keys.map((key, index): FileObject => ({
+  const keys = written.keys.keys.map((key, index): ObjectOfFile => ({
     kind: 'keys',
     id: key.id,
     place: placeOf('keys.yaml', ['keys', index, 'id']),
@@ -39,4 +39,4 @@ export function objectsOfFiles({
 
 const WORDS = { keys: 'key', teams: 'team', organizations: 'organization' } as const;
 
-export const wordOf = (kind: FileObject['kind']): string => WORDS[kind];
+export const wordOf = (kind: ObjectOfFile['kind']): string => WORDS[kind];

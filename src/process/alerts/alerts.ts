@@ -5,7 +5,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../record/metrics/open-families.ts';
 import type { AlertNodes, AlertSettings } from '../../settings/compile/alerts.ts';
 import type { CountedPorts } from '../state/counted.ts';
-import { KeyWatch } from './key-watch.ts';
+import { ExpiringKeys } from './expiring-keys.ts';
 import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
@@ -37,7 +37,7 @@ export class Alerts implements ProcessAlerts {
   readonly #setup: AlertsSetup;
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
-  readonly #keys: KeyWatch;
+  readonly #keys: ExpiringKeys;
   readonly #spend: SpendWatch;
   #nodes: AlertNodes = { around: new Map(), ending: [] };
   #ports: () => CountedPorts | undefined = () => undefined;
@@ -46,7 +46,7 @@ export class Alerts implements ProcessAlerts {
   constructor(setup: AlertsSetup) {
     this.#setup = setup;
     const { clock, log } = setup;
-    this.#keys = new KeyWatch(clock, this);
+    this.#keys = new ExpiringKeys(clock, this);
     this.#spend = new SpendWatch({ clock, alerts: this, onFailure: (err) => log.error({ err }, ANOMALIES_UNKNOWN) });
   }
 

@@ -59,15 +59,15 @@ const compileLimits = ({ requests, tokens, concurrency }: ModelRateLimits): Limi
   ...(concurrency !== undefined && { concurrency }),
 });
 
-interface Named {
+interface NamedOwner {
   readonly id: string;
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
 /** The team of a key and its organization, where there are any. */
 export interface TeamsOfKey {
-  readonly team: Named | undefined;
-  readonly organization: Named | undefined;
+  readonly team: NamedOwner | undefined;
+  readonly organization: NamedOwner | undefined;
 }
 
 export function teamsOfKey({ team: id }: GatewayKey, { organizations = {}, teams = {} }: TeamsFile): TeamsOfKey {

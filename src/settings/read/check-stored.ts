@@ -6,13 +6,13 @@ import { countedBy } from '../compile/teams.ts';
 import type { JsonPath } from './pointer.ts';
 import { nameOf, type StoredBudget, type StoredKey, type StoredObject, type StoredObjects } from './stored-objects.ts';
 
-interface Files {
+interface CheckedFiles {
   readonly keys: KeysFile | undefined;
   readonly teams: TeamsFile | undefined;
 }
 
 /** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
-export function checkStored(stored: StoredObjects, files: Files, reporter: (name: string) => Report): void {
+export function checkStored(stored: StoredObjects, files: CheckedFiles, reporter: (name: string) => Report): void {
   if (stored.objects.size === 0) return;
   const checks = new Checks(stored);
   for (const [index, key] of (files.keys?.keys ?? []).entries())

@@ -3,7 +3,7 @@ import type { KeyDigest } from '../../../state/entities.ts';
 import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
-import { putOf, toChange, write, type StoredObject } from './objects.ts';
+import { putOf, toChange, write, type ShownObject } from './objects.ts';
 import { createSecret } from './secrets.ts';
 import { answerWith } from './shown.ts';
 
@@ -48,5 +48,5 @@ export const revokeKey: Handler = async (call) => {
   return answerWith(await write(changeOf(key, digests, reasonOf(call, reason)), call), call);
 };
 
-const changeOf = ({ id, spec, entity }: StoredObject, digests: readonly KeyDigest[], reason: string) =>
+const changeOf = ({ id, spec, entity }: ShownObject, digests: readonly KeyDigest[], reason: string) =>
   putOf({ kind: 'keys', id, spec, digests, reason, ifVersion: entity.version });

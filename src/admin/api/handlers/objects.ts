@@ -103,12 +103,12 @@ export const deleteObject =
     return {};
   };
 
-export interface StoredObject extends OwnedObject {
+export interface ShownObject extends OwnedObject {
   readonly entity: Entity;
 }
 
 /** The object of the path, which a write may change. Throws otherwise. */
-export function toChange(kind: ObjectKind, call: Call): StoredObject {
+export function toChange(kind: ObjectKind, call: Call): ShownObject {
   const object = call.objects.get(kind, call.id);
   const { entity } = object;
   if (!entity) throw ownedByFiles(object);

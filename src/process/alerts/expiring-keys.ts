@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 
 /** Looks each hour which keys end soon. */
-export class KeyWatch {
+export class ExpiringKeys {
   readonly #clock: Clock;
   readonly #alerts: AlertSink;
   #days: readonly number[] = [];
