@@ -429,8 +429,10 @@ describe('a plugin that never ends starting', () => {
     const clock = createFakeClock();
     const running = await start({ catalog: catalogOf(openai(upstream.url)) }, undefined, { clock });
     const { gateway, write, metric, dir, logs } = running;
-    const begun = () =>
-      bad.includes('creating') ? logs().some(({ msg }) => msg === 'creating') : clock.pending.includes(10_000);
+    // Other parts of the process wait as long.
+    const waits = () => clock.pending.filter((ms) => ms === 10_000).length;
+    const before = waits();
+    const begun = () => (bad.includes('creating') ? logs().some(({ msg }) => msg === 'creating') : waits() > before);
     write('tool.mjs', bad);
     write('server.yaml', WITH_TOOL);
     const refused = gateway.reload();

@@ -100,8 +100,9 @@ async function serve(args: readonly string[]): Promise<{ readonly started: Child
   let text = '';
   const line = await new Promise<string>((resolve, reject) => {
     started.once('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
-    started.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
-    started.stdout.on('data', (piece: Buffer) => {
+    // Standard output is no terminal: the curl line is on standard error.
+    started.stdout.on('data', (piece: Buffer) => (text += piece.toString()));
+    started.stderr.on('data', (piece: Buffer) => {
       text += piece.toString();
       const curl = /^ +(curl .*)$/m.exec(text);
       if (curl) resolve(curl[1]!);
