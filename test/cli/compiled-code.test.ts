@@ -62,7 +62,7 @@ describe('the command line', () => {
     const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...env } = process.env;
     const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'serve', '--configs', settings], { env });
     try {
-      await once(child.stdout, 'data');
+      await once(child.stderr, 'data');
       expect(kept()).toEqual([]);
       child.kill('SIGTERM');
       await vi.waitFor(() => expect(kept().length).toBeGreaterThan(100), 20_000);

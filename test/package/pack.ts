@@ -9,8 +9,9 @@ export function packCopy(copy: string, into: string): string {
   const { files } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
     readonly files: readonly string[];
   };
-  // `plugins/README.md` and `schemas/*.json` are parts of folders.
-  const names = new Set(['package.json', ...files.map((file) => file.split('/')[0]!)]);
+  // `plugins/README.md` and `schemas/*.json` are parts of folders, `!docs/site` is left out of one.
+  const packed = files.filter((file) => !file.startsWith('!'));
+  const names = new Set(['package.json', ...packed.map((file) => file.split('/')[0]!)]);
   for (const name of names)
     if (name !== 'dist') cpSync(packageFile(name), join(copy, name), { recursive: true, filter: isPublished });
   execFileSync(process.execPath, [packageFile('build/main.ts'), join(copy, 'dist')], { cwd: packageFile('') });
@@ -18,4 +19,4 @@ export function packCopy(copy: string, into: string): string {
   return execFileSync('npm', args, { cwd: copy, encoding: 'utf8' }).trim().split('\n').at(-1)!;
 }
 
-const isPublished = (path: string): boolean => !path.endsWith('.ts');
+const isPublished = (path: string): boolean => !path.endsWith('.ts') && !/docs.site(?:$|[/\\])/.test(path);

@@ -20,17 +20,21 @@ export function start(cores: number | string, file: string, ...args: string[]): 
   const command = cpus().length > 1 ? ['taskset', '-c', String(cores), process.execPath] : [process.execPath];
   const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
   children.push(child);
   return new Promise((resolve, reject) => {
     let text = '';
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}: ${text}`)));
-    child.stdout.on('data', (piece: Buffer) => {
+    const read = (piece: Buffer): void => {
       text += piece.toString();
       const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
       if (port) resolve({ child, pid: child.pid!, port: Number(port[1]), text: () => text });
-    });
+    };
+    child.stdout.on('data', read);
+    // Where standard output is no terminal, the gateway names its address on standard error.
+    child.stderr.on('data', read);
+    child.stderr.pipe(process.stderr);
   });
 }
