@@ -13,7 +13,7 @@ describe('the table of errors', () => {
     }
   });
 
-  it('equals the table in docs/plugins/api.md', () => {
+  it('equals the table in docs/reference/errors.md', () => {
     const readme = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
     const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(
       ([, code, status, type, retry, help]) => [code, Number(status), type, retry, help],
