@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {
   copyFileSync,
   chmodSync,
@@ -47,15 +47,21 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** How this machine reaches the registry. */
-const network = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && /^(?:https?_proxy|no_proxy|node_extra_ca_certs|npm_config_registry)$/i.test(name)
-        ? [[name, value]]
-        : [],
-    ),
+/** How this machine reaches the registry: its variables, and settings of npm that the user of the image does not have. */
+function network(): Readonly<Record<string, string>> {
+  const listed = execFileSync('npm', ['config', 'list', '--json'], { encoding: 'utf8' });
+  const settings = JSON.parse(listed) as Readonly<Record<string, unknown>>;
+  const ofNpm = ['cafile', 'registry', 'proxy', 'https-proxy'].flatMap((name) => {
+    const value = settings[name];
+    return typeof value === 'string' ? [[`npm_config_${name.replaceAll('-', '_')}`, value] as const] : [];
+  });
+  const variables = Object.entries(process.env).flatMap(([name, value]) =>
+    value !== undefined && /^(?:https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name)
+      ? [[name, value] as const]
+      : [],
   );
+  return Object.fromEntries([...variables, ...ofNpm]);
+}
 
 /** As a container starts: the image's variables, no home, no folder for temporary files. */
 const inside = () => ({
