@@ -150,10 +150,10 @@ it('A model without a known price is alerted where a webhook asks for it', async
   const pair = await startPair((_, res) => json(res, openaiReply('ok', usage)), {
     server: { alerts: { webhooks: [webhook('ops', receiver, { kinds: ['unknown_price'] })] } },
   });
-  for (let at = 0; at < 3; at += 1) expect(await ask(pair, '@openai/nobody-priced-this')).toBe(200);
+  for (let at = 0; at < 3; at += 1) expect(await ask(pair, '@openai/without-a-price')).toBe(200);
   await until(() => receiver.seen.length > 0, 'the alert has come');
   expect(receiver.seen.map(({ json: event }) => event)).toMatchObject([
-    { type: 'unknown_price', nodes: [], data: { entry: 'openai', model: 'nobody-priced-this', reason: 'model' } },
+    { type: 'unknown_price', nodes: [], data: { entry: 'openai', model: 'without-a-price', reason: 'model' } },
   ]);
 });
 

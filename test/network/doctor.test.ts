@@ -180,7 +180,7 @@ describe('gatehouse doctor', () => {
   });
 
   it('reports settings with mistakes at their place, and checks no more', async () => {
-    const { code, findings, of } = await doctor({ catalog: 'providers: [{ slug: a, provider: nobody }]\n' });
+    const { code, findings, of } = await doctor({ catalog: 'providers: [{ slug: a, provider: no-such-vendor }]\n' });
     expect(code).toBe(1);
     expect(findings.some(({ status, message }) => status === 'error' && /catalog\.yaml:1:\d+: /.test(message))).toBe(
       true,

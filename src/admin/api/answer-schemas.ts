@@ -4,6 +4,25 @@ import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
 
+/** The members of a row of the ledger, in the order of an export. */
+export const LEDGER_COLUMNS = [
+  'req',
+  'att',
+  'kind',
+  'at',
+  ...LEDGER_NAMES,
+  'asked',
+  'src',
+  'tier',
+  'geo',
+  'price_version',
+  ...LEDGER_SUMS,
+  'cost_usd',
+  'held',
+  'ms',
+  'first_ms',
+];
+
 const META = {
   id: ID,
   owner: text('`store`, or the file and line that hold the object: such an object is changed there.', {
@@ -133,23 +152,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       ms: integer('Duration.'),
       first_ms: nullable(integer('Time to the first content.')),
     },
-    [
-      'req',
-      'att',
-      'kind',
-      'at',
-      ...LEDGER_NAMES,
-      'asked',
-      'src',
-      'tier',
-      'geo',
-      'price_version',
-      ...LEDGER_SUMS,
-      'cost_usd',
-      'held',
-      'ms',
-      'first_ms',
-    ],
+    LEDGER_COLUMNS,
   ),
   audit_row: object(
     {

@@ -49,7 +49,7 @@ const MODELS_DEV_KINDS: Readonly<Record<ComparedKind, string>> = {
 
 /**
  * The prices of a table of LiteLLM (`model_prices_and_context_window.json`) or of models.dev (`api.json`). Undefined: it has neither
- * form. A price of 0 means in both that nobody knew it, and is left out.
+ * form. Both write 0 for a price that they do not know; it is left out.
  */
 export function otherPrices(document: unknown): readonly OtherPrice[] | undefined {
   const entries = Object.entries(objectOf(document) ?? {});

@@ -126,7 +126,7 @@ export class Webhook {
     });
   }
 
-  /** Why it was not delivered. A redirect is not followed: it would send the event to a host that nobody configured. */
+  /** Why it was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
   async #post({ id, body }: WebhookEvent, timeoutMs: number): Promise<string | undefined> {
     const { clock, exchange } = this.#tools;
     const { url, secret, allowInsecure } = this.#settings;

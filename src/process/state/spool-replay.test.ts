@@ -187,7 +187,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     const running = sends.filter(({ cost }) => cost === undefined);
     const one = running[which % Math.max(1, running.length)];
     if (!one) return;
-    // More than its reserve, too: an upstream may charge what nobody expected.
+    // More than its reserve, too: an upstream may charge more than the estimate.
     one.cost = Math.floor((one.usd * percent) / 100);
     const amounts = { usd: one.cost, tokens: 0 };
     const isFree = percent === 0;

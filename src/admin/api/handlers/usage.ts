@@ -1,7 +1,6 @@
 import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,
-  LEDGER_NAMES,
   LEDGER_SUMS,
   type LedgerCondition,
   type LedgerDimension,
@@ -11,6 +10,7 @@ import {
   type RollupRow,
   type RowName,
 } from '../../../state/ledger.ts';
+import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
@@ -141,24 +141,6 @@ function parseList(text: string): unknown[] {
     return [];
   }
 }
-
-const LEDGER_COLUMNS = [
-  'req',
-  'att',
-  'kind',
-  'at',
-  ...LEDGER_NAMES,
-  'asked',
-  'src',
-  'tier',
-  'geo',
-  'price_version',
-  ...LEDGER_SUMS,
-  'cost_usd',
-  'held',
-  'ms',
-  'first_ms',
-];
 
 function ledgerRow({ priceVersion, firstMs, at, nano, ...row }: LedgerRow): UsageRow {
   const shown: UsageRow = {
