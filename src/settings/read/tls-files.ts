@@ -110,6 +110,10 @@ async function readFile(
   { folder, files, paths }: Pick<Reading, 'folder' | 'files'> & { readonly paths: string[] },
   report: Report,
 ): Promise<string | undefined> {
+  if (name.includes('-----BEGIN')) {
+    report({ path: [], message: 'this is the path of a file: write the PEM text to a file, and its path here' });
+    return undefined;
+  }
   const path = isAbsolute(name) ? name : join(folder, name);
   paths.push(path);
   const content = await files.read(path);
