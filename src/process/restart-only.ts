@@ -30,7 +30,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   },
   { path: ['state', 'store', 'dir'], read: ({ state }) => state?.folder },
   { path: ['state', 'owns'], read: ({ state }) => state?.owns.join(', ') },
-  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.keys?.reveal(), hidden: true },
+  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.encryptionKeys?.reveal(), hidden: true },
   { path: ['state', 'backup', 'dir'], read: ({ state }) => state?.backup?.dir },
   { path: ['state', 'backup', 'every'], read: ({ state }) => state?.backup?.everyMs },
   { path: ['state', 'backup', 'keep'], read: ({ state }) => state?.backup?.keep },

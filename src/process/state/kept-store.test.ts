@@ -38,7 +38,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   const settings = {
     folder,
     owns: ['keys'],
-    keys: undefined,
+    encryptionKeys: undefined,
     peppers: undefined,
     backup: undefined,
     timeZone: 'UTC',
