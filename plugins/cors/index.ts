@@ -135,7 +135,7 @@ function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AG
   };
 }
 
-/** What an upstream says about its own pages says nothing about those of the gateway. */
+/** CORS headers of an upstream are for its own pages, not for those of the gateway. */
 function withoutCors({ headers }: Reply): Record<string, string> {
   for (const name of Object.keys(headers)) if (name.startsWith('access-control-')) delete headers[name];
   return headers;

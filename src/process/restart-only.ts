@@ -14,7 +14,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
   { path: ['tls'], read: (_, { tls }) => (tls ? 'on' : 'off') },
-  // Whether clients are asked for certificates is fixed with the listener; which authorities count is not.
+  // A listener requests client certificates or not for its whole life; its authorities may change.
   { path: ['tls', 'client_ca'], read: (_, { tls }) => (tls?.client_ca === undefined ? 'off' : 'on') },
   { path: ['status', 'host'], read: ({ status }) => status.host },
   { path: ['status', 'port'], read: ({ status }) => status.port },

@@ -43,7 +43,7 @@ export class KeptStore {
   /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
-  /** The last version of which the store has told. */
+  /** The latest version that a hint of the store has named. */
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;

@@ -21,8 +21,8 @@ type Egress = NonNullable<ServerFile['egress']>;
 const DIRECT: OutboundSettings = { proxies: {}, noProxy: [] };
 
 /**
- * Reads `egress.proxy`. The variables of the environment count only where it says so: they are often set for other programs of a
- * machine, and would send credentials and prompts another way without a word in the settings.
+ * Reads `egress.proxy`. The variables of the environment count only with `proxy: env`: they are often set for other programs of a
+ * machine, and would send credentials and prompts through a proxy that no setting names.
  */
 export function compileOutbound(egress: Egress | undefined, env: Environment, report: Report): OutboundSettings {
   const { proxy = 'none', proxy_credentials: credentials, no_proxy: noProxy } = egress ?? {};

@@ -212,7 +212,7 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
 function isOtherText(types: readonly string[], { data, parentSchema }: ErrorObject): boolean {
   const pattern = valueAt(parentSchema, ['pattern']);
   if (types.join() !== 'string' || typeof pattern !== 'string') return false;
-  return typeof data !== 'object' && !new RegExp(pattern, 'u').test(String(data));
+  return (typeof data === 'number' || typeof data === 'boolean') && !new RegExp(pattern, 'u').test(String(data));
 }
 
 /** A type alone does not show what a list or an object has in it. */

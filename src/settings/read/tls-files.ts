@@ -11,7 +11,7 @@ export interface TlsIdentity {
   /** The certificate, then those of the authorities between it and the root. */
   readonly cert: string;
   readonly key: Secret;
-  /** Authorities of clients. Undefined: clients are asked for no certificate. */
+  /** Authorities of client certificates. Undefined: the listener requests none. */
   readonly clientCa: string | undefined;
   /** When the certificate ends, in milliseconds since 1970. */
   readonly expiresAt: number;
