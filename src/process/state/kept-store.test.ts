@@ -82,7 +82,7 @@ function seen({ objects: { now } }: KeptStore): string {
 }
 
 describe('the store of a process', () => {
-  it('shows its objects, and says when they have changed', async () => {
+  it('shows its objects, and calls its listener when they have changed', async () => {
     const { open, put, changes, clock } = setUp();
     await put('b');
     const kept = (await open())!;

@@ -23,7 +23,7 @@ const ENV = {
 const NONE = { https: undefined, http: undefined, noProxy: [], problems: [] };
 
 describe('the way to upstreams', () => {
-  test('is direct unless the settings say otherwise, whatever the environment says', () => {
+  test('is direct without `proxy`, whatever variables are set', () => {
     expect(compile(undefined, ENV)).toEqual(NONE);
     expect(compile({ proxy: 'none' }, ENV)).toEqual(NONE);
   });

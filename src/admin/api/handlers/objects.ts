@@ -186,6 +186,6 @@ function checkUnused(kind: ObjectKind, id: string, { objects }: Call): void {
   if (ids.length > 0)
     throw new ApiProblem(
       'in_use',
-      `${ids.length} objects name it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
+      `${ids.length} ${ids.length === 1 ? 'object names' : 'objects name'} it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
     );
 }
