@@ -160,7 +160,7 @@ const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted 
   );
 };
 
-/** What the owner of the state store does beside requests. */
+/** What the owner of the state store does besides serving requests. */
 interface Upkeep {
   readonly spools: Spools | undefined;
   readonly retention: Retention | undefined;
@@ -205,7 +205,7 @@ interface Periodic {
   readonly counted: Counted;
 }
 
-/** Workers leave what is done again and again to the primary, except for alerts. */
+/** Periodic tasks run in the primary only. Each worker raises its own alerts. */
 function startPeriodic({ role, alerts }: ServeParts, { keys, backups, counted }: Periodic): void {
   if (role.kind !== 'worker') for (const one of [keys, backups, counted]) one?.start();
   alerts.start(() => counted.ports);

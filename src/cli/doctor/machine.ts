@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { TlsFiles } from '../../settings/read/tls-files.ts';
+import { EXPIRES_SOON_MS, type TlsFiles } from '../../settings/read/tls-files.ts';
 import { version } from '../../version.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 
@@ -76,7 +76,7 @@ export function checkCertificates({ data, admin }: TlsFiles, now: number): reado
     if (!identity) return [];
     const days = Math.floor((identity.expiresAt - now) / (24 * 3600 * 1000));
     const message = `the certificate expires in ${days} days, on ${new Date(identity.expiresAt).toISOString().slice(0, 10)}`;
-    return [days < 14 ? warning(name, message) : ok(name, message)];
+    return [identity.expiresAt - now < EXPIRES_SOON_MS ? warning(name, message) : ok(name, message)];
   });
   return found.length > 0 ? found : [skipped('tls', 'server.yaml has no `tls`')];
 }

@@ -23,7 +23,7 @@ export interface UpstreamChecks {
 const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
 const MAX_SKEW_MS = 30_000;
 
-/** Asks for access tokens, and connects to the providers without a word. Everything at once. */
+/** Fetches access tokens and connects to each provider without sending a request, all at the same time. */
 export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
   const { settings, outbound, env, timeoutMs, lookup } = checks;
   const upstream = createUpstream({ clock: systemClock, ...(lookup && { lookup }) });
@@ -45,11 +45,11 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
     // The settings check has reported them.
     report() {},
   });
-  const isHere = ({ provider }: CatalogEntry): boolean =>
+  const isSimulator = ({ provider }: CatalogEntry): boolean =>
     settings.catalog.providers.some(
       (one) => one.slug === provider.slug && one.provider === 'simulator' && !one.base_url,
     );
-  const entries = catalog.entries.filter((entry) => !isHere(entry));
+  const entries = catalog.entries.filter((entry) => !isSimulator(entry));
   const probe = createProbe({ clock: systemClock, outbound, lookup, timeoutMs });
   try {
     const found = await Promise.all([
@@ -119,7 +119,7 @@ async function checkAddress(
 
 function clockFinding(skews: readonly number[]): Finding {
   const [skew] = skews;
-  if (skew === undefined) return skipped('clock', 'no token endpoint was asked, whose Date could be compared');
+  if (skew === undefined) return skipped('clock', 'no token endpoint has answered, whose Date could be compared');
   const seconds = Math.round(Math.abs(skew) / 1000);
   if (Math.abs(skew) <= MAX_SKEW_MS) return ok('clock', `within ${seconds} s of a token endpoint`);
   return warning(

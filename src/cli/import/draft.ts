@@ -1,4 +1,4 @@
-import { nameOf } from './names.ts';
+import { freeName, nameOf } from './names.ts';
 import type { ForeignItem } from './source.ts';
 
 /** A file of the settings, or a part of one. */
@@ -13,7 +13,7 @@ export interface Variable {
 }
 
 interface Hidden {
-  /** Finds equal secrets; it is in no file and no report. */
+  /** The secret itself, to find equal ones. No file and no report has it. */
   readonly value: string | undefined;
   readonly sample: string | undefined;
 }
@@ -36,7 +36,7 @@ export class Draft {
   readonly #accounts = new Map<string, string>();
   readonly #slugs = new Set<string>();
 
-  /** Values that check in place of those of variables that are no secrets. */
+  /** Sample values of the variables that hold no secrets: the written folder is checked with them. */
   get samples(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       [...this.#variables.values()].flatMap(({ name, sample }) => (sample === undefined ? [] : [[name, sample]])),
@@ -56,7 +56,11 @@ export class Draft {
     const known = [...this.#variables.values()].find(({ value }) => value === text);
     if (known) return `\${env:${known.name}}`;
     const place = `${item.source.name}:${item.source.lineOf(item.path)}`;
-    return this.variable(this.#free(wanted), purpose, { place, value: text });
+    return this.variable(
+      freeName(variableOf(wanted), (name) => this.#variables.has(name), '_'),
+      purpose,
+      { place, value: text },
+    );
   }
 
   /** A reference to a variable of this name. */
@@ -71,7 +75,8 @@ export class Draft {
     const account = JSON.stringify(Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1)));
     const known = this.#accounts.get(account);
     if (known !== undefined) return known;
-    const slug = this.#freeSlug(nameOf(wanted));
+    const slug = freeName(nameOf(wanted), (name) => this.#slugs.has(name));
+    this.#slugs.add(slug);
     this.#accounts.set(account, slug);
     this.providers.push({ slug, ...settings });
     return slug;
@@ -79,35 +84,12 @@ export class Draft {
 
   /** Ids of configs are names of files. */
   freeConfig(wanted: string): string {
-    const base = nameOf(wanted).slice(0, 60);
-    for (let number = 1; ; number += 1) {
-      const id = number === 1 ? base : `${base}-${number}`;
-      if (![...this.gateway.keys()].some((other) => other.toLowerCase() === id.toLowerCase())) return id;
-    }
-  }
-
-  #freeSlug(wanted: string): string {
-    for (let number = 1; ; number += 1) {
-      const slug = number === 1 ? wanted : `${wanted}-${number}`;
-      if (this.#slugs.has(slug)) continue;
-      this.#slugs.add(slug);
-      return slug;
-    }
-  }
-
-  #free(wanted: string): string {
-    const base = wanted
-      .toUpperCase()
-      .replaceAll(/\W/g, '_')
-      .replace(/^(?=\d)/, '_');
-    for (let number = 1; ; number += 1) {
-      const name = number === 1 ? base : `${base}_${number}`;
-      if (!this.#variables.has(name)) return name;
-    }
+    const taken = new Set([...this.gateway.keys()].map((id) => id.toLowerCase()));
+    return freeName(nameOf(wanted).slice(0, 60), (id) => taken.has(id.toLowerCase()));
   }
 }
 
-/** A name of a variable. */
+/** Text as the name of a variable. */
 export const variableOf = (text: string): string =>
   text
     .toUpperCase()

@@ -1,6 +1,6 @@
 import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
-import { defined, literal, nameOf } from './names.ts';
+import { defined, freeName, literal, nameOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import type { ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf } from './spending.ts';
@@ -87,7 +87,7 @@ function expiryOf(item: ForeignItem | undefined): string | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  item?.lose('is no time');
+  item?.lose('is no date or time');
   return undefined;
 }
 
@@ -122,9 +122,5 @@ export function metadataOf(item: ForeignItem | undefined): DraftPart | undefined
   return entries.length > 0 ? Object.fromEntries(entries.slice(0, 16)) : undefined;
 }
 
-function free(taken: Readonly<Record<string, unknown>>, wanted: string): string {
-  for (let number = 1; ; number += 1) {
-    const id = number === 1 ? wanted : `${wanted.slice(0, 60)}-${number}`;
-    if (!Object.hasOwn(taken, id)) return id;
-  }
-}
+const free = (taken: Readonly<Record<string, unknown>>, wanted: string): string =>
+  freeName(wanted, (id) => Object.hasOwn(taken, id));

@@ -29,7 +29,7 @@ export interface Routing {
   readonly shared: DraftPart;
 }
 
-/** DraftPart that hold for all models; those of the router come before those of `litellm_settings`. */
+/** The settings that hold for all models; those of the router come before those of `litellm_settings`. */
 export function readRouting(litellm: ForeignItem | undefined, router: ForeignItem | undefined): Routing {
   const both = (key: string): ForeignItem | undefined => {
     const [first, second] = [router?.get(key), litellm?.get(key)];
@@ -71,7 +71,7 @@ export function seconds(item: ForeignItem | undefined): string | undefined {
   return number === undefined || number === 0 ? undefined : `${number}s`;
 }
 
-/** Replies are kept in memory, whatever `type` says. */
+/** The gateway keeps replies in memory only; other values of `type` are reported. */
 function cacheOf(litellm: ForeignItem | undefined): DraftPart | undefined {
   const on = litellm?.get('cache')?.value === true;
   const params = litellm?.get('cache_params');
@@ -146,7 +146,7 @@ function configOf(name: string, groups: ReadonlyMap<string, readonly Deployment[
   const followers = targetsOf(routing.fallbacks.get(name) ?? routing.fallbacks.get('*') ?? routing.always);
   const tree = followers.length === 0 ? safe : { strategy: { mode: 'fallback' }, targets: [safe, ...followers] };
   const { circuit_breaker: breaker, ...shared } = routing.shared;
-  // With one target a breaker has nothing to turn to.
+  // A breaker skips a target for another one, so a single target needs none.
   return isObject(tree['strategy'])
     ? { ...shared, ...(breaker !== undefined && { circuit_breaker: breaker }), ...tree }
     : { ...shared, targets: [tree] };

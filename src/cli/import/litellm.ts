@@ -11,7 +11,7 @@ import type { ForeignFile, ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf, whole } from './spending.ts';
 import { noVendor, VENDORS, vertexModel } from './vendors.ts';
 
-/** Everything that has no place in one request: what keys and the proxy share. */
+/** The organization that gets the budget of the proxy itself. */
 const PROXY = 'litellm';
 
 /** Reads files of LiteLLM: config.yaml of its proxy, and what its admin API lists as keys and teams. */
@@ -159,7 +159,7 @@ function deploymentOf(item: ForeignItem, draft: Draft): Deployment | undefined {
   return deployment;
 }
 
-/** A deployment of Azure has a name of its own; `base_model` says which model it is, and with it the price. */
+/** A deployment of Azure has a name of its own. Its model, on which the price depends, is in `base_model`. */
 function deployed(draft: Draft, slug: string, deployment: string, info: ForeignItem | undefined): string {
   const model = info
     ?.get('base_model')

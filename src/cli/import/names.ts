@@ -8,6 +8,14 @@ export function nameOf(text: string): string {
   return name === '' ? 'imported' : name;
 }
 
+/** `wanted`, or with the first number that makes it new: `search-2`. Numbered names have at most 64 characters up to 999. */
+export function freeName(wanted: string, isTaken: (name: string) => boolean, joint: '-' | '_' = '-'): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted.slice(0, 60)}${joint}${number}`;
+    if (!isTaken(name)) return name;
+  }
+}
+
 /** An alias: letters, digits and `._:/-`. Undefined: the name cannot be one, such as a pattern. */
 export const aliasOf = (text: string): string | undefined =>
   /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text) ? text : undefined;

@@ -53,7 +53,7 @@ export interface DeskSetup {
 const LATE_MS = 60_000;
 /** A request waits so long for an answer of the store that would give it room. */
 const ROOM_MS = 250;
-/** Of a request that came too early. */
+/** `retry-after` of a request for which the store has not answered in time. */
 const AGAIN_MS = 1000;
 
 const NONE: readonly Budget[] = [];
@@ -235,7 +235,7 @@ export class Desk implements BudgetDesk {
     const hold = keeper.newHold();
     const accounts = keeper.accountsOf(budgets);
     if (accounts.length > 0) {
-      // What it costs could be written nowhere: a cap that nothing counts on is none.
+      // The ledger has no place for what the request costs, and without it the cap would count too little.
       if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
       const refusal = keeper.purse.reserve({ hold, accounts, amounts, until, whileDown });
       if (refusal) return refusal;
@@ -318,7 +318,7 @@ export class Desk implements BudgetDesk {
         shouldRetry: false,
       });
     const whose = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
-    return new GatewayError('budget_unavailable', `${whose} cannot be asked at the moment. Try again in a second.`, {
+    return new GatewayError('budget_unavailable', `${whose} cannot be checked at the moment. Try again in a second.`, {
       retryAfterMs: AGAIN_MS,
     });
   }
