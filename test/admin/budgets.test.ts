@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAdmin, type AdminGateway, type Answer } from './kit.ts';
+import { createFakeClock } from '../../src/plugin/testing/index.ts';
+import { ADMIN_TOKEN, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
 let admin: AdminGateway;
 let token: string;
@@ -10,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => admin.close());
 
 const ANY = { 'if-match': '*' };
+const HOUR_MS = 3_600_000;
 
 const call = (method: string, path: string, body?: object, by = token): Promise<Answer> =>
   admin.ask(method, path, { token: by, ...(body && { body }), headers: method === 'GET' ? {} : ANY });
@@ -117,6 +119,31 @@ describe('budgets', () => {
       { spent: 1_500_000_007 },
       'budgets.adjust: a test',
     ]);
+  });
+
+  it('let an operator change a tenth of the cap again after a day, and no more of it before', async () => {
+    const clock = createFakeClock(Date.UTC(2026, 10, 10));
+    const other = await startAdmin({
+      clock,
+      state: { store: { type: 'memory' } },
+      admin: { token: ADMIN_TOKEN, role: 'admin' },
+    });
+    const made = await other.ask('POST', '/tokens', { token: ADMIN_TOKEN, body: { id: 'op', role: 'operator' } });
+    const adjust = async (by: string): Promise<number> => {
+      const path = '/budgets/team:search:month:usd:adjust';
+      const asked = { token: made.json.token as string, body: { by, reason: 'a test' }, headers: ANY };
+      return (await other.ask('POST', path, asked)).status;
+    };
+    try {
+      const statuses = [await adjust('50 USD'), await adjust('1 USD')];
+      await clock.advance(23 * HOUR_MS);
+      statuses.push(await adjust('1 USD'));
+      await clock.advance(2 * HOUR_MS);
+      statuses.push(await adjust('-50 USD'), await adjust('1 USD'));
+      expect(statuses).toEqual([200, 403, 403, 200, 403]);
+    } finally {
+      await other.close();
+    }
   });
 
   it('keep their node from being deleted', async () => {

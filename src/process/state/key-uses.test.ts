@@ -26,3 +26,19 @@ it('uses of keys are written once a minute, the last one of each, and again when
   await clock.advance(600_000);
   expect(written).toHaveLength(2);
 });
+
+it('a use during a write that fails replaces the one of that write', async () => {
+  const clock = createFakeClock(0);
+  const written: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const uses = new KeyUses(clock, async (batch) => {
+    written.push(batch.map(({ at }) => at).join(', '));
+    if (written.length === 1) await first.promise;
+  });
+  uses.used('a', '::1', 1);
+  await clock.advance(60_000);
+  uses.used('a', '::1', 2);
+  first.reject(new Error('down'));
+  await clock.advance(60_000);
+  expect(written).toEqual(['1', '2']);
+});
