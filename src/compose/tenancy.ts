@@ -10,11 +10,12 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { changesBetween, withStored, type StoredChanges, type StoredObjects } from '../settings/read/stored-objects.ts';
 
+/** Objects that one line of the log names. */
 const LISTED = 20;
 
 /**
  * The tenants of one snapshot. A change of the state store replaces them by one pointer: the chains ask through it and stay as they
- * are. Requests that run keep the paths with which they began.
+ * are. Requests under way keep the paths with which they began.
  */
 export class Tenancy {
   readonly keys: KeyRing;
@@ -75,7 +76,7 @@ export class Tenancy {
     if (!same) this.apply(changes);
   }
 
-  /** The labels of metrics, of the objects that there are now. */
+  /** The metadata of the present objects, as labels of metrics. */
   metadataLabels(): readonly MetadataLabel[] {
     const { server, written } = this.#settings;
     if (!server.telemetry?.metrics?.metadata) return [];

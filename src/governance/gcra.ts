@@ -74,4 +74,5 @@ export class Bucket {
   }
 }
 
+/** Units in a full bucket, at least 1. */
 export const burstOf = ({ count, perMs }: Rate): number => Math.max(1, (count * BURST_MS) / perMs);

@@ -285,6 +285,7 @@ function problemOf(error: unknown, method: string | undefined): ApiProblem | und
   return new ApiProblem(code, code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`);
 }
 
+/** Problem details (RFC 9457). */
 export function answerOf(problem: ApiProblem): AdminAnswer {
   const { status, retryAfter } = problem.kind;
   return {

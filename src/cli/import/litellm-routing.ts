@@ -66,6 +66,7 @@ function followersOf(list: ForeignItem | undefined): Followers {
   );
 }
 
+/** `30s`. Undefined: no number, or 0, which stands for no limit. */
 export function seconds(item: ForeignItem | undefined): string | undefined {
   const number = item?.number();
   return number === undefined || number === 0 ? undefined : `${number}s`;

@@ -31,6 +31,7 @@ function periodOf(item: ForeignItem | undefined): string | undefined {
   return period;
 }
 
+/** `12.5 USD`. Undefined: no number. */
 export function capOf(item: ForeignItem | undefined): string | undefined {
   const usd = item?.number();
   return usd === undefined ? undefined : `${decimal(usd)} USD`;
@@ -57,6 +58,7 @@ const rate = (item: ForeignItem | undefined): string | undefined => {
   return number === undefined ? undefined : `${number}/min`;
 };
 
+/** A whole number above 0. Undefined, after a report: another value. */
 export function whole(item: ForeignItem | undefined): number | undefined {
   const number = item?.number();
   if (number === undefined) return undefined;

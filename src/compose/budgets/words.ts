@@ -6,6 +6,7 @@ import type { Budget } from '../../governance/tree.ts';
 export const nameOfBudget = ({ node, period, models }: Budget): string =>
   [`${node.kind} ${node.id}`, period, ...(models ? [models.join(' or ')] : [])].join(', ');
 
+/** `12.50 USD`, `2000 tokens`. @param amount nano-USD, or tokens */
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
 

@@ -57,7 +57,7 @@ export class Counted {
     this.#stopTimer();
   }
 
-  /** What a process that has ended had leased and not reported counts as spent, because it may have been. */
+  /** A process has ended: what it had leased and not reported counts as spent, because it may have been. */
   ended(boot: Boot['id']): void {
     void this.#reap(boot).catch(this.#setup.onFailure);
   }
@@ -75,7 +75,7 @@ export class Counted {
   }
 }
 
-/** For a process that has the state store itself. */
+/** The ledger of a process that has the state store itself. */
 export const ledgerOf = (state: AnsweringStore): Pick<Ledger, 'append'> => ({
   async append(rows) {
     if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
@@ -83,7 +83,7 @@ export const ledgerOf = (state: AnsweringStore): Pick<Ledger, 'append'> => ({
   },
 });
 
-/** For a process that has the state store itself. */
+/** The counters of a process that has the state store itself. */
 export function countersOf(state: AnsweringStore): CounterSource['counters'] {
   const counters = (): Counters => {
     if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');

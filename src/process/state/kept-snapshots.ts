@@ -6,6 +6,7 @@ import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure } from '../../state/failures.ts';
 import type { SnapshotFiles } from '../../state/snapshot-files.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
+import { nextTurn } from './stored-entities.ts';
 
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;
@@ -74,7 +75,7 @@ export class KeptSnapshots {
       const { version, at, entities } = wanted;
       const pieces: string[] = [];
       for (let from = 0; from < entities.length; from += PIECE) {
-        if (from > 0) await new Promise((resolve) => void setImmediate(resolve));
+        if (from > 0) await nextTurn();
         pieces.push(
           entities
             .slice(from, from + PIECE)

@@ -4,7 +4,7 @@ import { readStored } from '../../settings/read/read-stored.ts';
 import { STORED_KINDS, type StoredObject } from '../../settings/read/stored-objects.ts';
 import type { Entity, EntityDoc, PutChange } from '../../state/entities.ts';
 
-/** Objects that are read and checked without a pause: 10 µs each (measured). */
+/** Objects that are read and checked without a pause, 10 µs each (measured). */
 const SLICE = 200;
 
 /** The objects of which settings consist, those first to which others refer. Yields the event loop between slices. */

@@ -21,6 +21,7 @@ export interface AlertSettings {
   readonly keyExpiry: readonly number[];
 }
 
+/** `alerts` of server.yaml with its defaults: the floor in nano-USD, days ascending. Throws RangeError for a floor that is too large. */
 export function compileAlerts({
   webhooks = [],
   anomalies = {},

@@ -8,7 +8,9 @@ import type {
 import { parseCap, parseRate, type Cap } from '../../governance/amounts.ts';
 import type { Budget, Limits, NodeKind, NodeLimits, TreeNode } from '../../governance/tree.ts';
 
+/** Percent of the cap. */
 const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
+/** Of budgets, where neither they nor `state` name one. */
 export const DEFAULT_ZONE = 'UTC';
 
 export interface NodeFile {
@@ -48,6 +50,7 @@ function compileBudget(node: TreeNode, file: BudgetFile, timeZone: string): Budg
 export const countedBy = ({ period, models }: BudgetFile, { unit }: Cap): string =>
   [period, unit, ...(models ? [models.toSorted().join(',')] : [])].join(' ');
 
+/** Limits with rates as numbers. Throws RangeError for a rate that cannot be read. */
 export const compileNodeLimits = ({ models = {}, ...own }: RateLimits): NodeLimits => ({
   ...compileLimits(own),
   models: Object.entries(models).map(([pattern, limits]) => ({ pattern, limits: compileLimits(limits) })),

@@ -40,6 +40,7 @@ export const listBudgets: Handler = async (call) => {
 
 export const getBudget: Handler = (call) => answerWith(find(call), call);
 
+/** Changes what a budget has spent, or what is unreconciled, once for each call id. */
 export const adjustBudget: Handler = async (call) => {
   const { by, of = 'spent', reason } = call.body as AdjustBody;
   const budget = find(call);

@@ -41,6 +41,7 @@ export const rotateKey: Handler = async (call) => {
   return { ...answered, body: { key: call.query.dryRun ? null : secret.text, object: answered.body } };
 };
 
+/** Removes both secrets of the key, or only the one of before its last rotation. */
 export const revokeKey: Handler = async (call) => {
   const { which = 'all', reason } = call.body as RevokeBody;
   const key = toChange('keys', call);

@@ -10,6 +10,7 @@ export interface NewSecret {
 
 const withDigest = (text: string, digest: string): NewSecret => ({ text, digest, last4: text.slice(-4) });
 
+/** A new gateway key. */
 export function createSecret(): NewSecret {
   const { key, digest } = generateKey();
   return withDigest(key, digest);

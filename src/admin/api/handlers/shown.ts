@@ -2,8 +2,10 @@ import type { KeyUse } from '../../../state/entities.ts';
 import type { CallAnswer, Call } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
 
+/** RFC 3339 in UTC. @param at milliseconds since 1970 */
 export const moment = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString());
 
+/** The fields that answers have of every object. */
 export const metaOf = ({ id, owner, etag, entity }: Pick<OwnedObject, 'id' | 'owner' | 'etag' | 'entity'>): object => ({
   id,
   owner,
@@ -12,6 +14,7 @@ export const metaOf = ({ id, owner, etag, entity }: Pick<OwnedObject, 'id' | 'ow
   updated_at: moment(entity?.updatedAt),
 });
 
+/** The object as its answer, with its ETag. */
 export async function answerWith(object: OwnedObject, call: Call): Promise<CallAnswer> {
   const [body] = await show([object], call);
   return { body: body!, headers: { etag: object.etag } };
