@@ -58,7 +58,8 @@ async function doctor(settings: TestSettings, options: Partial<DoctorOptions> = 
 }
 
 /** A TLS server that counts connections and the requests on them. */
-async function startServer() {
+/** @param refusal its answer in place of a token */
+async function startServer(refusal?: object) {
   const issued = authority.issue({ names: 'IP:127.0.0.1,DNS:oauth2.googleapis.com' });
   const seen: string[] = [];
   let connections = 0;
@@ -66,8 +67,8 @@ async function startServer() {
     seen.push(`${req.method} ${req.url}`);
     req.resume();
     const date = new Date(Date.now() - 3_600_000).toUTCString();
-    res.writeHead(200, { 'content-type': 'application/json', date });
-    res.end(JSON.stringify({ access_token: CANARY, expires_in: 3600, token_type: 'Bearer' }));
+    res.writeHead(refusal ? 400 : 200, { 'content-type': 'application/json', date });
+    res.end(JSON.stringify(refusal ?? { access_token: CANARY, expires_in: 3600, token_type: 'Bearer' }));
   });
   server.on('connection', () => (connections += 1));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -89,6 +90,34 @@ const openai = (port: number) => ({
   base_url: `https://127.0.0.1:${port}/v1`,
   allow_insecure: true,
 });
+
+/** Runs doctor with an entry of Vertex AI behind a proxy with credentials; its names lead to the server. */
+async function doctorBehindProxy(server: Awaited<ReturnType<typeof startServer>>) {
+  const proxy = await startProxy({
+    resolve: () => ({ host: '127.0.0.1', port: server.port }),
+    credentials: `u:${CANARY}`,
+  });
+  const account = {
+    type: 'service_account',
+    project_id: 'test-project',
+    private_key: testPrivateKey(),
+    client_email: 'a@b.iam.gserviceaccount.com',
+  };
+  const ran = await doctor(
+    {
+      catalog: {
+        providers: [
+          { slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: '${env:ACCOUNT}' },
+        ],
+      },
+      server: {
+        egress: { ca: server.ca, proxy: `http://127.0.0.1:${proxy.port}`, proxy_credentials: '${env:PROXY}' },
+      },
+    },
+    { env: { ACCOUNT: JSON.stringify(account), PROXY: `u:${CANARY}` } },
+  );
+  return { ...ran, proxy };
+}
 
 describe('gatehouse doctor', () => {
   it('finds nothing wrong with sound settings on a sound machine', async () => {
@@ -114,35 +143,19 @@ describe('gatehouse doctor', () => {
 
   it('fetches a token through the proxy, and compares the clock with its Date', async () => {
     const server = await startServer();
-    const proxy = await startProxy({
-      resolve: () => ({ host: '127.0.0.1', port: server.port }),
-      credentials: `u:${CANARY}`,
-    });
-    const account = {
-      type: 'service_account',
-      project_id: 'test-project',
-      private_key: testPrivateKey(),
-      client_email: 'a@b.iam.gserviceaccount.com',
-    };
-    const { of } = await doctor(
-      {
-        catalog: {
-          providers: [
-            { slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: '${env:ACCOUNT}' },
-          ],
-        },
-        server: {
-          egress: { ca: server.ca, proxy: `http://127.0.0.1:${proxy.port}`, proxy_credentials: '${env:PROXY}' },
-        },
-      },
-      { env: { ACCOUNT: JSON.stringify(account), PROXY: `u:${CANARY}` } },
-    );
+    const { of, proxy } = await doctorBehindProxy(server);
     expect(of('credentials @vertex')).toBe('ok: an access token was fetched');
     expect(server.seen).toEqual(['POST /token']);
     expect(of('clock')).toMatch(/^warning: 3(599|600|601) s ahead of a token endpoint/);
     expect(proxy.asked).toContain('CONNECT oauth2.googleapis.com:443');
     // The certificate of the test is not that of the provider, and nothing was sent to find out.
     expect(of('address https://us-central1-aiplatform.googleapis.com')).toMatch(/^error: @vertex: TLS with /);
+  });
+
+  it('prints no secret that a server quotes in its refusal', async () => {
+    const server = await startServer({ error: 'invalid_grant', error_description: `no account of u:${CANARY}` });
+    const { of } = await doctorBehindProxy(server);
+    expect(of('credentials @vertex')).toMatch(/^error: .*no account of \[secret\]/);
   });
 
   it('says what is wrong, whatever it is, and how long it waits is bounded', async () => {
