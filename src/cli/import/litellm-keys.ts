@@ -87,7 +87,7 @@ function expiryOf(item: ForeignItem | undefined): string | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  item?.lose('is no date or time');
+  item?.lose('is no time');
   return undefined;
 }
 
