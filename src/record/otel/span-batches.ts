@@ -145,13 +145,14 @@ export class SpanBatches {
   }
 
   #export(batch: SpanBatch): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const callOff = this.#clock.after(this.#timeoutMs, () => reject(new Error('Timeout')));
-    this.#sender.export(batch, ({ code, error }) => {
-      callOff();
-      if (code === SUCCESS) resolve();
-      else reject(error ?? new Error('the collector did not take a batch of spans'));
+    // An error that the sender throws rejects, too.
+    return new Promise((resolve, reject) => {
+      const callOff = this.#clock.after(this.#timeoutMs, () => reject(new Error('Timeout')));
+      this.#sender.export(batch, ({ code, error }) => {
+        callOff();
+        if (code === SUCCESS) resolve();
+        else reject(error ?? new Error('the collector did not take a batch of spans'));
+      });
     });
-    return promise;
   }
 }
