@@ -5,12 +5,9 @@ import { exportRequest } from '../traces/export-request.ts';
 import { createSpanBytes } from '../traces/span-bytes.ts';
 import { openServerSpan, type OpenSpan, type SpanOptions } from '../traces/spans.ts';
 import { openSpanExporter, openSpanSender } from './exporters.ts';
-import type { OtelSettings } from './otel-settings.ts';
-import { createSampler, samplingOf } from './samplers.ts';
+import type { TracesSettings } from './otel-settings.ts';
+import { createSampler, samplingOf, type Sdk } from './samplers.ts';
 import { SpanBatches } from './span-batches.ts';
-
-type Sdk = typeof import('@opentelemetry/sdk-trace');
-type TracesSettings = NonNullable<OtelSettings['traces']>;
 
 export interface SpanSource {
   readonly resource: Resource;
@@ -37,7 +34,7 @@ export interface Spans {
 export async function openSpans(traces: TracesSettings, source: SpanSource): Promise<Spans> {
   const sdk = await import('@opentelemetry/sdk-trace');
   const sampler = createSampler(sdk, traces.sampler);
-  const writesBytes = traces.protocol === 'http/protobuf' && !traces.isLimited;
+  const writesBytes = traces.protocol === 'http/protobuf' && !traces.needsSdk;
   return writesBytes ? spansAsBytes(traces, source, { sdk, sampler }) : spansOfSdk(traces, source, { sdk, sampler });
 }
 

@@ -2,7 +2,7 @@ import { SpanKind, type Context } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { SamplerSettings } from './otel-settings.ts';
 
-type Sdk = typeof import('@opentelemetry/sdk-trace');
+export type Sdk = typeof import('@opentelemetry/sdk-trace');
 
 /** The sampler of `OTEL_TRACES_SAMPLER`. */
 export function createSampler(sdk: Sdk, settings: SamplerSettings): Sampler {

@@ -98,7 +98,7 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
       close(record) {
         if (!isSampled) return;
         const state = parent?.traceState?.serialize();
-        const maker: Maker = {
+        const maker: TraceWriter = {
           add,
           newId: () => bytesOfHex(ids.generateSpanId()),
           beforeId: TRACE_ID + bytesOfHex(traceId) + SPAN_ID,
@@ -126,7 +126,7 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
 }
 
 /** What the spans of one request share. */
-interface Maker {
+interface TraceWriter {
   readonly add: (span: Bytes) => void;
   readonly newId: () => Bytes;
   readonly beforeId: Bytes;
@@ -150,7 +150,7 @@ interface SpanParts {
   readonly flags: Bytes;
 }
 
-function writeSpan({ add, beforeId, state, receivedAt }: Maker, span: SpanParts): void {
+function writeSpan({ add, beforeId, state, receivedAt }: TraceWriter, span: SpanParts): void {
   const start = receivedAt + span.startedMs;
   // OpenTelemetry's SDK does not let a span end before its start.
   const end = Math.max(start, receivedAt + (span.startedMs + span.durationMs));
@@ -161,7 +161,7 @@ function writeSpan({ add, beforeId, state, receivedAt }: Maker, span: SpanParts)
 }
 
 /** Writes one inference span, after one HTTP span per physical try. */
-function writeAttempt(maker: Maker, parent: Bytes, record: RequestRecord, attempt: Inference): void {
+function writeAttempt(maker: TraceWriter, parent: Bytes, record: RequestRecord, attempt: Inference): void {
   const { place, startedMs, durationMs } = attempt;
   const id = maker.newId();
   const call = CALLS.of(place.url);

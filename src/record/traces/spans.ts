@@ -149,7 +149,7 @@ export function triesOf({ tries }: RecordedAttempt): readonly (readonly [one: Re
 }
 
 /** What the spans of one request share. */
-interface Maker {
+interface SpanMaker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
@@ -158,7 +158,7 @@ interface Maker {
 }
 
 /** Creates one inference span, with one HTTP span per physical try under it. */
-function recordAttempt(maker: Maker, record: RequestRecord, attempt: Inference): void {
+function recordAttempt(maker: SpanMaker, record: RequestRecord, attempt: Inference): void {
   const { place, startedMs, durationMs } = attempt;
   const { tracer, time, context } = maker;
   const attributes = {
@@ -177,7 +177,7 @@ function recordAttempt(maker: Maker, record: RequestRecord, attempt: Inference):
   span.end(time(startedMs + durationMs));
 }
 
-function recordTry({ tracer, time, context }: Maker, call: Attributes, one: RecordedTry, resend: number): void {
+function recordTry({ tracer, time, context }: SpanMaker, call: Attributes, one: RecordedTry, resend: number): void {
   const { errorType, startedMs, durationMs } = one;
   const attributes = { ...call, ...(resend > 0 && { [SPAN.httpResend]: resend }), ...tryAttributes(one) };
   const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) }, context);
