@@ -1,3 +1,4 @@
+import { MAX_NANO } from '../state/counters.ts';
 import type { Account } from './accounts.ts';
 
 /** What a request may cost at most, or has cost: each budget counts one of the two. */
@@ -157,7 +158,8 @@ export class Purse {
     for (const account of hold.accounts) {
       const isUsd = account.budget.unit === 'usd';
       account.held -= isUsd ? hold.usd : hold.tokens;
-      account.used += isUsd ? cost.usd : cost.tokens;
+      // A store takes no larger total, and one that it refuses would keep those of the other accounts out.
+      account.used = Math.min(MAX_NANO, account.used + (isUsd ? cost.usd : cost.tokens));
       account.holds -= 1;
       if (account.retired && account.holds === 0) this.#source.drained(account);
     }
