@@ -8,6 +8,7 @@ import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.
 import { AdminApi, answerOf } from './api/api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
+import { includesScope } from './api/roles.ts';
 import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
@@ -144,9 +145,10 @@ function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): 
 /** The refusal of a request for records or explanations. Every role may read them. */
 async function refusal(request: IncomingMessage, api: AdminApi): Promise<AdminAnswer | undefined> {
   try {
-    const { only } = await api.identify(request);
+    const { only, scopes } = await api.identify(request);
     if (only !== undefined) return failure(403, 'forbidden', 'The bootstrap token only creates a token.');
-    return undefined;
+    if (includesScope(scopes, 'requests', false)) return undefined;
+    return failure(403, 'forbidden', 'The token has no scope `requests:read`.');
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     const { kind, code, message, headers } = error;

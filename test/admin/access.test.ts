@@ -127,3 +127,16 @@ describe('a page of another origin', () => {
     for (const headers of own) expect((await admin.ask('GET', '/keys', { token, headers })).status).toBe(200);
   });
 });
+
+describe('records and explanations', () => {
+  it('need the scope `requests:read` of a token with scopes', async () => {
+    const [within, without] = [
+      await admin.token('viewer', { scopes: ['requests:read'] }),
+      await admin.token('admin', { scopes: ['keys:write'] }),
+    ];
+    expect((await admin.ask('GET', '/requests', { token: within })).status).toBe(200);
+    const asked = { token: without, body: { body: { model: 'm' } } };
+    expect((await admin.ask('GET', '/requests', asked)).status).toBe(403);
+    expect((await admin.ask('POST', '/explain', asked)).status).toBe(403);
+  });
+});
