@@ -181,6 +181,16 @@ describe('wrong tokens', () => {
     expect(refused.length).toBe(10);
   });
 
+  it('keep no client of the same address out that has a token of the store', async () => {
+    const admin = await start();
+    const from = '127.0.0.9';
+    const token = await admin.token('viewer');
+    for (let tries = 0; tries < 12; tries += 1) await admin.ask('GET', '/keys', { token: `gha_${tries}`, from });
+    expect((await admin.ask('GET', '/keys', { token, from })).status).toBe(200);
+    for (const wrong of ['gha_x', `${token}x`, 'guess'])
+      expect(problem(await admin.ask('GET', '/keys', { token: wrong, from }))).toBe('429 too_many_failures');
+  });
+
   it('fill the audit with 60 rows a minute at most', async () => {
     const admin = await start();
     const token = await admin.token('admin');
