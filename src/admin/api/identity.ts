@@ -43,7 +43,7 @@ export async function identify(request: IncomingMessage, door: Door): Promise<Ad
   const address = addressOf(request);
   const [, sent] = /^bearer +(\S{1,512}) *$/i.exec(authorization) ?? [];
   const isBlocked = door.failures.isBlocked(address);
-  // Nobody guesses 256 random bits, and a client of the same address must not keep others out. What an operator chose may be short.
+  // No client guesses 256 random bits, and a client of the same address must not keep others out. What an operator chose may be short.
   if (isBlocked && !sent?.startsWith('gha_')) throw blocked();
   // This is no guess at a token.
   if (sent === undefined) throw unauthorized('Send a token as `Authorization: Bearer`.');
