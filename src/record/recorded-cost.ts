@@ -247,9 +247,7 @@ export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 
 
 /** Why a part of the cost is unknown. */
 export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
-  isOneCost(attempts)
-    ? attempts[0]!.cost?.unknown
-    : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
+  isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
 
 function sum(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
   let total: Nano | undefined;
