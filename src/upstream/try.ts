@@ -89,7 +89,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     this.#clock = context.clock;
     this.#timings = context.timings;
     this.#settle = context.settle;
-    this.#timer = new DeadlineTimer(context.clock, () => this.#onTimer());
+    this.#timer = new DeadlineTimer(context.clock, this);
     this.stream = request.stream;
     this.startedAt = this.#timings.startedAt = context.clock.now();
   }
@@ -351,7 +351,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
-  #onTimer(): void {
+  onTimer(): void {
     const limit = nearestLimit(this, this.#request);
     if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
     const { name } = limit;
@@ -360,7 +360,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
       return this.onFault(overdueError({ name, phase: this.phase, host: this.pool.host }, this.#request));
     }
     this.#commit();
-    this.#onTimer();
+    this.onTimer();
   }
 
   #toError(failure: UpstreamFailure): UpstreamError {
