@@ -1523,6 +1523,8 @@ export interface Budget {
    * Percentages of the cap, spent and reserved, at which the gateway raises an alert, once a period each.
    *
    * @maxItems 10
+   *
+   * Items: Percent of the cap.
    */
   alerts?: number[];
   /**

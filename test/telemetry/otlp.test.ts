@@ -124,6 +124,13 @@ afterEach(async () => {
   Object.assign(process.env, Object.fromEntries(before));
 });
 
+/** A server that the end of the test closes. */
+async function opened<Server extends { close(): Promise<void> }>(opening: Promise<Server>): Promise<Server> {
+  const server = await opening;
+  open.push(() => server.close());
+  return server;
+}
+
 const ONLY_TRACES = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 
 interface Started {
@@ -204,8 +211,7 @@ function treeOf(spans: readonly OtlpSpan[]): unknown[] {
 
 describe('OTLP export', () => {
   it('over http/json brings a collector the span tree, the resource and the headers the environment names', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -237,8 +243,7 @@ describe('OTLP export', () => {
   });
 
   it('continues the trace of the caller', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start(
       {},
       { traces: { endpoint: `${collector.url}/custom`, protocol: 'http/json', service_name: 'from-yaml' } },
@@ -256,8 +261,7 @@ describe('OTLP export', () => {
     ['the gateway', {}, true],
     ['the SDK, where attributes have limits,', { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '14' }, false],
   ])('over http/protobuf is the default: %s writes it, with the settings of the exporter', async (_, env, isWhole) => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
@@ -281,8 +285,7 @@ describe('OTLP export', () => {
   });
 
   it('obeys the sampler', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -313,8 +316,7 @@ describe('OTLP export', () => {
   });
 
   it('waits for a collector that does not answer no longer than its limit at the end', async () => {
-    const silent = await listen(createServer(() => {}));
-    open.push(() => silent.close());
+    const silent = await opened(listen(createServer(() => {})));
     const started = await start({ ...ONLY_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT: silent.url }, undefined, 100);
     recordOne(started);
     await started.otel.shutdown();
@@ -327,8 +329,7 @@ describe('OTLP export', () => {
   });
 
   it('over gRPC brings a collector all three signals', async () => {
-    const collector = await collectGrpc();
-    open.push(() => collector.close());
+    const collector = await opened(collectGrpc());
     const started = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
@@ -351,8 +352,7 @@ describe('OTLP export', () => {
   });
 
   it('over http/json brings a collector metrics of the conventions and of Gatehouse, from the same records', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -377,8 +377,7 @@ describe('OTLP export', () => {
   });
 
   it('also uses the names of v1.41 with `semconv: both`', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start(
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
       { semconv: 'both' },
@@ -400,8 +399,7 @@ describe('OTLP export', () => {
   });
 
   it('exports the lines of the log with their trace, and none about exports', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -425,8 +423,7 @@ describe('OTLP export', () => {
     ['b3', { b3: `${'1'.repeat(32)}-${'2'.repeat(16)}-1` }, '1'.repeat(32)],
     ['none', { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }, undefined],
   ])('reads the headers of OTEL_PROPAGATORS=%s and no others', async (propagators, headers, traceId) => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
