@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { nearest, parseDuration, type Problem } from '../../plugin/index.ts';
+import { nearest, type Problem } from '../../plugin/index.ts';
 import { meantBy } from './foreign-words.ts';
 import {
   mergeMisspelt,
@@ -175,17 +175,8 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const wanted = example
     ? `must look like ${example}`
     : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
-  const hint = secondsHint(error) ?? quotesHint(types, error.data);
+  const hint = quotesHint(types, error.data);
   return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${hint}` };
-}
-
-/** A number of seconds takes no unit, where most times do. */
-function secondsHint({ parentSchema, data }: ErrorObject): string | undefined {
-  const description = valueAt(parentSchema, ['description']);
-  if (typeof data !== 'string' || typeof description !== 'string' || !/\bin seconds\b/.test(description))
-    return undefined;
-  const ms = /^\d+(ms|s|m|h)$/.test(data) ? parseDuration(data) : undefined;
-  return ms === undefined || ms < 1000 ? undefined : `: it counts seconds, so write ${Math.round(ms / 1000)}`;
 }
 
 function quotesHint(types: readonly string[], data: unknown): string {
