@@ -60,14 +60,15 @@ describe('cors', () => {
   });
 
   it('names the methods, headers and age of its options, and repeats nothing that is no list of names', async () => {
-    const options = { methods: ['POST'], headers: ['authorization'], max_age: 5, credentials: true };
+    const options = { methods: ['POST'], headers: ['authorization'], max_age: '2h', credentials: true };
     const { reply } = await preflight(PAGE, { options });
     expect(reply?.headers).toMatchObject({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization',
       'access-control-allow-credentials': 'true',
-      'access-control-max-age': '5',
+      'access-control-max-age': '7200',
     });
+    await expect(preflight(PAGE, { options: { max_age: '25h' } })).rejects.toThrow('`max_age` must be at most 24h');
     const odd = await preflight(PAGE, { asked: 'a, b: c' });
     expect(odd.reply?.headers).not.toHaveProperty('access-control-allow-headers');
   });

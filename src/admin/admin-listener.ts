@@ -8,9 +8,10 @@ import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.
 import { AdminApi, answerOf } from './api/api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
+import { includesScope } from './api/roles.ts';
 import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
-import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
+import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
@@ -109,6 +110,10 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions,
       return isOther
         ? failure(421, 'unknown_host', unknownHost)
         : answerOf(new ApiProblem('unknown_host', unknownHost));
+    if (isOfForeignPage(request.headers, settings().admin))
+      return isOther
+        ? failure(403, 'foreign_page', FOREIGN_PAGE)
+        : answerOf(new ApiProblem('foreign_page', FOREIGN_PAGE));
     if (!isOther && path.startsWith(`${API}/`)) return api.answer(request, path.slice(API.length), query ?? '');
     const refused = await refusal(request, api);
     if (refused) return refused;
@@ -125,6 +130,8 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions,
     });
 }
 
+const FOREIGN_PAGE = 'A browser sent this for a page of another origin.';
+
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** Why a request whose Host is wrong is refused, whatever its path. */
@@ -135,11 +142,13 @@ function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): 
   return 'This Host is not one of `admin.host` and `admin.hosts`.';
 }
 
-/** The refusal of a request outside the API whose token is wrong. Every role may read records and explanations. */
+/** The refusal of a request for records or explanations. Every role may read them. */
 async function refusal(request: IncomingMessage, api: AdminApi): Promise<AdminAnswer | undefined> {
   try {
-    const { only } = await api.identify(request);
-    return only === undefined ? undefined : failure(403, 'forbidden', 'The bootstrap token only creates a token.');
+    const { only, scopes } = await api.identify(request);
+    if (only !== undefined) return failure(403, 'forbidden', 'The bootstrap token only creates a token.');
+    if (includesScope(scopes, 'requests', false)) return undefined;
+    return failure(403, 'forbidden', 'The token has no scope `requests:read`.');
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     const { kind, code, message, headers } = error;

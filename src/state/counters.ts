@@ -8,7 +8,7 @@ import type { Actor } from './entities.ts';
  * repeated when an answer was lost: batches of takes have numbers, reports are totals, adjustments have ids.
  *
  * After each `take` and for each counter with a cap: `spent + leased + unreconciled <= cap`, unless the cap was lowered or a process
- * reported more than its lease.
+ * reported more than its lease. `spent` stays at `MAX_NANO` once it is there.
  *
  * Amounts are integers of nano-USD from 0 to `MAX_NANO`. Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
  */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { once } from 'node:events';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAccessLog } from '../../src/record/log/access-log.ts';
 import { createStillClock, endOf, streamedExchange } from '../../src/record/exchange.testkit.ts';
@@ -77,7 +78,9 @@ async function collect(): Promise<{ received: Received[] } & Listening> {
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       received.push({ path: request.url, headers: request.headers, body: Buffer.concat(pieces) });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      const type = request.headers['content-type'] ?? '';
+      // An empty message of protobuf has no bytes.
+      response.writeHead(200, { 'content-type': type }).end(type === 'application/json' ? '{}' : '');
     });
   });
   return { received, ...(await listen(server)) };
@@ -181,7 +184,7 @@ function recordOne(
     models: { answered: (model) => model },
     log,
     ended,
-    accessLog: createAccessLog({ log, lines: destination, mode: 'all' }),
+    accessLog: createAccessLog({ log, lines: { write: (line) => destination.write(line.toString()) }, mode: 'all' }),
     openSpan: otel.openSpan,
     countSemconv: otel.countRequest,
   });
@@ -254,13 +257,31 @@ describe('OTLP export', () => {
     expect(body.toString()).toContain('from-yaml');
   });
 
-  it('goes over http/protobuf by default', async () => {
+  it.each([
+    ['the gateway', {}, true],
+    ['the SDK, where attributes have limits,', { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '14' }, false],
+  ])('over http/protobuf is the default: %s writes it, with the settings of the exporter', async (_, env, isWhole) => {
     const collector = await opened(collect());
-    const started = await start({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` });
+    const started = await start({
+      ...ONLY_TRACES,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_SERVICE_NAME: 'edge-gateway',
+      ...env,
+    });
     recordOne(started);
     await started.otel.shutdown();
-    expect(collector.received[0]?.headers['content-type']).toBe('application/x-protobuf');
-    expect(collector.received[0]?.body.includes('chat gemini-2.5-pro')).toBe(true);
+    const [{ path, headers, body } = { path: '', headers: {}, body: Buffer.alloc(0) }] = collector.received;
+    expect([path, headers['content-type'], headers['x-tenant']]).toEqual([
+      '/v1/traces',
+      'application/x-protobuf',
+      'acme',
+    ]);
+    const bytes = gunzipSync(body);
+    expect(['edge-gateway', 'chat gemini-2.5-pro', 'host.name'].filter((text) => !bytes.includes(text))).toEqual([]);
+    expect(bytes.includes('gemini-2.5-pro-002')).toBe(isWhole);
+    expect(started.lines).toEqual([]);
   });
 
   it('obeys the sampler', async () => {

@@ -72,6 +72,8 @@ interface Found {
   readonly version: number | undefined;
   readonly files: readonly FileObject[];
   readonly byKind: Map<string, readonly Named[]>;
+  /** Tokens by their digests; undefined: not asked for yet. */
+  byDigest?: ReadonlyMap<string, Entity>;
 }
 
 type Named = { readonly id: string } & ({ readonly file: FileObject } | { readonly entity: Entity });
@@ -152,6 +154,13 @@ export class Objects {
 
   tokens(): readonly Entity[] {
     return this.names('tokens').flatMap((named) => ('entity' in named ? named.entity : []));
+  }
+
+  tokenOf(digest: string): Entity | undefined {
+    this.#found.byDigest ??= new Map(
+      this.tokens().flatMap((token) => token.digests.map((own): [string, Entity] => [own.digest, token])),
+    );
+    return this.#found.byDigest.get(digest);
   }
 }
 

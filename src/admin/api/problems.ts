@@ -34,6 +34,11 @@ export const PROBLEMS = {
     title: 'Not allowed',
     help: 'The role, the scopes or the networks of the token do not allow the call.',
   },
+  foreign_page: {
+    status: 403,
+    title: 'A page of another origin',
+    help: 'A browser sent the call for a page of another origin. Only programs and pages of this listener may call.',
+  },
   not_found: { status: 404, title: 'Not found', help: 'There is no such object or path.' },
   method_not_allowed: {
     status: 405,

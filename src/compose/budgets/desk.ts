@@ -26,7 +26,7 @@ import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
-import { named, NO_SUMS } from '../ledger/ledger-rows.ts';
+import { count, named, NO_SUMS } from '../ledger/ledger-rows.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
 import { watchStream, type Overrun } from './overrun.ts';
@@ -344,11 +344,11 @@ function amountsOf(
   nano: SettledCost['nano'] | UnknownPrice,
   usage: Usage | undefined,
 ): Amounts {
-  const tokens = usage?.total ?? amounts.tokens;
+  const tokens = usage ? count(usage.total) : amounts.tokens;
   if (typeof nano === 'number') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
-  return { usd: assumed(usage.input, usage.output, unpriced), tokens };
+  return { usd: assumed(count(usage.input), count(usage.output), unpriced), tokens };
 }
 
 /** At the price that the settings assume. */

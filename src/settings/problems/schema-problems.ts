@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { nearest, parseDuration, type Problem } from '../../plugin/index.ts';
+import { nearest, type Problem } from '../../plugin/index.ts';
 import { meantBy } from './foreign-words.ts';
 import {
   mergeMisspelt,
@@ -201,10 +201,10 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   if (example !== undefined)
     return {
       path,
-      message: `${name} must look like ${example}, not ${shownOf(error, place)}${secondsHint(error) ?? ''}`,
+      message: `${name} must look like ${example}, not ${shownOf(error, place)}`,
     };
   const wanted = `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}${containerExample(types, error)}`;
-  const hint = secondsHint(error) ?? percentHint(error) ?? quotesHint(types, error.data);
+  const hint = percentHint(error) ?? quotesHint(types, error.data);
   return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${hint}` };
 }
 
@@ -219,15 +219,6 @@ function isOtherText(types: readonly string[], { data, parentSchema }: ErrorObje
 function containerExample(types: readonly string[], { parentSchema }: ErrorObject): string {
   const example = types.some((type) => SCALARS.has(type)) ? undefined : exampleInYaml(parentSchema);
   return example === undefined ? '' : ` such as \`${example}\``;
-}
-
-/** A number of seconds takes no unit, where most times do. */
-function secondsHint({ parentSchema, data }: ErrorObject): string | undefined {
-  const description = valueAt(parentSchema, ['description']);
-  if (typeof data !== 'string' || typeof description !== 'string' || !/\bin seconds\b/.test(description))
-    return undefined;
-  const ms = /^\d+(ms|s|m|h)$/.test(data) ? parseDuration(data) : undefined;
-  return ms === undefined || ms < 1000 ? undefined : `: it counts seconds, so write ${Math.round(ms / 1000)}`;
 }
 
 /** Other gateways take a share, such as 0.8. */

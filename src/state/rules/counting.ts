@@ -168,12 +168,11 @@ function replaceLease(tables: CountingTables, before: LeaseRow | undefined, afte
     lease?.state === state ? restOf(lease) : 0;
   const changed: CounterState = {
     ...counter,
-    spent: counter.spent + after.used - (before?.used ?? 0),
+    // It stays at the largest amount: refusing would keep the other reports of the call out, at each repetition.
+    spent: Math.min(MAX_NANO, counter.spent + after.used - (before?.used ?? 0)),
     leased: counter.leased + part(after, 'live') - part(before, 'live'),
     unreconciled: counter.unreconciled + part(after, 'lost') - part(before, 'lost'),
   };
-  if (!Number.isSafeInteger(changed.spent))
-    throw new StateFailure('full', `the counter ${after.node} cannot count more`);
   tables.saveLease(after);
   tables.saveCounter(changed);
   return stateOf(after, changed);
