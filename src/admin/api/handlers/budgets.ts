@@ -121,13 +121,15 @@ const MAX_READ = 2_000;
 async function checkSmall({ compiled }: OwnedBudget, amount: number, { objects, clock }: Call): Promise<void> {
   const since = clock.wall() - SMALL_MS;
   const id = auditIdOf(refOf({ compiled }, clock.wall()));
+  const most = compiled.amount * SMALL_PART;
   let sum = Math.abs(amount);
   let before: number | undefined;
-  for (let read = 0; sum <= compiled.amount * SMALL_PART && read < MAX_READ;) {
+  for (let read = 0; sum <= most && read < MAX_READ;) {
     // A page of the audit is short: without the ones before it, many small adjustments would hide a large one.
     const rows = await objects.store.audit.rows({ kind: 'counter', id, before });
     for (const row of rows) {
-      if (row.at <= since) return;
+      // The rows of the day have been added up.
+      if (row.at <= since && sum <= most) return;
       if (row.role === 'operator') sum += Math.abs(valueOf(row.after) - valueOf(row.before));
     }
     before = rows.at(-1)?.seq;
