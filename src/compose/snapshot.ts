@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { PricesFile } from '../../schemas/types.generated.ts';
 import { createAliasDirectory } from '../catalog/alias-directory.ts';
 import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
@@ -23,12 +24,12 @@ import {
   type Middleware,
 } from '../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import type { StoredObjects } from '../settings/read/stored-objects.ts';
+import { withStoredPrices, type StoredObjects } from '../settings/read/stored-objects.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
+import { PricesInForce } from '../prices/prices-in-force.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
-import { compileAlertNodes, type AlertNodes } from '../settings/compile/alerts.ts';
 import { mayStoreBudgets } from '../settings/compile/owned-kinds.ts';
 import type { BudgetState } from './budgets/state.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
@@ -63,6 +64,7 @@ import { createSender } from '../send/send.ts';
 import { measuringPlugins, type PluginReports } from './plugin-metrics.ts';
 import { composeRateLimits, withLimitPlugins, type ComposedRateLimits, type RateLimitsSetup } from './rate-limits.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
+import type { Tenants } from '../settings/compile/tenants.ts';
 import { composeTenancy, type Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
@@ -79,9 +81,7 @@ export interface Snapshot extends PathSettings {
   metadataLabels(): readonly MetadataLabel[];
   /** Who may use the gateway. The state store changes it while the chains stay. */
   readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
-  readonly prices: PriceList;
-  /** The keys and teams as alerts know them. */
-  readonly alertNodes: AlertNodes;
+  readonly prices: PricesInForce;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -129,6 +129,8 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly stored?: (() => StoredObjects | undefined) | undefined;
   /** Called when a request uses a key of the state store. */
   readonly keyUsed?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
+  /** The tenants of the settings that serve now. */
+  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
 }
@@ -201,7 +203,7 @@ interface Compilation {
   readonly server: ServerSettings;
   readonly tenancy: Tenancy;
   readonly hasBudgets: boolean;
-  readonly prices: PriceList;
+  readonly prices: PricesInForce;
   readonly budgets: BudgetDesk;
   readonly catalog: Catalog;
   readonly files: ComposedFiles;
@@ -237,7 +239,6 @@ function createSnapshot(
     metadataLabels: () => tenancy.metadataLabels(),
     tenancy,
     prices,
-    alertNodes: compileAlertNodes(settings.teams, settings.keys),
     costHeader: new CostHeader(prices),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
@@ -345,7 +346,8 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   const compiled = compileServerSettings(file);
   const tenancy = composeTenancy(loaded, settings, compiled, shared);
   const { tree } = tenancy;
-  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), settings.priceTable);
+  const prices = new PricesInForce(listOf(settings.prices));
   const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
   const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
   const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
@@ -354,6 +356,9 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   tenancy.onChange((changes) => {
     rateLimits.change(changes);
     shared.budgets?.change(changes);
+  });
+  tenancy.onPrices(() => {
+    prices.replace(listOf(withStoredPrices(settings.written.prices, tenancy.current.stored)), clock.now());
   });
   return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
 }

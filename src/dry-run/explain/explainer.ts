@@ -170,7 +170,7 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      prices: snapshot.prices,
+      prices: snapshot.prices.current,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
