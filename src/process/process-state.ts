@@ -106,7 +106,7 @@ export interface ProcessState {
   }): void;
 }
 
-/** Of a process without settings: that of config tests. */
+/** For config tests, which apply no settings. */
 const SHIPPED = new PricesInForce(new PriceList());
 
 /** Takes turns on large bodies, and counts them. */
@@ -207,9 +207,8 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts } = parts;
   const { inFlight, turns, sockets } = admissionOf(parts);
-  const callers = new CallersAsLabels();
+  const [callers, kept] = [new CallersAsLabels(), new KeptRequests()];
   const records = new RecordStore(clock, ended.flush);
-  const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   let current: Pick<Snapshot, 'prices' | 'tenancy'> | undefined;
   const unknownPrices = new UnknownPrices(clock, alerts);

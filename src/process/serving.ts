@@ -25,6 +25,7 @@ import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { Retention } from './state/retention.ts';
+import { AuditHead } from './state/audit-head.ts';
 import { Backups } from './state/backups.ts';
 import { KeyWatch } from './state/key-watch.ts';
 import type { Replayed } from './state/spool-replay.ts';
@@ -208,6 +209,7 @@ const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted 
 
 /** What the owner of the state store does beside requests. */
 interface Upkeep {
+  readonly auditHead: AuditHead | undefined;
   readonly spools: Spools | undefined;
   readonly retention: Retention | undefined;
 }
@@ -215,11 +217,13 @@ interface Upkeep {
 /** Before a worker begins a spool of its own: all that are there belong to processes that have ended. */
 async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
   const settings = snapshot.server.state;
-  if (!state || !settings) return { spools: undefined, retention: undefined };
+  if (!state || !settings) return { auditHead: undefined, spools: undefined, retention: undefined };
   const retention = new Retention({ clock, log, state, ledgerDays: settings.ledgerDays });
   retention.start();
+  const auditHead = new AuditHead({ clock, log, state });
+  auditHead.start();
   const { folder } = settings;
-  if (folder === undefined) return { spools: undefined, retention };
+  if (folder === undefined) return { auditHead, spools: undefined, retention };
   const { Spools: Found } = await import('./state/spools.ts');
   const onReplayed = ({ lost }: Replayed): void => {
     metrics.families.spoolsReplayed.add({});
@@ -227,7 +231,7 @@ async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: Serve
   };
   const spools = new Found({ folder, state, clock, log, onReplayed });
   spools.start(budgets?.boot.id ?? '');
-  return { spools, retention };
+  return { auditHead, spools, retention };
 }
 
 interface Released extends Upkeep {
@@ -264,12 +268,13 @@ function startPeriodic({ role, alerts }: ServeParts, { keys, backups, webhooks, 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
-  { backups, webhooks, counted, spools, retention, reloader, live, certificates, keys }: Released,
+  { backups, webhooks, counted, auditHead, spools, retention, reloader, live, certificates, keys }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
   counted.stop();
   retention?.stop();
+  auditHead?.stop();
   keys.stop();
   webhooks?.stop();
   processState.kept.clear();

@@ -102,7 +102,7 @@ export interface RecordedAttempt {
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
-  /** Another model or service tier than the request asked for has answered. */
+  /** Another model or service tier than the request names has answered. */
   readonly substitution: Substitution | undefined;
   /** Undefined while it runs, and where nothing was sent or the upstream refused. */
   readonly cost: RecordedCost | undefined;

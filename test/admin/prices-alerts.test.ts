@@ -173,6 +173,14 @@ describe('an alert of the API', () => {
     // The sealed address is checked with the rest.
     expect(await patch({ allow_insecure: false })).toEqual(['/spec/url']);
     expect(await patch({ url: null })).toEqual(['/spec/url']);
+    // An import brings objects without what is sealed.
+    const imported = { op: 'put', kind: 'alerts', id: 'imported', doc: {}, ifVersion: 0 } as const;
+    await admin.gateway.state!.store!.entities.write([imported], { id: 'ann', role: 'admin' });
+    await until(async () => (await read('/alerts')).includes('imported'), 'the object is there');
+    const half = call('PATCH', '/alerts/imported', { spec: { secret: SECRET } }, ANY);
+    expect(await pointers(half)).toEqual(['/spec/url']);
+    const whole = { url: `${receiver.url}/canary`, secret: SECRET, allow_insecure: true };
+    expect((await call('PATCH', '/alerts/imported', { spec: whole }, ANY)).status).toBe(200);
   });
 
   it('is refused where the store cannot seal it', async () => {

@@ -150,7 +150,7 @@ export const USAGE_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_answered_by_other_total',
-      help: 'Attempts that another model or service tier has answered than the request asked for, by what differs: model (beyond the version of its name), tier, model_and_tier. Their cost is that of what answered.',
+      help: 'Attempts that another model or service tier has answered than the request names, by what differs: model (beyond the version of its name), tier, model_and_tier. Their cost is that of what answered.',
       labels: [...MODEL_LABELS, 'what'],
     },
     ...SUBSTITUTIONS.map(substitutedBy),

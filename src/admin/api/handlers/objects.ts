@@ -86,7 +86,7 @@ export const patchObject =
     const { spec: patch, reason } = call.body as PatchBody;
     const spec = mergePatch(object.spec, patch) as EntityDoc;
     checkAgainst(`${NOUNS[kind]}_spec`, spec, '/spec');
-    checkReferences(kind, object.id, await withSealed(kind, { id: object.id, spec, patch }, call), call);
+    checkReferences(kind, object.id, await withSealed(kind, { entity: object.entity, spec, patch }, call), call);
     const { doc, secrets } = splitSpec(kind, spec);
     const digests = kind === 'keys' ? object.entity.digests : undefined;
     const parts = {

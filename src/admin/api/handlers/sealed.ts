@@ -1,5 +1,5 @@
 import { SEALED_OF_ALERTS } from '../../../settings/read/stored-objects.ts';
-import type { EntityDoc } from '../../../state/entities.ts';
+import type { Entity, EntityDoc } from '../../../state/entities.ts';
 import type { Call } from '../call.ts';
 import type { ObjectKind } from '../routes.ts';
 import { invalidBody } from '../schemas.ts';
@@ -35,13 +35,15 @@ export function checkSealed(kind: ObjectKind, spec: EntityDoc): void {
 /** The patched spec with the sealed values that the patch leaves as they are, for the checks. Throws `invalid_body`. */
 export async function withSealed(
   kind: ObjectKind,
-  { id, spec, patch }: { readonly id: string; readonly spec: EntityDoc; readonly patch: EntityDoc },
+  { entity, spec, patch }: { readonly entity: Entity; readonly spec: EntityDoc; readonly patch: EntityDoc },
   call: Call,
 ): Promise<EntityDoc> {
   const fields = fieldsOf(kind);
   refuse(fields.filter((name) => patch[name] === null));
   const kept = fields.filter((name) => spec[name] === undefined);
-  const values = await Promise.all(kept.map((name) => call.objects.store.entities.unseal({ kind, id }, name)));
+  // An import brings no sealed values.
+  refuse(kept.filter((name) => !entity.sealed.includes(name)));
+  const values = await Promise.all(kept.map((name) => call.objects.store.entities.unseal(entity, name)));
   return { ...spec, ...Object.fromEntries(kept.map((name, index) => [name, values[index]!])) };
 }
 
