@@ -248,6 +248,28 @@ describe('the tenants of files and a store', () => {
     );
   });
 
+  it('of changed files compile no key of the store again, unless its team or the names of the configs have changed', () => {
+    const objects = objectsOf(
+      stored('keys', 'k', { team: 's' }),
+      stored('keys', 'l', { team: 'a' }),
+      stored('teams', 's'),
+    );
+    const of = (keyId: string, configId = 'prod', before?: Tenants): Tenants =>
+      Tenants.of({
+        keys: { keys: [{ id: keyId, digest: digestOf('x') }] },
+        teams: { teams: { a: {} } },
+        stored: objects,
+        configIds: new Set([configId]),
+        before,
+      });
+    const first = of('a');
+    const second = of('b', 'prod', first);
+    expect(second.key('k')).toBe(first.key('k'));
+    expect(second.key('l')).not.toBe(first.key('l'));
+    expect([verdict(second, 'x'), second.key('a')]).toEqual(['b', undefined]);
+    expect(of('b', 'other', second).key('k')).not.toBe(second.key('k'));
+  });
+
   it('of changed files take what the store has from those before, and are as if they were compiled anew', () => {
     const id = fc.constantFrom('a', 'b', 'filed');
     const team = fc.option(id, { nil: undefined });
