@@ -34,7 +34,7 @@ export interface Spans {
 export async function openSpans(traces: TracesSettings, source: SpanSource): Promise<Spans> {
   const sdk = await import('@opentelemetry/sdk-trace');
   const made = { sdk, sampler: createSampler(sdk, traces.sampler) };
-  const openSender = traces.isLimited ? undefined : spanSenderOf(traces);
+  const openSender = traces.needsSdk ? undefined : spanSenderOf(traces);
   if (!openSender) return spansOfSdk(traces, source, made);
   // The id of the host is read from a file.
   await source.resource.waitForAsyncAttributes?.();

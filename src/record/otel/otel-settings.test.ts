@@ -4,7 +4,7 @@ import { readOtelSettings } from './otel-settings.ts';
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 const exporter = { protocol: 'http/protobuf', endpoint: undefined };
 const sampler = { root: 'always_on', ratio: 1, isParentBased: true };
-const traces = { ...exporter, batch: {}, sampler, isLimited: false };
+const traces = { ...exporter, batch: {}, sampler, needsSdk: false };
 const defaults = {
   traces,
   metrics: { ...exporter, exportIntervalMillis: 60_000, exportTimeoutMillis: 30_000 },
@@ -80,10 +80,10 @@ describe('the settings of OpenTelemetry', () => {
       { traces: { ...traces, sampler: { root: 'traceidratio', ratio: 0.25, isParentBased: false } } },
     ],
     [
-      'tell of limits of attributes',
+      'need the SDK for limits of attributes',
       { ...COLLECTOR, OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' },
       undefined,
-      { traces: { ...traces, isLimited: true } },
+      { traces: { ...traces, needsSdk: true } },
     ],
     [
       'have batches',

@@ -42,7 +42,7 @@ export interface TracesSettings extends SignalSettings {
   readonly batch: BatchSettings;
   readonly sampler: SamplerSettings;
   /** The environment limits attributes, or asks for metrics of the SDK itself. */
-  readonly isLimited: boolean;
+  readonly needsSdk: boolean;
 }
 
 export interface OtelSettings {
@@ -105,7 +105,7 @@ export function readOtelSettings(env: Environment, yaml: OtelYaml = {}): OtelSet
       ...traces,
       batch: readBatch(read, 'BSP'),
       sampler: readSampler(read),
-      isLimited: readLimited(read),
+      needsSdk: readNeedsSdk(read),
     },
     metrics: metrics && { ...metrics, ...readExport(read) },
     logs: logs && { ...logs, batch: readBatch(read, 'BLRP') },
@@ -176,7 +176,7 @@ function readSampler(read: Read): SamplerSettings {
   return { root, ratio, isParentBased };
 }
 
-function readLimited(read: Read): boolean {
+function readNeedsSdk(read: Read): boolean {
   const limits = LIMITS.map((name) => whole(read, name));
   return limits.some((limit) => limit !== undefined) || read('OTEL_NODE_EXPERIMENTAL_SDK_METRICS') === 'true';
 }
