@@ -13,6 +13,7 @@ import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import type { PluginReports } from './plugin-metrics.ts';
 import type { RateLimitsSetup } from './rate-limits.ts';
 import type { Watch } from './chain-builder.ts';
+import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import type { OpenSockets } from './websockets/open-sockets.ts';
 
@@ -52,6 +53,8 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly stored?: (() => StoredObjects | undefined) | undefined;
   /** Called when a request uses a key of the state store. */
   readonly keyUsed?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
+  /** The tenants of the settings that serve now. */
+  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
 }

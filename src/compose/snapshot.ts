@@ -1,12 +1,14 @@
+import type { PricesFile } from '../../schemas/types.generated.ts';
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../chain/instance.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { withStoredPrices } from '../settings/read/stored-objects.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
+import { PricesInForce } from '../prices/prices-in-force.ts';
 import { compilePrices } from '../settings/compile/prices.ts';
-import { compileAlertNodes, type AlertNodes } from '../settings/compile/alerts.ts';
 import { mayStoreBudgets } from '../settings/compile/owned-kinds.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
@@ -33,9 +35,7 @@ export interface Snapshot extends PathSettings {
   metadataLabels(): readonly MetadataLabel[];
   /** Who may use the gateway. The state store changes it while the chains stay. */
   readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
-  readonly prices: PriceList;
-  /** The keys and teams as alerts know them. */
-  readonly alertNodes: AlertNodes;
+  readonly prices: PricesInForce;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -116,7 +116,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 /** What a snapshot is made of besides its entry chain. */
 interface Compilation extends ChainParts {
-  readonly prices: PriceList;
+  readonly prices: PricesInForce;
   readonly pluginTimes: PluginTimes | undefined;
 }
 
@@ -128,7 +128,6 @@ function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilati
     metadataLabels: () => tenancy.metadataLabels(),
     tenancy,
     prices: parts.prices,
-    alertNodes: compileAlertNodes(settings.teams, settings.keys),
     costHeader: new CostHeader(parts.prices),
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
@@ -173,7 +172,8 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   const compiled = compileServerSettings(file);
   const tenancy = composeTenancy(loaded, settings, compiled, shared);
   const { tree } = tenancy;
-  const prices = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), settings.priceTable);
+  const prices = new PricesInForce(listOf(settings.prices));
   const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
   const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
   const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
@@ -182,6 +182,9 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   tenancy.onChange((changes) => {
     rateLimits.change(changes);
     shared.budgets?.change(changes);
+  });
+  tenancy.onPrices(() => {
+    prices.replace(listOf(withStoredPrices(settings.written.prices, tenancy.current.stored)), clock.now());
   });
   return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
 }

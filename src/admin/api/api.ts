@@ -100,6 +100,17 @@ export class AdminApi {
     }
   }
 
+  /** The audit has each read of the body of a request. Throws `ApiProblem` while the store does not answer. */
+  async auditRead(requestId: string, actor: Actor): Promise<void> {
+    if (!this.#options.state) return;
+    try {
+      const { store } = await this.#readObjects();
+      await store.audit.add({ action: 'read', kind: 'requests', id: requestId.slice(0, 256) }, actor);
+    } catch (error) {
+      throw problemOf(error, 'GET') ?? error;
+    }
+  }
+
   /** @param path below `/admin/v1` */
   async answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
     if (this.#calls >= MAX_CALLS) return answerOf(new ApiProblem('busy', `${MAX_CALLS} calls are under way.`));

@@ -4,7 +4,7 @@ import type { Entity, EntityDoc, KeyDigest } from '../../state/entities.ts';
 import type { StateStore } from '../../state/store.ts';
 import { ApiProblem } from './problems.ts';
 import type { ObjectKind } from './routes.ts';
-import { NOT_IN_SPEC } from './schemas.ts';
+import { hiddenOf } from './schemas.ts';
 import type { ApiSources } from './sources.ts';
 
 /** An object of a file or of the store. */
@@ -44,9 +44,8 @@ function fileObject({ kind, id, place, value }: FileObject): OwnedObject {
   // A wrapped secret becomes the name of its source.
   const text = JSON.stringify(value);
   const doc = JSON.parse(text) as EntityDoc;
-  const spec = Object.fromEntries(
-    Object.entries(doc).filter(([name]) => kind !== 'keys' || !NOT_IN_SPEC.some((one) => one === name)),
-  );
+  const hidden = hiddenOf(kind);
+  const spec = Object.fromEntries(Object.entries(doc).filter(([name]) => !hidden.includes(name)));
   const etag = `"file-${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`;
   return {
     kind,

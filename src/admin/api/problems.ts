@@ -56,6 +56,11 @@ export const PROBLEMS = {
     title: 'The object is in use',
     help: 'Other objects name this one; the detail has some of them. Change them first.',
   },
+  cannot_seal: {
+    status: 409,
+    title: 'The store cannot seal secrets',
+    help: 'Secrets are sealed with `state.encryption_keys`, which server.yaml does not have or which are others than those of the object.',
+  },
   key_revoked: {
     status: 409,
     title: 'The key is revoked',
@@ -191,5 +196,6 @@ export const OF_STORE: Readonly<Partial<Record<StateFailureCode, ProblemCode>>> 
   not_found: 'not_found',
   id_gone: 'id_gone',
   full: 'store_full',
+  sealed: 'cannot_seal',
   invalid: 'invalid_body',
 };

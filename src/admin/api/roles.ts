@@ -9,6 +9,8 @@ export const RESOURCES = [
   'keys',
   'limits',
   'budgets',
+  'prices',
+  'alerts',
   'usage',
   'ledger',
   'audit',

@@ -9,7 +9,7 @@ export const stateCommands: readonly NamedCommand[] = [
     'state migrate',
     {
       usage: 'state migrate [--configs DIR] [--dry-run]',
-      help: 'Bring the tables of the state store to this release, and move to it the keys, teams and\norganizations of the files that `state.owns` lists. The gateway must not run',
+      help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices and alerts of the files that `state.owns` lists. The gateway must not run',
       async run(args, world) {
         const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
         const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
@@ -61,7 +61,7 @@ export const stateCommands: readonly NamedCommand[] = [
   ),
   storeCommand(
     'diff',
-    'List which keys, teams and organizations the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
+    'List which keys, teams, organizations, prices and alerts the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
     async () => (await import('./diff.ts')).diffCommand,
   ),
   copyCommand(

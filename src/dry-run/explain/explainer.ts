@@ -165,7 +165,7 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      prices: snapshot.prices,
+      prices: snapshot.prices.current,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,

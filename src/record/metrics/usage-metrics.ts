@@ -1,6 +1,7 @@
 import type { Usage } from '../../formats/events.ts';
 import type { RecordedAttempt, RecordedSemantic } from '../record.ts';
 import { UNKNOWN_COSTS } from '../recorded-cost.ts';
+import { SUBSTITUTIONS, type Substitution } from '../substitution.ts';
 import {
   countedPerAttempt,
   MODEL_LABELS,
@@ -60,6 +61,12 @@ const unknownBy = (
 ): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
   labels: (attempt) => ({ ...modelOf(attempt), reason }),
   value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
+});
+
+/** Attempts that another model or tier answered. */
+const substitutedBy = (what: Substitution): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'what'> => ({
+  labels: (attempt) => ({ ...modelOf(attempt), what }),
+  value: ({ substitution }) => (substitution === what ? 1 : undefined),
 });
 
 const INPUT = tokensOf('input', ({ input }) => input);
@@ -139,6 +146,15 @@ export const USAGE_METRICS = {
       if (call?.cost?.unknown) note({ ...vectorsOf(call), reason: call.cost.unknown });
     },
     ...UNKNOWN_COSTS.map(unknownBy),
+  ),
+  answeredByOther: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_answered_by_other_total',
+      help: 'Attempts that another model or service tier has answered than the request names, by what differs: model (beyond the version of its name), tier, model_and_tier. Their cost is that of what answered.',
+      labels: [...MODEL_LABELS, 'what'],
+    },
+    ...SUBSTITUTIONS.map(substitutedBy),
   ),
   costSaved: perAttempt(
     {

@@ -1,5 +1,11 @@
+import { createHmac } from 'node:crypto';
+
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 const BYTES = 32;
+
+/** The digest of a key with a pepper: without the pepper, a digest that leaked cannot even be compared with a key. */
+export const pepperedDigest = (name: string, pepper: Buffer, key: string): string =>
+  `hmac:${name}:${createHmac('sha256', pepper).update(key).digest('hex')}`;
 
 /** `p1:BASE64,p2:BASE64`. Throws RangeError without quoting a secret. */
 export function parsePeppers(text: string): ReadonlyMap<string, Buffer> {
