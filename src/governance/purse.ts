@@ -18,7 +18,7 @@ export interface Reservation {
   readonly amounts: Amounts;
   /** Monotonic milliseconds after which the hold is settled at its reserve. */
   readonly until: number;
-  /** True: budgets that cannot be asked now admit the amount all the same, and count it. */
+  /** True: a budget whose store does not answer admits the amount, and counts it. */
   readonly whileDown?: boolean | undefined;
 }
 

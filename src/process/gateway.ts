@@ -277,7 +277,7 @@ const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log
 
 const directOutput = (destination: DestinationStream): LogOutput => ({
   write: (line) => destination.write(line),
-  writeSoon: (line) => destination.write(line),
+  writeSoon: (line) => destination.write(line.toString()),
 });
 
 /** Pause before reading again: a file missing at the start may be part of a running deployment. */

@@ -46,7 +46,8 @@ import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
 import { BudgetState } from '../compose/budgets/state.ts';
-import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
+import type { Shared } from '../compose/shared.ts';
+import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { OpenSockets } from '../compose/websockets/open-sockets.ts';
 

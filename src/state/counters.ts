@@ -62,6 +62,10 @@ export interface CounterRef {
   readonly period: number;
 }
 
+/** Names a counter in rows of the audit: its node, and the start of its period if it has one. */
+export const auditIdOf = ({ node, period }: CounterRef): string =>
+  period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
+
 /** One run of a process. */
 export interface Boot {
   /** 32 hex digits, random. */

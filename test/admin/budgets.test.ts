@@ -141,14 +141,14 @@ describe('budgets', () => {
     }
   });
 
-  it('keep a node that they are for', async () => {
+  it('keep their node from being deleted', async () => {
     const used = await call('DELETE', '/teams/ads');
-    expect([problem(used), used.json.detail]).toEqual(['409 in_use', '1 objects name it: budgets/ads-claude.']);
+    expect([problem(used), used.json.detail]).toEqual(['409 in_use', '1 object names it: budgets/ads-claude.']);
   });
 });
 
 describe('limits', () => {
-  it('of a node are in one place', async () => {
+  it('of a node are written in one place: its spec or one object', async () => {
     await call('POST', '/keys', { id: 'limited', spec: { limits: { requests: '60/min' } } });
     expect(problem(await call('POST', '/limits', { id: 'more', spec: { node: 'key:limited', concurrency: 2 } }))).toBe(
       '409 exists',

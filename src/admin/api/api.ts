@@ -156,7 +156,7 @@ export class AdminApi {
         objects,
         settings,
         clock: this.#options.clock,
-        again: this.#readObjects,
+        readObjects: this.#readObjects,
       };
       if (route.body !== undefined) checkAgainst(route.body, call.body);
       const answered = await HANDLERS[operation](call);
@@ -173,7 +173,7 @@ export class AdminApi {
     if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) this.#bootstrap.end();
   }
 
-  /** The audit has refused writes, too. */
+  /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */
   async #auditRefusal(
     { code, kind: { status } }: ApiProblem,
     { operation, route, id }: Place,

@@ -10,9 +10,9 @@ import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
 
-/** Alerts whose first process is being asked for. */
+/** Alerts for which the store has not answered yet whether another process has raised them. */
 const MAX_DECIDING = 1000;
-/** Alerts that this process remembers to have raised. */
+/** Alerts that this process has raised, by name: it raises none of them again. */
 const MAX_RAISED = 10_000;
 
 const MESSAGES: Readonly<Record<AlertKind, string>> = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
-import type { BackupSettings } from '../../settings/compile/server-settings.ts';
+import type { BackupSettings } from '../../settings/compile/state.ts';
 import type { AnsweringStore } from './counted.ts';
 
 /** Under this name a backup is not whole yet. */

@@ -115,7 +115,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: asked!,
       mode: 'all',
-      lines: { worker, write: (line) => void lines.push(line) },
+      lines: { worker, write: (line) => void lines.push(line.toString()) },
     });
     fc.assert(
       fc.property(anyRecord, (record) => {
@@ -136,7 +136,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: createLogger({ level: 'info' }),
       mode: 'all',
-      lines: { write: (line) => void lines.push(line) },
+      lines: { write: (line) => void lines.push(line.toString()) },
     });
     const [record] = fc.sample(anyRecord, 1);
     for (const at of [0, 0, 1]) written(record!, WALL + at);

@@ -18,29 +18,24 @@ const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (
 /** False for a model that counts seconds or pictures, and no tokens. */
 const isInTokens = ({ seconds, images, total }: Usage): boolean => seconds === undefined && (!images || total > 0);
 
-/** Tokens of one type. */
-const tokensOf = (
-  type: string,
-  countOf: (usage: Usage) => number | undefined,
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
+type ByType = Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'>;
+
+/** What an attempt used of one type. */
+const usedOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType => ({
   labels: (attempt) => ({ ...modelOf(attempt), type }),
   value: (attempt) => {
     const usage = paidUsage(attempt);
-    return usage && isInTokens(usage) ? countOf(usage) : undefined;
+    return usage && countOf(usage);
   },
 });
 
+/** Tokens of one type. */
+const tokensOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
+  usedOf(type, (usage) => (isInTokens(usage) ? countOf(usage) : undefined));
+
 /** What is counted by the piece. */
-const unitsOf = (
-  type: string,
-  countOf: (usage: Usage) => number | undefined,
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), type }),
-  value: (attempt) => {
-    const usage = paidUsage(attempt);
-    return usage && (countOf(usage) || undefined);
-  },
-});
+const unitsOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
+  usedOf(type, (usage) => countOf(usage) || undefined);
 
 /** A call for vectors. */
 const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
@@ -48,6 +43,7 @@ const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
   request_model: modelLabel,
   operation: 'embeddings',
 });
+
 type Vectors = NonNullable<RecordedSemantic['embedding']>;
 
 /** Cost by one source. */
@@ -57,12 +53,15 @@ const costBy = (
   labels: (attempt) => ({ ...modelOf(attempt), source }),
   value: ({ cost }) => (cost?.source === source ? cost.nano : undefined),
 });
+
+/** Attempts whose cost is unknown, by one reason. */
 const unknownBy = (
   reason: (typeof UNKNOWN_COSTS)[number],
 ): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
   labels: (attempt) => ({ ...modelOf(attempt), reason }),
   value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
 });
+
 const INPUT = tokensOf('input', ({ input }) => input);
 const OUTPUT = tokensOf('output', ({ output }) => output);
 

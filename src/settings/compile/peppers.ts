@@ -8,7 +8,9 @@ export function parsePeppers(text: string): ReadonlyMap<string, Buffer> {
     const [name = '', secret = ''] = item.trim().split(/:(.*)/);
     const bytes = Buffer.from(secret, 'base64');
     if (!NAME.test(name) || bytes.length !== BYTES)
-      throw new RangeError(`pepper ${index + 1} is not a name and ${BYTES} bytes in base64, such as p1:…`);
+      throw new RangeError(
+        `pepper ${index + 1} must be a name and ${BYTES} bytes in base64: \`echo p1:$(openssl rand -base64 ${BYTES})\` makes one`,
+      );
     if (peppers.has(name)) throw new RangeError(`two peppers have the name "${name}"`);
     peppers.set(name, bytes);
   }

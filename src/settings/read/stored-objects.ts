@@ -10,7 +10,7 @@ import type {
 
 import type { Known } from '../../governance/sharded-map.ts';
 
-// Objects of the state store join those of the files, and this room knows nothing of the store: who has the store shows its objects
+// Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
 // beside the files.
 
 /** The kinds of objects of which settings consist, in the order in which they refer to each other. */

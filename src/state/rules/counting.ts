@@ -1,6 +1,7 @@
 import type { Nano } from '../../prices/money.ts';
 import type { AuditEvent } from '../audit.ts';
 import {
+  auditIdOf,
   LEASE_MS,
   MAX_BATCH,
   MAX_NANO,
@@ -233,13 +234,12 @@ export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor
     throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
   tables.saveAdjusted(adjustment.id);
   tables.saveCounter(changed);
-  const { node, period, of, why: reason } = adjustment;
-  const id = period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
+  const { of, why: reason } = adjustment;
   tables.addAudit(
     {
       action: 'adjust',
       kind: 'counter',
-      id,
+      id: auditIdOf(adjustment),
       before: `{"${of}":${before[of]}}`,
       after: `{"${of}":${changed[of]}}`,
       reason,

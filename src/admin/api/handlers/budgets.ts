@@ -1,7 +1,7 @@
 import { parseCap } from '../../../governance/amounts.ts';
 import { periodsOf, type Span } from '../../../governance/periods.ts';
 import type { Budget } from '../../../governance/tree.ts';
-import type { CounterState } from '../../../state/counters.ts';
+import { auditIdOf, type CounterState } from '../../../state/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
@@ -119,7 +119,7 @@ const MAX_READ = 2_000;
 /** An operator may change a tenth of a cap within a day, by the rows of the audit: many small adjustments are a large one. */
 async function checkSmall({ compiled }: OwnedBudget, amount: number, { objects, clock }: Call): Promise<void> {
   const since = clock.wall() - SMALL_MS;
-  const id = auditId(refOf({ compiled }, clock.wall()));
+  const id = auditIdOf(refOf({ compiled }, clock.wall()));
   let sum = Math.abs(amount);
   let before: number | undefined;
   for (let read = 0; sum <= compiled.amount * SMALL_PART && read < MAX_READ;) {
@@ -135,10 +135,6 @@ async function checkSmall({ compiled }: OwnedBudget, amount: number, { objects, 
   }
   throw new ApiProblem('forbidden', 'An operator may change at most 10 % of the cap within 24 hours.');
 }
-
-/** As `Counters.adjust` names a counter in the audit. */
-const auditId = ({ node, period }: { readonly node: string; readonly period: number }): string =>
-  period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
 
 function valueOf(text: string | undefined): number {
   const [value] = Object.values(JSON.parse(text ?? '{}') as Record<string, unknown>);

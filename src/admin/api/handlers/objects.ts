@@ -151,12 +151,13 @@ export async function write(change: ObjectPut, call: Call): Promise<OwnedObject>
   const { kind, id } = change;
   if (call.query.dryRun) return storedObject(imagined(change, call), kind);
   await call.objects.store.entities.write([change], actorOf(call));
-  const object = (await call.again()).find(kind, id);
+  const object = (await call.readObjects()).find(kind, id);
   // Another call has deleted it at the same moment.
   if (!object) throw new ApiProblem('precondition_failed', 'The object was deleted meanwhile.');
   return object;
 }
 
+/** The object that a dry run would have written. */
 const imagined = ({ kind, id, doc, digests = [] }: ObjectPut, call: Call): Entity => ({
   kind,
   id,
@@ -185,6 +186,6 @@ function checkUnused(kind: ObjectKind, id: string, { objects }: Call): void {
   if (ids.length > 0)
     throw new ApiProblem(
       'in_use',
-      `${ids.length} objects name it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
+      `${ids.length} ${ids.length === 1 ? 'object names' : 'objects name'} it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
     );
 }
