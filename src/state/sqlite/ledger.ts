@@ -18,7 +18,6 @@ import {
   startOfDay,
   sumCells,
   DAY_MS,
-  type RollupCell,
 } from '../rules/rollup-cells.ts';
 import { cursorOf, LedgerFile, type LedgerCursor } from './ledger-file.ts';
 
