@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import type { CounterState } from '../../src/state/counters.ts';
 import { startLedger, type LedgerGateway } from '../state/ledger.testkit.ts';
 import { KEY } from '../support/gateway.ts';
@@ -70,7 +70,8 @@ describe('counts of an upstream that no reply can have', () => {
     const gateway = await served(usage);
     await Promise.all([0, 1].map(async () => (await ask(gateway, KEY, 'absurd')).text()));
     await until(async () => (await gateway.rows(2)).length === 2, 'both have ended');
-    expect((await ask(gateway, HONEST, 'honest')).status).toBe(200);
+    // The first request of a budget may come before the store has answered: 503, as documented.
+    await until(async () => (await ask(gateway, HONEST, 'honest')).status === 200, 'the other key is served');
     await until(async () => (await spentOf(gateway, /honest/)) > 0, 'the store has what the other key has spent');
     await until(async () => (await spentOf(gateway, /absurd/)) > 0, 'the store has what the first key has spent');
   });

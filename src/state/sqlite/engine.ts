@@ -1,21 +1,21 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditEvent, AuditQuery } from '../audit.ts';
+import type { AuditEvent } from '../audit.ts';
 import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import type { KeptAnswer } from '../idempotency.ts';
-import type { LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
-import { checkInteger } from '../rules/checks.ts';
+import type { LedgerRow } from '../ledger.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
 import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
-import { SqliteLedger, type LedgerPlace } from './ledger.ts';
+import { SqliteLedger } from './ledger.ts';
 import { SqliteIdempotency } from './idempotency.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
+import { readCallsOf } from './read-calls.ts';
 import { copyStore } from './store-copy.ts';
 
 export interface EngineOptions {
@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly maxNames?: number | undefined;
   /** Pages of state.db, as on a disk that is nearly full. Injected by tests. Default: SQLite's bound. */
   readonly maxPages?: number | undefined;
+  /** The store is open in another thread, which writes it. */
+  readonly onlyReads?: boolean;
 }
 
 /** What a thread, or a test, may call. Times are arguments: the clock is the caller's. */
@@ -86,9 +88,6 @@ function prepareTables(db: Database, folder: string, now: number): void {
   migrate(db, plan, now);
 }
 
-const PIECE = 500;
-const MAX_PIECE = 1_000;
-
 interface EngineParts {
   readonly db: Database;
   readonly ledger: SqliteLedger;
@@ -102,6 +101,7 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
   const counters = new SqliteCounters(db, audit);
   const idempotency = new SqliteIdempotency(db);
   return {
+    ...readCallsOf({ audit, ledger }),
     useKeys: () => entities.useKeys(),
     load: (_now: number, since: Version) => entities.load(since),
     write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
@@ -118,17 +118,9 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
     forget: (_now: number, periodStart: number) => counters.forget(periodStart),
     append: (_now: number, rows: readonly LedgerRow[]) => ledger.append(rows),
-    rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
-    rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
-      const { pieces = PIECE } = query;
-      checkInteger('the rows of a piece', pieces, 1, MAX_PIECE);
-      return ledger.rowsAfter(query, place, pieces);
-    },
     dropBefore: (_now: number, day: string) => ledger.dropBefore(day),
     days: (_now: number) => ledger.days(),
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
-    auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
-    verifyAudit: (_now: number) => audit.verify(),
     findAnswer: (now: number, actor: string, key: string) => idempotency.find(actor, key, now),
     keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),
     backup: (_now: number, copy: string) => copyStore(folder, copy),

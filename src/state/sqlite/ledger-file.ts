@@ -74,6 +74,9 @@ type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
 export class LedgerFile {
   readonly #db: Database;
   readonly #maxNames: number;
+  readonly #readOnly: boolean;
+  /** Of the names that were read: it is another one when another connection has written (PRAGMA data_version). */
+  #version: number | undefined;
   #ids: Map<string, number>[] = [];
   #texts = new Map<number, string>();
 
@@ -83,6 +86,7 @@ export class LedgerFile {
   ) {
     this.#db = new Database(path, { synchronous: 'NORMAL', readOnly });
     this.#maxNames = maxNames;
+    this.#readOnly = readOnly;
     const version = this.#db.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
     if (version > TABLES) throw new StateFailure('newer_store', `a later release has written ${path}`);
     if (version === 0 && readOnly) throw new StateFailure('unavailable', `${path} is just being made`);
@@ -147,6 +151,14 @@ export class LedgerFile {
     cursor: LedgerCursor | undefined,
     limit: number,
   ): { rows: LedgerRow[]; last?: LedgerCursor } {
+    return this.#atOneMoment(() => this.#rowsAfter({ from, to, where }, cursor, limit));
+  }
+
+  #rowsAfter(
+    { from, to, where = {} }: LedgerQuery,
+    cursor: LedgerCursor | undefined,
+    limit: number,
+  ): { rows: LedgerRow[]; last?: LedgerCursor } {
     const [condition, values] = this.#conditionOf(where);
     const after = cursor ? [cursor.req, cursor.att, cursor.kind] : [new Uint8Array(), -1, -1];
     const found = this.#db.all<StoredRow>(
@@ -166,6 +178,24 @@ export class LedgerFile {
 
   /** The sums of a query; the dimensions that it does not distinguish are empty. */
   cells(query: RollupQuery): RollupCell[] {
+    return this.#atOneMoment(() => this.#cells(query));
+  }
+
+  /** Rows come with their names, which the owner of the store may add at any time. */
+  #atOneMoment<Result>(task: () => Result): Result {
+    if (!this.#readOnly) return task();
+    this.#db.exec('BEGIN');
+    try {
+      const version = this.#db.get<{ data_version: number }>('PRAGMA data_version')!.data_version;
+      if (version !== this.#version) this.#readNames();
+      this.#version = version;
+      return task();
+    } finally {
+      this.#db.exec('COMMIT');
+    }
+  }
+
+  #cells(query: RollupQuery): RollupCell[] {
     const { from, to } = hoursOf(query);
     const [condition, values] = this.#conditionOf(query.where ?? {});
     const span = query.step === 'hour' ? HOUR_MS : DAY_MS;

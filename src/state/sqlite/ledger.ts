@@ -18,11 +18,11 @@ import {
   startOfDay,
   sumCells,
   DAY_MS,
-  type RollupCell,
 } from '../rules/rollup-cells.ts';
 import { cursorOf, LedgerFile, type LedgerCursor } from './ledger-file.ts';
 
 const MAX_OPEN = 4;
+const MAX_TRIES = 5;
 const DAY_FILE = /^(\d{4}-\d\d-\d\d)\.db$/;
 /** The sums of days whose rows were dropped. */
 const DROPPED = 'dropped';
@@ -56,14 +56,28 @@ export class SqliteLedger {
     this.#readOnly = readOnly;
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#dropped = new LedgerFile(this.#pathOf(DROPPED), { maxNames, readOnly });
-    const { database } = this.#dropped;
-    if (readOnly) {
-      this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
-      return;
+    if (!readOnly) this.#dropped.database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
+    this.#droppedBefore = this.#readDropped();
+    if (!readOnly) this.#removeDropped();
+  }
+
+  #readDropped(): string {
+    return this.#dropped.database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
+  }
+
+  /** Reads again if the owner of the store has dropped days meanwhile: a day's sums are in its file or in those of the dropped days. */
+  #read<Result>(task: () => Result): Result {
+    if (!this.#readOnly) return task();
+    for (let tries = 1; ; tries += 1) {
+      this.#droppedBefore = this.#readDropped();
+      const isAsBefore = (): boolean => this.#readDropped() === this.#droppedBefore;
+      try {
+        const result = task();
+        if (isAsBefore() || tries === MAX_TRIES) return result;
+      } catch (error) {
+        if (isAsBefore() || tries === MAX_TRIES) throw error;
+      }
     }
-    database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
-    this.#droppedBefore = database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
-    this.#removeDropped();
   }
 
   append(rows: readonly LedgerRow[]): number {
@@ -78,8 +92,10 @@ export class SqliteLedger {
   rollups(query: RollupQuery): RollupRow[] {
     checkRollupQuery(query);
     const { from, to } = hoursOf(query);
-    const cells: RollupCell[] = this.#dropped.cells(query);
-    for (const day of this.#daysWithin(from, to)) cells.push(...this.#file(day).cells(query));
+    const cells = this.#read(() => [
+      ...this.#dropped.cells(query),
+      ...this.#daysWithin(from, to).flatMap((day) => this.#file(day).cells(query)),
+    ]);
     // The files have applied the conditions.
     return sumCells({ ...query, where: {} }, cells);
   }
@@ -95,6 +111,14 @@ export class SqliteLedger {
     limit: number,
   ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
     checkQuery(query);
+    return this.#read(() => this.#rowsAfter(query, place, limit));
+  }
+
+  #rowsAfter(
+    query: LedgerQuery,
+    place: LedgerPlace | undefined,
+    limit: number,
+  ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
     const { after } = query;
     const from = place ?? (after && { day: dayOf(after.at), cursor: cursorOf(after) });
     for (const day of this.#daysWithin(query.from, query.to)) {

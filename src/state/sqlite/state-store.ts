@@ -6,22 +6,31 @@ import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
 import type { StateStore } from '../store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
+import { ReadingThread } from './reading-thread.ts';
 import { StoreThread } from './store-thread.ts';
 
-/** Opens a store in a folder: a thread of its own, which is the folder's only owner. */
-export async function openSqliteStore(options: Omit<EngineOptions, 'now'>, clock: Clock): Promise<StateStore> {
-  const thread = await StoreThread.open({ ...options, now: clock.wall() }, clock);
+/** Opens a store in a folder: a thread of its own, which is the folder's only owner, and another one for long reads. */
+export async function openSqliteStore(
+  options: Omit<EngineOptions, 'now' | 'onlyReads'>,
+  clock: Clock,
+): Promise<StateStore> {
+  const all = { ...options, now: clock.wall() };
+  const thread = await StoreThread.open(all, clock);
+  const reader = new ReadingThread(all, clock);
   return {
     entities: entitiesOf(thread),
     counters: countersOf(thread),
-    ledger: ledgerOf(thread),
-    audit: auditOf(thread),
+    ledger: ledgerOf(thread, reader),
+    audit: auditOf(thread, reader),
     idempotency: {
       find: (actor, key) => thread.call('findAnswer', actor, key),
       keep: (answer) => thread.call('keepAnswer', answer),
     },
     backup: (folder) => thread.call('backup', folder),
-    close: () => thread.close(),
+    close: async () => {
+      await reader.close();
+      await thread.close();
+    },
   };
 }
 
@@ -67,25 +76,25 @@ async function* allCounters(thread: StoreThread): AsyncIterable<readonly Counter
   }
 }
 
-const ledgerOf = (thread: StoreThread): Ledger => ({
+const ledgerOf = (thread: StoreThread, reader: ReadingThread): Ledger => ({
   append: (rows) => thread.call('append', rows),
-  rollups: (query) => thread.call('rollups', query),
-  rows: (query) => rowsOf(thread, query),
+  rollups: (query) => reader.call('rollups', query),
+  rows: (query) => rowsOf(reader, query),
   dropBefore: (day) => thread.call('dropBefore', day),
   days: () => thread.call('days'),
 });
 
-async function* rowsOf(thread: StoreThread, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+async function* rowsOf(reader: ReadingThread, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
   let place: LedgerPlace | undefined;
   do {
-    const { rows, next } = await thread.call('rowsAfter', query, place);
+    const { rows, next } = await reader.call('rowsAfter', query, place);
     if (rows.length > 0) yield rows;
     place = next;
   } while (place);
 }
 
-const auditOf = (thread: StoreThread): Audit => ({
+const auditOf = (thread: StoreThread, reader: ReadingThread): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
-  rows: (query) => thread.call('auditRows', query),
-  verify: () => thread.call('verifyAudit'),
+  rows: (query) => reader.call('auditRows', query),
+  verify: () => reader.call('verifyAudit'),
 });

@@ -10,12 +10,19 @@ const THREAD = moduleFile('src/state/sqlite/thread');
 const LIMIT_MS = 10_000;
 /** Of calls that read or copy the whole store. */
 const LONG_LIMIT_MS = 15 * 60_000;
-const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>(['backup', 'verifyAudit', 'rollups', 'dropBefore']);
+const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>([
+  'backup',
+  'dropBefore',
+  'rollups',
+  'rowsAfter',
+  'auditRows',
+  'verifyAudit',
+]);
 /** A thread that does not answer must not fill the memory with questions. */
 const MAX_WAITING = 1_000;
 
-type Later<Calls extends keyof EngineCalls> = Promise<Awaited<ReturnType<EngineCalls[Calls]>>>;
-type CallArguments<Call extends keyof EngineCalls> =
+export type Later<Calls extends keyof EngineCalls> = Promise<Awaited<ReturnType<EngineCalls[Calls]>>>;
+export type CallArguments<Call extends keyof EngineCalls> =
   Parameters<EngineCalls[Call]> extends [number, ...infer Rest] ? Rest : [];
 
 interface OpenCall {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StateFailure } from '../failures.ts';
 import { Engine, type EngineCalls, type EngineOptions } from './engine.ts';
+import { ReadingEngine } from './read-calls.ts';
 
 // The thread of a store: SQLite is synchronous, and a commit waits for the disk. The thread that serves requests must not.
 
@@ -23,10 +24,11 @@ function failureOf(error: unknown): NonNullable<StoreAnswer['failed']> {
   return { code: undefined, message: error instanceof Error ? error.message : String(error) };
 }
 
-async function answer(engine: Engine, { id, name, args }: StoreCall): Promise<StoreAnswer> {
+async function answer(engine: Engine | ReadingEngine, { id, name, args }: StoreCall): Promise<StoreAnswer> {
   try {
     if (name === 'close') return { id, value: engine.close() };
-    const call = engine.calls[name] as (...values: readonly unknown[]) => unknown;
+    const calls: Readonly<Partial<EngineCalls>> = engine.calls;
+    const call = calls[name] as (...values: readonly unknown[]) => unknown;
     return { id, value: await call(...args) };
   } catch (error) {
     return { id, failed: failureOf(error) };
@@ -34,9 +36,10 @@ async function answer(engine: Engine, { id, name, args }: StoreCall): Promise<St
 }
 
 function start(port: NonNullable<typeof parentPort>): void {
-  let engine: Engine;
+  let engine: Engine | ReadingEngine;
   try {
-    engine = new Engine(workerData as EngineOptions);
+    const options = workerData as EngineOptions;
+    engine = options.onlyReads ? new ReadingEngine(options.folder) : new Engine(options);
   } catch (error) {
     port.postMessage({ id: 0, failed: failureOf(error) } satisfies StoreAnswer);
     return;
