@@ -772,7 +772,7 @@ export interface AlertWebhook {
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry')[];
+  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *
@@ -1527,6 +1527,8 @@ export interface Budget {
    * Percentages of the cap, spent and reserved, at which the gateway raises an alert, once a period each.
    *
    * @maxItems 10
+   *
+   * Items: Percent of the cap.
    */
   alerts?: number[];
   /**
@@ -2105,6 +2107,10 @@ export interface PricesFile {
  * Prices of one model, or of those that a pattern names. It has `usd`, `factor` or both.
  */
 export interface PriceRule {
+  /**
+   * Name of the rule, by which it can move to the state store. A rule of the store cannot have the same.
+   */
+  id?: string;
   /**
    * The provider's name of the model; `*` stands for any text.
    */

@@ -92,7 +92,7 @@ describe('cors', () => {
     expect((await replyTo(undefined, { vary: 'Accept, Origin' })).headers).toEqual({ vary: 'Accept, Origin' });
   });
 
-  it('says to the browser that it may send cookies only if its options do', async () => {
+  it('allows cookies only with `credentials`', async () => {
     const name = 'access-control-allow-credentials';
     expect((await replyTo(PAGE, {}, { credentials: true })).headers[name]).toBe('true');
     expect((await replyTo(PAGE)).headers).not.toHaveProperty(name);

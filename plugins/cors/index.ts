@@ -27,7 +27,11 @@ export default definePlugin({
     properties: {
       origins: {
         type: 'array',
-        items: { type: 'string', pattern: '^https?://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?$' },
+        items: {
+          type: 'string',
+          pattern: '^https?://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?$',
+          examples: ['https://chat.example.com'],
+        },
         maxItems: 200,
         uniqueItems: true,
         default: [],
@@ -36,7 +40,7 @@ export default definePlugin({
       },
       methods: {
         type: 'array',
-        items: { type: 'string', pattern: '^[A-Z]{1,20}$' },
+        items: { type: 'string', pattern: '^[A-Z]{1,20}$', examples: ['GET'] },
         minItems: 1,
         maxItems: 20,
         default: METHODS,
@@ -136,7 +140,7 @@ function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AG
   };
 }
 
-/** What an upstream says about its own pages says nothing about those of the gateway. */
+/** CORS headers of an upstream are for its own pages, not for those of the gateway. */
 function withoutCors({ headers }: Reply): Record<string, string> {
   for (const name of Object.keys(headers)) if (name.startsWith('access-control-')) delete headers[name];
   return headers;

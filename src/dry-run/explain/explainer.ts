@@ -34,7 +34,7 @@ import { dryRunOf } from '../run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
-import { replyHeaders } from './header-marks.ts';
+import { replyHeaders } from './header-watch.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import type { FrozenResponses } from './kept-responses.ts';
@@ -165,7 +165,7 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      prices: snapshot.prices,
+      prices: snapshot.prices.current,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,

@@ -1,6 +1,4 @@
-import type { GatewayContext } from '../../plugin/index.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
-import type { ExplainedRun } from './observation.ts';
 
 /** A header that a plugin set, with the value that it set. */
 interface Mark {
@@ -9,13 +7,14 @@ interface Mark {
   readonly value: string;
 }
 
-type Headers = ReadonlyMap<string, string>;
+/** Values by names in lower case. */
+export type HeaderValues = ReadonlyMap<string, string>;
 
 /** Which plugin set which header: the difference between the headers before and after a plugin's own work. */
 export class HeaderMarks {
   readonly #marks = new Map<string, Mark>();
 
-  note(place: ListedPlugin | undefined, before: Headers, after: Headers): void {
+  note(place: ListedPlugin | undefined, before: HeaderValues, after: HeaderValues): void {
     for (const [name, value] of after) {
       // A plugin that runs a chain (`config`, `route`) finds the headers that plugins of this chain have set.
       if (before.get(name) !== value && this.#marks.get(name)?.value !== value) this.#marks.set(name, { place, value });
@@ -26,74 +25,5 @@ export class HeaderMarks {
   setterOf(name: string, value: string): ListedPlugin | undefined {
     const mark = this.#marks.get(name.toLowerCase());
     return mark?.value === value ? mark.place : undefined;
-  }
-}
-
-/** The headers that a plugin may set: of the client's request, of the request that is sent, and of the reply. */
-interface Snapshot {
-  readonly request: Headers;
-  readonly sent: Headers;
-  readonly reply: Headers;
-}
-
-/** Watches the headers during a plugin's own work, without the work of the chain behind it. */
-export class HeaderWatch {
-  readonly #place: ListedPlugin;
-  readonly #ctx: GatewayContext;
-  readonly #run: ExplainedRun;
-  #before: Snapshot;
-
-  constructor(place: ListedPlugin, ctx: GatewayContext, run: ExplainedRun) {
-    this.#place = place;
-    this.#ctx = ctx;
-    this.#run = run;
-    this.#before = snapshotOf(ctx);
-  }
-
-  /** The plugin's own work begins again. */
-  resume(): void {
-    this.#before = snapshotOf(this.#ctx);
-  }
-
-  /** The plugin passes the request on, or has ended. */
-  pause(): void {
-    const before = this.#before;
-    const after = (this.#before = snapshotOf(this.#ctx));
-    const { plugin, builtin } = this.#place;
-    // The headers of an encoded request have sources of their own, and those of an upstream's reply are the upstream's.
-    const setterOf = (made: string) => (builtin && plugin.provides?.includes(made) ? undefined : this.#place);
-    const { attempt } = this.#ctx;
-    this.#run.requestHeaders.note(this.#place, before.request, after.request);
-    if (attempt) this.#run.notesOf(attempt).sentHeaders.note(setterOf('outbound'), before.sent, after.sent);
-    this.#run.replyHeaders.note(setterOf('reply'), before.reply, after.reply);
-  }
-}
-
-function snapshotOf(ctx: GatewayContext): Snapshot {
-  const { exchange, attempt } = ctx;
-  return {
-    request: textOf(exchange.request.headers),
-    sent: textOf(attempt?.outbound?.headers),
-    reply: replyHeaders(ctx),
-  };
-}
-
-/** The headers of the current reply, with those that `ctx.set` has set. */
-export function replyHeaders(ctx: WithHeaders): Headers {
-  const { exchange, attempt, response } = ctx;
-  return new Map([...textOf(response?.headers), ...textOf((attempt ?? exchange).reply?.headers)]);
-}
-
-/** Built-in plugins may run without Koa's context. */
-interface WithHeaders extends Pick<GatewayContext, 'exchange' | 'attempt'> {
-  readonly response?: { readonly headers: object };
-}
-
-/** Headers by their names in lower case. A plugin may have left anything in them, so that reading them may throw. */
-function textOf(headers: object | undefined): Headers {
-  try {
-    return new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
-  } catch {
-    return new Map();
   }
 }

@@ -6,7 +6,7 @@ import {
   type Middleware,
 } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
-import { HeaderWatch } from './header-marks.ts';
+import { HeaderWatch } from './header-watch.ts';
 import type { PluginStep, ExplainedRun } from './observation.ts';
 
 /** Records every plugin that a request reaches. Plugins that are not declared pure are not even created. */
