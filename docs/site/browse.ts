@@ -5,10 +5,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUESTIONS } from './questions.ts';
 
@@ -34,7 +35,8 @@ function serveSite() {
       const bytes = readFileSync(file);
       res.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(bytes);
     } catch {
-      missing.push(path);
+      // Browsers ask for it by themselves.
+      if (path !== '/favicon.ico') missing.push(path);
       res.writeHead(404).end();
     }
   }).listen(0, '127.0.0.1');
@@ -123,7 +125,8 @@ try {
       if (listens) resolve(listens[1]!);
     });
   });
-  const tabs = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as readonly Tab[];
+  const [listed] = (await once(get(`http://127.0.0.1:${port}/json/list`), 'response')) as [IncomingMessage];
+  const tabs = (await json(listed)) as readonly Tab[];
   const socket = new WebSocket(tabs.find(({ type }) => type === 'page')!.webSocketDebuggerUrl);
   await once(socket, 'open');
   const page = new Page(socket);
