@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkManifest, type Manifest } from './release/manifest.ts';
+import { checkManifest, checkOrigin, type Manifest } from './release/manifest.ts';
 import { checkCommand, checkPacked, checkSize, checkTypes, install, pack, readLicenses } from './release/packed.ts';
 import { checkPrices, type AcceptedPrices, type DatedTable } from './release/prices.ts';
 import { bundledPackages, npmBom, shippedBom, unlicensed } from './release/sbom.ts';
@@ -25,13 +25,15 @@ function check(name: string, problems: readonly string[]): void {
 const manifest = readJson('package.json') as Manifest;
 const { version = '' } = manifest;
 check('package.json', checkManifest(manifest));
+const origin = checkOrigin(manifest, process.env['GITHUB_REPOSITORY']);
+check('the repository of the provenance', origin.problems);
 check(`CHANGELOG.md has ${version}`, changelog(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')));
 
 const today = new Date().toISOString().slice(0, 10);
 const table = readJson('data/models.json') as DatedTable;
 const prices = checkPrices(table, readJson('data/accepted-prices.json') as AcceptedPrices, today);
 check('prices whose day has come', prices.problems);
-for (const note of prices.notes) process.stdout.write(`note    ${note}\n`);
+for (const note of [...origin.notes, ...prices.notes]) process.stdout.write(`note    ${note}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-release-'));
 try {

@@ -18,6 +18,30 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
+/** Whether the package names the repository that publishes it. */
+interface OriginCheck {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * npm takes a statement of provenance only if repository.url names the repository of the workflow. A check elsewhere cannot know that
+ * repository.
+ *
+ * @param workflow `owner/name`, which GitHub sets in GITHUB_REPOSITORY
+ */
+export function checkOrigin({ repository }: Manifest, workflow: string | undefined): OriginCheck {
+  const url = repository?.url ?? 'nothing';
+  if (workflow === undefined) {
+    const note = `repository.url is ${url}: npm refuses the provenance of a package that another repository publishes, so set the real one first`;
+    return { problems: [], notes: [note] };
+  }
+  const wanted = `git+https://github.com/${workflow}.git`;
+  if (url === wanted) return { problems: [], notes: [] };
+  const problem = `package.json: repository.url is ${url}, and this workflow belongs to ${wanted}: npm would refuse the provenance`;
+  return { problems: [problem], notes: [] };
+}
+
 const NAME = 'gatehouse-gateway';
 const NEEDED = ['./plugin', './plugin/testing'];
 

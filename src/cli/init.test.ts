@@ -77,6 +77,16 @@ describe('gatehouse init', () => {
     expect((await init('my configs')).out).toContain(`gatehouse serve --configs '${folder.path}/my configs'\n`);
   });
 
+  test.each([
+    [{ npm_command: 'exec' }, '  npx gatehouse serve'],
+    [{ npm_command: 'run', npm_lifecycle_event: 'gatehouse' }, '  npm run gatehouse -- serve'],
+    [{}, '  gatehouse serve'],
+  ])('names the command that starts the gateway as it was called itself: %o', async (env, line) => {
+    const { printed, ...output } = keepOutput();
+    await initCommand(join(folder.path, 'configs'), { ...output, env });
+    expect(printed.out).toContain(`\n${line} --configs `);
+  });
+
   test.each(['keys.yaml', 'gateway/fallback-example.yaml', '.schemas/keys.json'])(
     'overwrites nothing: if %s exists, it creates nothing',
     async (name) => {

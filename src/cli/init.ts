@@ -3,7 +3,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { generateKey } from '../settings/compile/api-keys.ts';
 import { SCHEMA_NAMES } from '../settings/read/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
-import { shellWord, type Output } from './output.ts';
+import { calledAs, shellWord, type Output } from './output.ts';
+import type { Environment } from '../settings/read/references.ts';
 import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';
 
@@ -14,8 +15,12 @@ import { schemaText } from './schema.ts';
  */
 const SCHEMAS = '.schemas';
 
+interface InitOptions extends Output {
+  readonly env?: Environment;
+}
+
 /** `gatehouse init`. Exit code 0: the folder was created; 1: nothing was created. */
-export async function initCommand(dir: string, { out, err }: Output): Promise<0 | 1> {
+export async function initCommand(dir: string, { out, err, env = {} }: InitOptions): Promise<0 | 1> {
   const { key, digest } = generateKey();
   const files = newFiles(digest);
   const paths = Object.keys(files).map((name) => join(dir, name));
@@ -29,7 +34,7 @@ export async function initCommand(dir: string, { out, err }: Output): Promise<0 
     err(`gatehouse: nothing was created: ${problem}\n`);
     return 1;
   }
-  out(explain(dir, { key, names: Object.keys(files) }));
+  out(explain(dir, { key, names: Object.keys(files), command: calledAs(env) }));
   return 0;
 }
 
@@ -97,7 +102,13 @@ async function makeFolder(folder: string): Promise<readonly string[]> {
   return made;
 }
 
-function explain(dir: string, { key, names }: { readonly key: string; readonly names: readonly string[] }): string {
+interface Created {
+  readonly key: string;
+  readonly names: readonly string[];
+  readonly command: string;
+}
+
+function explain(dir: string, { key, names, command }: Created): string {
   const shown = names.filter((name) => !name.startsWith(SCHEMAS)).map((name) => `  ${join(dir, name)}\n`);
   const flag = dir === 'configs' ? '' : ` --configs ${shellWord(dir)}`;
   return `Created a settings folder:
@@ -110,7 +121,7 @@ A gateway key, shown only once; keys.yaml has its digest under the id \`first\`:
 
 Start the gateway, which prints a curl line to paste:
 
-  gatehouse serve${flag}
+  ${command} serve${flag}
 
 `;
 }

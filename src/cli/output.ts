@@ -22,6 +22,12 @@ export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: nu
   colour,
 });
 
+/** The command as it was called, for lines to paste: npx and npm run set these variables. */
+export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
+  if (env['npm_command'] === 'exec') return 'npx gatehouse';
+  return env['npm_lifecycle_event'] === 'gatehouse' ? 'npm run gatehouse --' : 'gatehouse';
+}
+
 /** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -85,7 +85,7 @@ describe('docs/start/README.md', () => {
     const served = await startGateway({ configs, env: {}, logTo: { write: () => {} } });
     const program = `'${process.execPath}' '${join(root, 'src/cli/main.ts')}'`;
     const [, ...lines] = fences(page, 'sh').map((code) =>
-      addressed(code.trim(), served).replace('npm run -s gatehouse --', program).replace('curl', 'curl -sS'),
+      addressed(code.trim(), served).replace('npx gatehouse', program).replace('curl', 'curl -sS'),
     );
     const outputs: string[] = [];
     for (const line of lines) outputs.push((await run('bash', ['-c', line], { cwd: work })).stdout);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { checkManifest, type Manifest } from '../../build/release/manifest.ts';
+import { checkManifest, checkOrigin, type Manifest } from '../../build/release/manifest.ts';
 import { bundledPackages, shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
 import { packageFile } from '../../src/package-root.ts';
 
@@ -35,6 +35,22 @@ describe('the check of package.json before a release', () => {
     ],
   ])('refuses %s', (_, wrong, problem) => {
     expect(checkManifest({ ...manifest, ...wrong })).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+describe('the check of the repository that npm signs', () => {
+  const named = { ...manifest, repository: { url: 'git+https://github.com/ours/gatehouse.git' } };
+
+  it('fails in the workflow of another repository, and names both', () => {
+    expect(checkOrigin(named, 'ours/gatehouse')).toEqual({ problems: [], notes: [] });
+    expect(checkOrigin(named, 'theirs/gatehouse').problems).toEqual([
+      expect.stringMatching(/ours\/gatehouse\.git.*theirs\/gatehouse\.git/),
+    ]);
+  });
+
+  it('outside of a workflow is a note', () => {
+    const { problems, notes } = checkOrigin(named, undefined);
+    expect([problems, notes]).toEqual([[], [expect.stringContaining('ours/gatehouse.git')]]);
   });
 });
 
