@@ -7,6 +7,7 @@ import { StateFailure } from '../failures.ts';
 import type { KeptAnswer } from '../idempotency.ts';
 import type { LedgerQuery, LedgerRow, RollupQuery } from '../ledger.ts';
 import { checkInteger } from '../rules/checks.ts';
+import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
 import { SqliteCounters } from './counters.ts';
@@ -117,7 +118,9 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     notify: (now: number, counter: CounterRef, bit: number) => counters.notify(counter, bit, now),
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
     forget: (_now: number, periodStart: number) => counters.forget(periodStart),
-    append: (_now: number, rows: readonly LedgerRow[]) => ledger.append(rows),
+    /** @param rows as `rowsAsText` writes them, or in the same thread as they are */
+    append: (_now: number, rows: string | readonly LedgerRow[]) =>
+      ledger.append(typeof rows === 'string' ? rowsOfText(rows) : rows),
     rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
     rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
       const { pieces = PIECE } = query;

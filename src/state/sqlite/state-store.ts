@@ -3,6 +3,7 @@ import type { Audit } from '../audit.ts';
 import type { Counters, CounterRef, CounterState } from '../counters.ts';
 import type { Entities, Version } from '../entities.ts';
 import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import { rowsAsText } from '../rules/row-cells.ts';
 import type { StateStore } from '../store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
@@ -68,7 +69,7 @@ async function* allCounters(thread: StoreThread): AsyncIterable<readonly Counter
 }
 
 const ledgerOf = (thread: StoreThread): Ledger => ({
-  append: (rows) => thread.call('append', rows),
+  append: (rows) => thread.call('append', rowsAsText(rows)),
   rollups: (query) => thread.call('rollups', query),
   rows: (query) => rowsOf(thread, query),
   dropBefore: (day) => thread.call('dropBefore', day),
