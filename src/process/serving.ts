@@ -170,7 +170,7 @@ interface Upkeep {
 async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
   const settings = snapshot.server.state;
   if (!state || !settings) return { spools: undefined, retention: undefined };
-  const retention = new Retention({ clock, log, state, ledgerDays: settings.ledgerDays });
+  const retention = new Retention({ clock, log, state, days: settings.retention });
   retention.start();
   const { folder } = settings;
   if (folder === undefined) return { spools: undefined, retention };

@@ -128,9 +128,12 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
       return ledger.rowsAfter(query, place, pieces);
     },
     dropBefore: (_now: number, day: string) => ledger.dropBefore(day),
+    foldOldest: (_now: number, day: string) => ledger.foldOldest(day),
+    forgetSums: (_now: number, day: string) => ledger.forgetSums(day),
     days: (_now: number) => ledger.days(),
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
+    dropAudit: (now: number, at: number, by: Actor) => audit.dropBefore(at, by, now),
     verifyAudit: (_now: number) => audit.verify(),
     findAnswer: (now: number, actor: string, key: string) => idempotency.find(actor, key, now),
     keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),

@@ -73,6 +73,8 @@ const ledgerOf = (thread: StoreThread): Ledger => ({
   rollups: (query) => thread.call('rollups', query),
   rows: (query) => rowsOf(thread, query),
   dropBefore: (day) => thread.call('dropBefore', day),
+  foldOldest: (day) => thread.call('foldOldest', day),
+  forgetSums: (day) => thread.call('forgetSums', day),
   days: () => thread.call('days'),
 });
 
@@ -88,5 +90,6 @@ async function* rowsOf(thread: StoreThread, query: LedgerQuery): AsyncIterable<r
 const auditOf = (thread: StoreThread): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
   rows: (query) => thread.call('auditRows', query),
+  dropBefore: (at, by) => thread.call('dropAudit', at, by),
   verify: () => thread.call('verifyAudit'),
 });

@@ -10,7 +10,14 @@ const THREAD = moduleFile('src/state/sqlite/thread');
 const LIMIT_MS = 10_000;
 /** Of calls that read or copy the whole store. */
 const LONG_LIMIT_MS = 15 * 60_000;
-const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>(['backup', 'verifyAudit', 'rollups', 'dropBefore']);
+const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>([
+  'backup',
+  'verifyAudit',
+  'rollups',
+  'dropBefore',
+  'foldOldest',
+  'dropAudit',
+]);
 /** A thread that does not answer must not fill the memory with questions. */
 const MAX_WAITING = 1_000;
 
