@@ -42,9 +42,9 @@ export class AdminReader {
       .map((line) => JSON.parse(line) as BilledRow);
   }
 
-  async budget(): Promise<BudgetAnswer> {
-    const { items } = (await (await this.#get('/budgets')).json()) as { readonly items: readonly BudgetAnswer[] };
-    return items[0]!;
+  /** In the order of their keys. */
+  async budgets(): Promise<readonly BudgetAnswer[]> {
+    return ((await (await this.#get('/budgets')).json()) as { readonly items: readonly BudgetAnswer[] }).items;
   }
 
   async #get(path: string): Promise<Response> {

@@ -61,6 +61,10 @@ export class GatewayProcess {
     }
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   get workers(): readonly number[] {
     const pid = this.#child!.pid!;
     try {

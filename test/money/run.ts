@@ -102,7 +102,7 @@ export async function runMoney(options: MoneyOptions): Promise<MoneyResult> {
     spools.restore();
     await gateway.start();
     await until(() => readdirSync(join(state, 'spool')).length <= (workers ?? 1), 'all spools are replayed');
-    const [apiRows, apiSums, apiBudget] = [await api.rows(), await api.sums(), await api.budget()];
+    const [apiRows, apiSums, [apiBudget]] = [await api.rows(), await api.sums(), await api.budgets()];
     await gateway.end('SIGTERM');
     const { rows, ...budget } = readStore(state);
     const left = readdirSync(join(state, 'spool'));
@@ -120,7 +120,7 @@ export async function runMoney(options: MoneyOptions): Promise<MoneyResult> {
       actions: new Set([...upstream.charges.values()].flat().map(({ action }) => action)),
       calm,
       apiNano: [...apiSums.values()].reduce((sum, nano) => sum + nano, 0),
-      apiSpent: apiBudget.spent,
+      apiSpent: apiBudget?.spent ?? 0,
       ...budget,
     };
   } catch (error) {

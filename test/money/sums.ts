@@ -37,7 +37,7 @@ async function readNow(api: AdminReader, gateway: GatewayProcess): Promise<Sums>
     rowsNano: rows.reduce((sum, { nano }) => sum + nano, 0),
     usageNano: [...usage.values()].reduce((sum, nano) => sum + nano, 0),
     usageReportedNano: usage.get('told try') ?? 0,
-    budgetSpent: (await api.budget()).spent,
+    budgetSpent: (await api.budgets())[0]?.spent ?? 0,
     metricNano: await gateway.metric(COST),
     metricReportedNano: await gateway.metric(COST, 'source="reported"'),
   };
