@@ -118,12 +118,17 @@ describe('the ledger of the requests of a process', () => {
     expect(await noted()).toEqual([0, 2]);
   });
 
-  it('keeps rows while the store does not answer, and writes each once when it does', async () => {
+  it.each([
+    ['does not answer for a second', 'unavailable', 1100],
+    ['does not answer for an hour', 'unavailable', 3_600_000],
+    ['accepts no writes', 'read_only', 5000],
+    ['is damaged', 'damaged', 5000],
+  ] as const)('keeps rows while the store %s, and writes each once when it does', async (_, code, ms) => {
     const ledger = ledgerWith();
-    store.failing = down;
+    store.failing = new StateFailure(code, 'no answer');
     ended(ledger, 1);
     await endTurn();
-    await clock.advance(5000);
+    await clock.advance(ms);
     ended(ledger, 2);
     await endTurn();
     store.failing = undefined;
