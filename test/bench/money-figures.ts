@@ -7,6 +7,7 @@ export const MONEY_STEPS = {
   rows: 'and the row of the ledger, without a state store',
   spool: 'and the spool, one request a turn of the event loop',
   store: 'and the hand-over to SQLite, whose thread is not counted',
+  four: 'all of it, four requests a turn, which share a write',
 } as const;
 export type MoneyStep = keyof typeof MONEY_STEPS;
 

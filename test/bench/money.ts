@@ -86,21 +86,29 @@ function requestWith(ledger: RequestLedger | undefined): Request {
   };
 }
 
-async function cpuOf(request: Request, from: number, count: number): Promise<number> {
+interface Load {
+  readonly count: number;
+  readonly together: number;
+}
+
+async function cpuOf(request: Request, from: number, { count, together }: Load): Promise<number> {
   const before = process.threadCpuUsage();
-  for (let hold = from; hold < from + count; hold += 1) await request(hold);
+  for (let hold = from; hold < from + count; hold += together)
+    await Promise.all(Array.from({ length: together }, (_, index) => request(hold + index)));
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / count;
 }
 
-/** µs of a request beyond its turns. A round measures both, one after the other. */
-async function measure(request: Request): Promise<Spread> {
-  await cpuOf(emptyRequest, 0, WARM);
-  await cpuOf(request, 1, WARM);
+/** µs of a request beyond its turns. A round measures both, one after the other. @param together requests in one turn */
+async function measure(request: Request, together = 1): Promise<Spread> {
+  await cpuOf(emptyRequest, 0, { count: WARM, together });
+  await cpuOf(request, 1, { count: WARM, together });
   const rounds: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const empty = await cpuOf(emptyRequest, 0, MEASURED);
-    rounds.push((await cpuOf(request, WARM * round, MEASURED)) - empty);
+    const load = { count: MEASURED, together };
+    const empty = await cpuOf(emptyRequest, 0, load);
+    // Each hold has a number of its own.
+    rounds.push((await cpuOf(request, 2 * WARM * round, load)) - empty);
   }
   return spreadOf(rounds);
 }
@@ -114,7 +122,11 @@ async function onFolder<Result>(task: (folder: string) => Promise<Result>): Prom
   }
 }
 
-async function measureLedger(ledger: Pick<Ledger, 'append'>, folder: string | undefined): Promise<Spread> {
+async function measureLedger(
+  ledger: Pick<Ledger, 'append'>,
+  folder: string | undefined,
+  together = 1,
+): Promise<Spread> {
   const own = new RequestLedger({
     clock: systemClock,
     boot: newBoot('single', systemClock),
@@ -131,7 +143,7 @@ async function measureLedger(ledger: Pick<Ledger, 'append'>, folder: string | un
       expired() {},
     },
   });
-  const found = await measure(requestWith(own));
+  const found = await measure(requestWith(own), together);
   await own.close();
   return found;
 }
@@ -169,16 +181,19 @@ async function measureRows(): Promise<Spread> {
 
 export async function measureMoney(): Promise<Pick<MoneyResults, 'us' | 'rowsPerSecond'>> {
   const nowhere: Pick<Ledger, 'append'> = { append: async (rows) => rows.length };
+  const onSqlite = (together: number): Promise<Spread> =>
+    onFolder(async (folder) => {
+      const store = await openStore(folder);
+      const found = await measureLedger(store.ledger, folder, together);
+      await store.close();
+      return found;
+    });
   const us = {
     purse: await measure(requestWith(undefined)),
     rows: await measureLedger(nowhere, undefined),
     spool: await onFolder((folder) => measureLedger(nowhere, folder)),
-    store: await onFolder(async (folder) => {
-      const store = await openStore(folder);
-      const found = await measureLedger(store.ledger, folder);
-      await store.close();
-      return found;
-    }),
+    store: await onSqlite(1),
+    four: await onSqlite(4),
   };
   return { us, rowsPerSecond: await measureRows() };
 }

@@ -46,13 +46,13 @@ describe('a gateway under load, with a state store', () => {
     });
     const { gateway, configs } = ledger;
     const running = load(gateway.data.url, REQUESTS, () => KEY);
-    let isRunning = true;
-    void running.finally(() => (isRunning = false));
+    const isOver = new AbortController();
+    void running.finally(() => isOver.abort());
     let reloads = 0;
     const file = join(configs, 'keys.yaml');
     const text = readFileSync(file, 'utf8');
     // The cap, and with it the budget's limits, change with each reload.
-    for (; isRunning; reloads += 1) {
+    for (; !isOver.signal.aborted; reloads += 1) {
       writeFileSync(file, text.replace('100 USD', `${100 + reloads} USD`));
       expect(await gateway.reload()).not.toHaveProperty('diagnostics');
       await sleep(100);
