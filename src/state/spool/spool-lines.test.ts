@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rowOf } from '../contract/opened-store.testkit.ts';
 import { LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
-import { rowsAsText, rowsOfText } from '../rules/row-cells.ts';
+import { cellsOf, ROW_COLUMNS, rowsAsText, rowsOfText } from '../rules/row-cells.ts';
 import { LineReader, LineWriter, processLine } from './spool-lines.ts';
 
 const boot = { id: 'b'.repeat(32), host: 'test', role: 'single', version: '0', configHash: '', startedAt: 0 } as const;
@@ -69,8 +69,22 @@ it('The row of a send is read as it was written', () => {
   );
 });
 
+it('A spool of an earlier release, whose sends have all columns, is read', () => {
+  const row = rowOf(1, { kind: 'expired', src: 'lost', nano: 7, held: 7, ms: 0, status: 'lost' });
+  const lines = [
+    ['process', boot, 1, ROW_COLUMNS],
+    ['send', 3, [], cellsOf(row)],
+  ];
+  expect(read(lines.map((line) => `${JSON.stringify(line)}\n`).join('')).at(-1)).toEqual({
+    what: 'send',
+    send: { hold: 3, accounts: [], row },
+  });
+});
+
 it('A number that JSON does not have spoils its own row alone', () => {
   const rows = [rowOf(1), rowOf(2, { ms: NaN })];
-  const [, line] = read(processLine(boot, 1) + new LineWriter().end({ holds: [1, 2], accounts: [], rows }));
+  const [, line] = read(
+    processLine(boot, 1) + new LineWriter().end({ holds: [1, 2], accounts: [[1, Infinity]], rows }),
+  );
   expect(line).toMatchObject({ what: 'end', end: { holds: [1, 2], rows: [rows[0], { req: rows[1]!.req, nano: 0 }] } });
 });

@@ -46,7 +46,7 @@ export type SpoolLine =
   | { readonly what: 'end'; readonly end: SpooledEnd };
 
 type Written =
-  | readonly ['process', Boot, number, readonly string[], readonly string[]]
+  | readonly ['process', Boot, number, readonly string[], (readonly string[])?]
   | readonly ['account', SpooledAccount]
   | readonly ['complete']
   | readonly ['send', number, readonly AccountAmount[], Cells]
@@ -78,7 +78,10 @@ export class LineWriter {
 
 function amountsText(accounts: readonly AccountAmount[]): string {
   let text = '[';
-  for (const [number, amount] of accounts) text += text === '[' ? `[${number},${amount}]` : `,[${number},${amount}]`;
+  for (const [number, amount] of accounts) {
+    const value = Number.isFinite(amount) ? amount : 'null';
+    text += text === '[' ? `[${number},${value}]` : `,[${number},${value}]`;
+  }
   return `${text}]`;
 }
 
@@ -99,7 +102,8 @@ export class LineReader {
     const [what] = line;
     if (what === 'process') {
       this.#columns = line[3];
-      this.#sendColumns = line[4];
+      // Earlier releases wrote sends with all columns.
+      this.#sendColumns = line[4] ?? line[3];
       return { what, boot: line[1], pid: line[2] };
     }
     if (what === 'account') return { what, account: line[1] };
