@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import type { RetentionDays } from '../../settings/compile/server-settings.ts';
+import type { RetentionDays } from '../../settings/compile/state.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { StateStore } from '../../state/store.ts';
 import type { AnsweringStore } from './counted.ts';
