@@ -47,8 +47,8 @@ function wrap(type: { readonly prototype: object }, name: string, isMeant = (...
 /** A write that the system took half of before the process ended. */
 function halveNextWrite(): void {
   const { writeSync } = fs;
-  fs.writeSync = ((file: number, bytes: Buffer) => {
-    writeSync(file, bytes, 0, Math.floor(bytes.length / 2));
+  fs.writeSync = ((file: number, bytes: Buffer, from = 0, length = bytes.length - from) => {
+    writeSync(file, bytes, from, Math.floor(length / 2));
     die();
     return 0;
   }) as typeof fs.writeSync;

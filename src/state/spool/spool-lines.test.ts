@@ -81,6 +81,14 @@ it('A spool of an earlier release, whose sends have all columns, is read', () =>
   });
 });
 
+it('Lines that are no lists are left out, and those behind them are read', () => {
+  const lines = `${processLine(boot, 1)}["end",[1],[],[["0193\n17\nnull\n{}\n${new LineWriter().end({ holds: [2], accounts: [], rows: [] })}`;
+  expect(read(lines).slice(1)).toEqual([
+    ...Array.from({ length: 4 }, () => undefined),
+    { what: 'end', end: { holds: [2], accounts: [], rows: [] } },
+  ]);
+});
+
 it('A number that JSON does not have spoils its own row alone', () => {
   const rows = [rowOf(1), rowOf(2, { ms: NaN })];
   const [, line] = read(

@@ -99,6 +99,8 @@ export class LineReader {
     } catch {
       return undefined;
     }
+    // A disk that failed may leave any text: one line of it must not keep the whole spool from being replayed.
+    if (!Array.isArray(line)) return undefined;
     const [what] = line;
     if (what === 'process') {
       this.#columns = line[3];
