@@ -47,11 +47,13 @@ function wrap(type: { readonly prototype: object }, name: string, isMeant = (...
 /** A write that the system took half of before the process ended. */
 function halveNextWrite(): void {
   const { writeSync } = fs;
-  fs.writeSync = ((file: number, bytes: Buffer, from = 0, length = bytes.length - from) => {
+  const writeHalf = (file: number, bytes: Buffer, from: number, length: number): number => {
     writeSync(file, bytes, from, Math.floor(length / 2));
     die();
     return 0;
-  }) as typeof fs.writeSync;
+  };
+  // As the spool calls it: a part of a buffer.
+  fs.writeSync = writeHalf as typeof fs.writeSync;
   syncBuiltinESMExports();
 }
 
