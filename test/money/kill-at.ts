@@ -53,7 +53,7 @@ function halveNextWrite(): void {
     return 0;
   };
   // As the spool calls it: a part of a buffer.
-  fs.writeSync = writeHalf as typeof fs.writeSync;
+  fs.writeSync = writeHalf as unknown as typeof fs.writeSync;
   syncBuiltinESMExports();
 }
 
