@@ -612,6 +612,18 @@ export interface StateRetention {
    * Days for which rows of the ledger are kept; then their sums by day are. Whole days (UTC) are dropped.
    */
   ledger_days?: number;
+  /**
+   * Days for which sums by hour are kept; then sums by day are.
+   */
+  hour_days?: number;
+  /**
+   * Days for which sums by day are kept after the rows of their day were dropped.
+   */
+  sum_days?: number;
+  /**
+   * Days for which rows of the audit are kept. A row of the audit names the last one that was dropped, and its hash.
+   */
+  audit_days?: number;
 }
 /**
  * How the gateway reaches upstreams, and addresses that it may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.

@@ -27,6 +27,7 @@ const USD = 1_000_000_000;
 
 const HAIKU = { provider: 'anthropic', model: 'claude-haiku-5-5' };
 const FLASH = { provider: 'google-ai-studio', model: 'gemini-3.8-flash' };
+const PRO = { provider: 'google-ai-studio', model: 'gemini-2.5-pro' };
 const SOL = { model: 'gpt-5.6-sol' };
 const OPUS = { provider: 'vertex-ai', model: 'claude-opus-5', region: 'europe-west1', geo: 'regional' };
 
@@ -34,12 +35,9 @@ describe('the cost of a request', () => {
   it.each<[string, Partial<Usage>, Partial<PricedPlace>, number]>([
     ['a long prompt, cache reads included', { input: 120_000, cacheRead: 100_000, output: 1000 }, HAIKU, 0.0175],
     ['a prompt of exactly the bound', { input: 100_000, cacheRead: 80_000, output: 1000 }, HAIKU, 0.0033],
-    [
-      'a long prompt of Gemini',
-      { input: 250_000, cacheRead: 200_000, output: 2000 },
-      { provider: 'google-ai-studio', model: 'gemini-2.5-pro' },
-      0.205,
-    ],
+    ['a long prompt of Gemini', { input: 250_000, cacheRead: 200_000, output: 2000 }, PRO, 0.205],
+    ['a prompt of exactly the bound of Gemini', { input: 200_000 }, PRO, 0.25],
+    ['a prompt of one token more', { input: 200_001 }, PRO, 0.500_002_5],
     ['the last day of a price', { input: M, output: M }, { ...FLASH, day: '2026-12-31' }, 4.5],
     ['the first day of the next one', { input: M, output: M }, { ...FLASH, day: '2027-01-01' }, 9],
     ['a regional endpoint', { input: M }, OPUS, 5.5],

@@ -37,7 +37,10 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['state', 'when_down', 'keys'], read: ({ state }) => state?.whenDown.keys },
   { path: ['state', 'when_down', 'max_age'], read: ({ state }) => state?.whenDown.maxAgeMs },
   { path: ['state', 'when_down', 'budgets'], read: ({ state }) => state?.whenDown.budgets },
-  { path: ['state', 'retention', 'ledger_days'], read: ({ state }) => state?.ledgerDays },
+  { path: ['state', 'retention', 'ledger_days'], read: ({ state }) => state?.retention.ledger },
+  { path: ['state', 'retention', 'hour_days'], read: ({ state }) => state?.retention.hours },
+  { path: ['state', 'retention', 'sum_days'], read: ({ state }) => state?.retention.sums },
+  { path: ['state', 'retention', 'audit_days'], read: ({ state }) => state?.retention.audit },
   // The key's presence, even if empty, enables traces.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },

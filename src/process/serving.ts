@@ -218,7 +218,7 @@ interface Upkeep {
 async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
   const settings = snapshot.server.state;
   if (!state || !settings) return { auditHead: undefined, spools: undefined, retention: undefined };
-  const retention = new Retention({ clock, log, state, ledgerDays: settings.ledgerDays });
+  const retention = new Retention({ clock, log, state, days: settings.retention });
   retention.start();
   const auditHead = new AuditHead({ clock, log, state });
   auditHead.start();

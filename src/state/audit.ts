@@ -11,6 +11,11 @@ export interface Audit {
   add(event: AuditEvent, by: Actor): Promise<void>;
   /** Rows from the newest to the oldest, at most `MAX_AUDIT_ROWS`. */
   rows(query: AuditQuery): Promise<readonly AuditRow[]>;
+  /**
+   * Removes the rows before the first one that is not older than `at`, in one transaction with a row that names the last removed one and its
+   * hash: the chain begins there. The last row stays. Returns the number of removed rows. @param at milliseconds since 1970
+   */
+  dropBefore(at: number, by: Actor): Promise<number>;
   /** Checks the whole chain. */
   verify(): Promise<AuditVerdict>;
 }
@@ -30,7 +35,7 @@ export interface AuditEvent {
 }
 
 export interface AuditRow extends AuditEvent {
-  /** From 1, without gaps. */
+  /** From 1, without gaps; from the row after the last removed one where old rows were dropped. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly at: number;

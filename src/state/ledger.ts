@@ -17,6 +17,13 @@ export interface Ledger {
   rows(query: LedgerQuery): AsyncIterable<readonly LedgerRow[]>;
   /** Removes the rows of whole days (UTC) before `day` and keeps their sums by day. Returns the number of days. @param day `2026-11-22` */
   dropBefore(day: string): Promise<number>;
+  /**
+   * Sums up the hours of the oldest day (UTC) before `day` that still has some: from then on it has sums by day alone. False: there is none.
+   * @param day `2026-11-22`
+   */
+  foldOldest(day: string): Promise<boolean>;
+  /** Removes the sums of days (UTC) before `day` whose rows were dropped. Returns the number of sums. @param day `2026-11-22` */
+  forgetSums(day: string): Promise<number>;
   /** Days (UTC) that have rows, in order. */
   days(): Promise<readonly string[]>;
 }
@@ -118,7 +125,7 @@ export interface RollupQuery {
   readonly where?: LedgerCondition | undefined;
   /** Dimensions of the result; the others are summed. */
   readonly by: readonly LedgerDimension[];
-  /** `day` is a day of UTC; `all`: one row for the whole time. Days whose rows were dropped have no hours: they count at their first. */
+  /** `day` is a day of UTC; `all`: one row for the whole time. Days that were folded or dropped have no hours: they count at their first. */
   readonly step: 'hour' | 'day' | 'all';
 }
 

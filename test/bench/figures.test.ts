@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { benchText, median, parseWrk, rowsOf, spreadOf, type BenchResults, type BenchWindow } from './figures.ts';
-import { README, readResults, withBench } from './table.ts';
+import { moneyText } from './money-figures.ts';
+import { README, readMoney, readResults, withBench } from './table.ts';
 import { RUNS, TARGETS, WORKLOADS } from './workloads.ts';
 
 describe('the result of wrk', () => {
@@ -107,7 +108,7 @@ describe('the text of the results', () => {
   it('is the table of docs/reference/performance.md', () => {
     // Anew with `node test/bench/table.ts`.
     const readme = readFileSync(README, 'utf8');
-    expect(readme).toBe(withBench(readme, benchText(readResults())));
+    expect(readme).toBe(withBench(readme, benchText(readResults()), moneyText(readMoney())));
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a ratio to a bare proxy
- * in the same run. README.md here has the method. Writes docs/bench.json.
+ * in the same run. README.md here has the method. Writes docs/bench.json. `npm run bench -- money` measures the money of a request alone, and writes
+ * docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,11 +10,12 @@ import { join } from 'node:path';
 import { packageFile } from '../../src/package-root.ts';
 import { benchText, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
 import { assertPortsFree, firstReply, runWrk, untilListening, type Load } from './load.ts';
+import { moneyText } from './money-figures.ts';
 import { MOCK_CONF, PROXY_CONF } from './nginx.ts';
 import { coreTime, cpuNs, GATEWAY_CORE, LOAD_CORE, startPinned, stopPinned, type Pinned } from './processes.ts';
 import { requestBody } from './replies.ts';
 import { measureStarts } from './starts.ts';
-import { RESULTS } from './table.ts';
+import { MONEY_RESULTS, RESULTS } from './table.ts';
 import { CHAT_PATH, targetsFor } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
@@ -97,20 +99,29 @@ function commit(): string {
   return git('rev-parse', '--short=12', 'HEAD') + (changed ? ' with changes' : '');
 }
 
+const hereAndNow = (): Pick<BenchResults, 'machine' | 'node' | 'commit' | 'date'> => ({
+  machine: { cores: cpus().length, cpu: cpus()[0]!.model.trim(), memoryGb: Math.round(totalmem() / 2 ** 30) },
+  node: process.version,
+  commit: commit(),
+  date: new Date().toISOString().slice(0, 10),
+});
+
 function resultsOf(run: Run, windows: readonly BenchWindow[], starts: readonly StartRow[]): BenchResults {
-  return {
-    command: run.command,
-    machine: { cores: cpus().length, cpu: cpus()[0]!.model.trim(), memoryGb: Math.round(totalmem() / 2 ** 30) },
-    node: process.version,
-    commit: commit(),
-    date: new Date().toISOString().slice(0, 10),
-    rows: rowsOf(windows),
-    starts,
-  };
+  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows), starts };
+}
+
+async function money(): Promise<void> {
+  const { measureMoney } = await import('./money.ts');
+  const results = { ...hereAndNow(), ...(await measureMoney()) };
+  writeFileSync(MONEY_RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+  console.log(
+    `${moneyText(results)}\nWritten to docs/bench-money.json. \`npm run generate\` updates docs/reference/performance.md.`,
+  );
 }
 
 async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void> {
-  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick|responses]');
+  if (mode === 'money' && rest.length === 0) return money();
+  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick|responses|money]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
   const run: Run = RUNS[mode as keyof typeof RUNS];
   execFileSync(packageFile('test/bench/install-tools.sh'), {

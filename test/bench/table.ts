@@ -2,19 +2,32 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { packageFile } from '../../src/package-root.ts';
 import { benchText, type BenchResults } from './figures.ts';
+import { moneyText, type MoneyResults } from './money-figures.ts';
 
 export const README = packageFile('docs/reference/performance.md');
 export const RESULTS = packageFile('docs/bench.json');
+export const MONEY_RESULTS = packageFile('docs/bench-money.json');
 const BEGIN = '<!-- Generated from docs/bench.json by `node test/bench/table.ts`. -->';
 const END = '<!-- End of the generated table of costs. -->';
+const MONEY_BEGIN = '<!-- Generated from docs/bench-money.json by `node test/bench/table.ts`. -->';
+const MONEY_END = '<!-- End of the generated table of the money of a request. -->';
 
 export const readResults = (): BenchResults => JSON.parse(readFileSync(RESULTS, 'utf8')) as BenchResults;
 
-export function withBench(readme: string, text: string): string {
-  const from = readme.indexOf(BEGIN);
-  const to = readme.indexOf(END);
-  if (from < 0 || to < from) throw new Error('docs/reference/performance.md has no place for its table');
-  return `${readme.slice(0, from + BEGIN.length)}\n\n${text}\n${readme.slice(to)}`;
+export const readMoney = (): MoneyResults => JSON.parse(readFileSync(MONEY_RESULTS, 'utf8')) as MoneyResults;
+
+/** @param money undefined: its table stays as it is */
+export function withBench(readme: string, text: string, money?: string): string {
+  const page = between(readme, text, [BEGIN, END]);
+  return money === undefined ? page : between(page, money, [MONEY_BEGIN, MONEY_END]);
 }
 
-if (import.meta.main) writeFileSync(README, withBench(readFileSync(README, 'utf8'), benchText(readResults())));
+function between(page: string, text: string, [begin, end]: readonly [string, string]): string {
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < from) throw new Error('docs/reference/performance.md has no place for its table');
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n${page.slice(to)}`;
+}
+
+if (import.meta.main)
+  writeFileSync(README, withBench(readFileSync(README, 'utf8'), benchText(readResults()), moneyText(readMoney())));

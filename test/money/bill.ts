@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What the scripted upstream does with a request; the client asks for it in its message. */
 export const ACTIONS = ['reply', 'slow', 'stream', 'slow-stream', 'no-usage', 'cut', 'drop', 'busy', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
+/** Of these the gateway learns the whole charge, unless a process is killed or the client leaves. */
+export const EXACT_ACTIONS = ['reply', 'slow', 'stream', 'slow-stream', 'busy', 'refuse'] as const satisfies Action[];
+export const STREAMED: ReadonlySet<Action> = new Set<Action>(['stream', 'slow-stream', 'no-usage', 'cut']);
 
 /** USD per million tokens: 1,000 nano-USD for a token of the prompt, 10,000 for one of the answer. */
 export const PRICES = { input: 1, output: 10 };
@@ -92,8 +95,7 @@ async function reply(res: ServerResponse, action: Action, answer: Answer): Promi
     return void res.destroy();
   }
   if (action === 'slow') await sleep(400);
-  if (action === 'stream' || action === 'slow-stream' || action === 'no-usage' || action === 'cut')
-    return stream(res, action, { model, usage });
+  if (STREAMED.has(action)) return stream(res, action, { model, usage });
   res.writeHead(200, { 'content-type': 'application/json' }).end(
     JSON.stringify({
       id: 'chatcmpl-1',

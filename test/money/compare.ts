@@ -1,10 +1,14 @@
-import type { LedgerRow } from '../../src/state/ledger.ts';
+import type { BilledRow } from './admin.ts';
 import type { Action, Charge } from './bill.ts';
 
 /** The ledger beside the bill. */
 export interface Comparison {
   readonly charges: number;
+  /** All that the upstream has billed. */
+  readonly billedNano: number;
   readonly rows: number;
+  /** The sum of all rows. */
+  readonly ledgerNano: number;
   /** Charges that the ledger has to the nano-USD, by a row that the upstream's own usage made. */
   readonly exact: number;
   readonly exactNano: number;
@@ -24,11 +28,12 @@ const TOLD: ReadonlySet<Action> = new Set(['reply', 'slow', 'stream', 'slow-stre
  * Compares by model, of which each request has its own. Each row of reported usage is one charge, to the nano; each other charge has a
  * marked row; no row stands for nothing.
  */
-export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: readonly LedgerRow[]): Comparison {
+export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: readonly BilledRow[]): Comparison {
   const problems: string[] = [];
   const of = Map.groupBy(rows, ({ asked }) => asked.slice(asked.indexOf('/') + 1));
   const sums = {
     charges: 0,
+    billedNano: 0,
     exact: 0,
     exactNano: 0,
     estimated: 0,
@@ -40,6 +45,8 @@ export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: r
   for (const model of new Set([...charges.keys(), ...of.keys()])) {
     const billed = [...(charges.get(model) ?? [])];
     sums.charges += billed.length;
+    sums.billedNano += nanoOf(billed);
+    let estimated = 0;
     let marked = 0;
     let markedNano = 0;
     for (const { src, kind, nano } of of.get(model) ?? []) {
@@ -54,7 +61,7 @@ export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: r
       marked += kind === 'adjustment' ? -1 : 1;
       markedNano += nano;
       if (src === 'lost') sums.lost += 1;
-      else sums.estimated += 1;
+      else estimated += 1;
       if (kind === 'expired' && billed.length > 0 && nano < Math.min(...billed.map((charge) => charge.nano)))
         problems.push(`${model}: a reserve of ${nano} nano-USD for a charge of ${billed[0]!.nano}`);
     }
@@ -62,9 +69,15 @@ export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: r
       problems.push(
         `${model}: ${billed.length} charges (${billed.map(({ action, nano }) => `${action} ${nano}`).join(', ')}) and ${marked} marked rows`,
       );
+    // A request that was killed before its bytes left has a reserve and no charge; an estimate is of a request that was sent.
+    if (estimated > billed.length) problems.push(`${model}: ${estimated} estimates for ${billed.length} charges`);
+    sums.estimated += estimated;
     sums.markedNano += markedNano;
     sums.markedCharges += billed.length;
-    sums.markedChargesNano += billed.reduce((sum, { nano }) => sum + nano, 0);
+    sums.markedChargesNano += nanoOf(billed);
   }
-  return { ...sums, rows: rows.length, problems };
+  return { ...sums, rows: rows.length, ledgerNano: nanoOf(rows), problems };
 }
+
+export const nanoOf = (amounts: Iterable<{ readonly nano: number }>): number =>
+  [...amounts].reduce((sum, { nano }) => sum + nano, 0);

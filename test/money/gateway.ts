@@ -16,6 +16,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** A start on a machine whose cores all work, of a process with low priority. */
+const START_MS = 240_000;
+
 /** A gateway as a process, which may be killed and started again. */
 export class GatewayProcess {
   readonly #args: readonly string[];
@@ -33,18 +36,21 @@ export class GatewayProcess {
     return this.#text.slice(-4000);
   }
 
-  async start(): Promise<void> {
+  /** @param env of this process alone */
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const child = spawn(process.execPath, ['src/cli/main.ts', 'serve', ...this.#args], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_ENV: 'production' },
+      env: { ...process.env, NODE_ENV: 'production', ...env },
     });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (piece: Buffer) => (this.#text = (this.#text + piece.toString()).slice(-20_000)));
     for (const from = performance.now(); !(await this.#isReady()); await sleep(50)) {
+      // It killed itself, as its environment says.
+      if (child.signalCode !== null) return;
       if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${this.text}`);
-      if (performance.now() - from > 60_000) throw new Error(`the gateway does not serve: ${this.text}`);
+      if (performance.now() - from > START_MS) throw new Error(`the gateway does not serve: ${this.text}`);
     }
   }
 
@@ -58,6 +64,10 @@ export class GatewayProcess {
     }
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   get workers(): readonly number[] {
     const pid = this.#child!.pid!;
     try {
@@ -67,10 +77,18 @@ export class GatewayProcess {
     }
   }
 
-  async metric(name: string): Promise<number> {
+  /** The sum of a metric over its label sets, those with this text among their labels. */
+  async metric(name: string, label = ''): Promise<number> {
     const text = await (await fetch(`${this.#statusUrl}/metrics`)).text();
-    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
-    return values.reduce((sum, [, value]) => sum + Number(value), 0);
+    const values = [...text.matchAll(new RegExp(`^${name}(\\{[^}]*\\})? (\\S+)$`, 'gm'))];
+    return values.reduce((sum, [, labels = '', value]) => (labels.includes(label) ? sum + Number(value) : sum), 0);
+  }
+
+  /** Resolves when the process has ended by itself. False: it still runs. */
+  async ended(ms: number): Promise<boolean> {
+    const child = this.#child!;
+    if (child.exitCode !== null || child.signalCode !== null) return true;
+    return Promise.race([once(child, 'exit').then(() => true), sleep(ms, false)]);
   }
 
   /** Resolves when the process has ended. */

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,209 +6,233 @@ import type { CounterState } from '../../src/state/counters.ts';
 import type { LedgerRow } from '../../src/state/ledger.ts';
 import { Engine } from '../../src/state/sqlite/engine.ts';
 import type { LedgerPlace } from '../../src/state/sqlite/ledger.ts';
-import { ACTIONS, MAX_OUTPUT, PRICES, startBilling, type Action } from './bill.ts';
-import { compare, type Comparison } from './compare.ts';
+import { AdminReader } from './admin.ts';
+import { ACTIONS, EXACT_ACTIONS, startBilling, type Action } from './bill.ts';
+import { Client } from './client.ts';
+import { compare, nanoOf, type Comparison } from './compare.ts';
 import { freePort, GatewayProcess } from './gateway.ts';
+import type { KillPoint } from './kill-points.ts';
+import { randomOf } from './random.ts';
+import { writeConfigs } from './settings.ts';
+import { SpoolCopies } from './spool-copies.ts';
+import { differencesIn, readSums, type Sums } from './sums.ts';
 
 export interface MoneyOptions {
+  /** Before the faults: so long no process dies, first with charges that are all exact, then with all. */
+  readonly calmMs?: number | undefined;
   /** The run ends after so many faults. */
   readonly faults?: number | undefined;
   /** The run ends after so long. */
   readonly ms?: number | undefined;
+  /** Instead of faults at random: the process kills itself at each of these, one after the other. */
+  readonly points?: readonly KillPoint[] | undefined;
   readonly workers?: number | undefined;
   readonly seed: number;
   /** Between two faults, at most. */
   readonly pauseMs: number;
+  readonly clients?: number | undefined;
+  /** Between two requests of a client, at most. */
+  readonly clientPauseMs?: number | undefined;
   readonly say?: (line: string) => void;
+}
+
+/** The sums of a time in which no process died. */
+export interface CalmResult extends Sums {
+  readonly what: 'exact' | 'all';
+  readonly billedNano: number;
 }
 
 export interface MoneyResult extends Comparison {
   readonly faults: Readonly<Record<Fault, number>>;
   readonly replayedTwice: number;
   readonly requests: number;
-  /** Of the budget that counts everything. */
+  readonly actions: ReadonlySet<Action>;
+  readonly calm: readonly CalmResult[];
+  /** What the admin API says at the end, of the rows and of the budget that counts everything. */
+  readonly apiNano: number;
+  readonly apiSpent: number;
+  /** Of the budget, in the store. */
   readonly counter: CounterState | undefined;
-  /** Sum of all rows. */
-  readonly ledgerNano: number;
+  /** Leases that no process has given back. */
+  readonly openLeases: number;
 }
 
-const FAULTS = ['kill', 'kill worker', 'end'] as const;
+const FAULTS = ['kill', 'kill worker', 'end', 'kill point'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-const KEY = 'gatehouse-money-key-0123456789';
-const CLIENTS = 6;
 /** The ledger of a day distinguishes 50,000 models. */
 const MODELS = 40_000;
 const DAY = 86_400_000;
 
-/** Numbers of a seeded generator (Park and Miller), so that a failure has the same order again. */
-function randomOf(seed: number): () => number {
-  let state = (seed % 2_147_483_646) + 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
-function writeConfigs(
-  folder: string,
-  { upstream, port, statusPort }: { upstream: string; port: number; statusPort: number },
-): string {
-  const configs = join(folder, 'configs');
-  mkdirSync(join(configs, 'gateway'), { recursive: true });
-  const write = (name: string, value: object): void => writeFileSync(join(configs, name), JSON.stringify(value));
-  write('server.yaml', {
-    listen: { host: '127.0.0.1', port },
-    status: { host: '127.0.0.1', port: statusPort },
-    admin: { enabled: false },
-    default_config: 'main',
-    drain: { delay: '0s', timeout: '2s' },
-    telemetry: { log: { level: 'warn', access: 'off' } },
-    state: { store: { type: 'sqlite', dir: join(folder, 'state') } },
-  });
-  const entry = (slug: string) => ({ slug, provider: 'simulator', base_url: upstream, allow_insecure: true });
-  write('catalog.yaml', { providers: [entry('one'), entry('two')] });
-  write('prices.yaml', { prices: [{ model: '*', usd: PRICES }] });
-  write('keys.yaml', {
-    keys: [{ id: 'money', key: `\${env:NONE:-${KEY}}`, budgets: [{ cap: '100000 USD', period: 'total' }] }],
-  });
-  write('gateway/main.yaml', {
-    strategy: { mode: 'fallback' },
-    targets: ['@one', '@two'].map((provider) => ({ provider, retry: { attempts: 1, on_status_codes: [503] } })),
-  });
-  return configs;
-}
-
-/** Sends requests one after the other, each for a model of its own, until it is stopped. */
-class Client {
-  readonly #url: string;
-  readonly #random: () => number;
-  readonly #next: () => number;
-  #stopped = false;
-  sent = 0;
-
-  constructor(url: string, random: () => number, next: () => number) {
-    this.#url = url;
-    this.#random = random;
-    this.#next = next;
-  }
-
-  async run(): Promise<void> {
-    while (!this.#stopped) {
-      const action = ACTIONS[Math.floor(this.#random() * ACTIONS.length)]!;
-      const leaves = action === 'slow-stream' && this.#random() < 0.5;
-      const isSent = await this.#send(action, leaves).catch(() => false);
-      if (!isSent) await sleep(30);
-      await sleep(this.#random() * 30);
-    }
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-
-  /** @param leaves the client disconnects in the middle of its stream */
-  async #send(action: Action, leaves: boolean): Promise<boolean> {
-    const stream = ['stream', 'slow-stream', 'no-usage', 'cut'].includes(action);
-    const reply = await fetch(`${this.#url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
-      body: JSON.stringify({
-        model: `m-${this.#next()}`,
-        max_tokens: MAX_OUTPUT,
-        messages: [{ role: 'user', content: action }],
-        ...(stream && { stream, stream_options: { include_usage: true } }),
-      }),
-    });
-    this.sent += 1;
-    const reader = reply.body!.getReader();
-    for (let pieces = 0; ; pieces += 1) {
-      const { done } = await reader.read();
-      if (done) return true;
-      if (leaves && pieces === 1) {
-        await reader.cancel();
-        return true;
-      }
-    }
-  }
-}
-
-/** A gateway under faults, beside an upstream that bills; at the end, its ledger beside the bill. */
-export async function runMoney({
-  faults = Infinity,
-  ms = Infinity,
-  workers,
-  seed,
-  pauseMs,
-  say = () => {},
-}: MoneyOptions): Promise<MoneyResult> {
+/** A gateway under faults, beside an upstream that bills; at the end, its ledger and its admin API beside the bill. */
+export async function runMoney(options: MoneyOptions): Promise<MoneyResult> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-money-'));
-  const random = randomOf(seed);
-  const upstream = await startBilling(randomOf(seed + 1));
-  const [port, statusPort] = [await freePort(), await freePort()];
-  const configs = writeConfigs(folder, { upstream: upstream.url, port, statusPort });
+  const upstream = await startBilling(randomOf(options.seed + 1));
+  const [port, statusPort, adminPort] = [await freePort(), await freePort(), await freePort()];
+  const configs = writeConfigs(folder, { upstream: upstream.url, port, statusPort, adminPort });
+  const { workers, say = () => {} } = options;
   const gateway = new GatewayProcess(
     ['--configs', configs, ...(workers === undefined ? [] : ['--workers', String(workers)])],
     `http://127.0.0.1:${statusPort}`,
   );
-  let model = 0;
-  const clients = Array.from(
-    { length: CLIENTS },
-    (_, number) => new Client(`http://127.0.0.1:${port}`, randomOf(seed + 10 + number), () => (model += 1) % MODELS),
-  );
-  const done: Record<Fault, number> = { kill: 0, 'kill worker': 0, end: 0 };
-  const spools = new SpoolCopies(join(folder, 'state', 'spool'), join(folder, 'copies'));
+  const state = join(folder, 'state');
+  const api = new AdminReader(`http://127.0.0.1:${adminPort}`, state);
+  const traffic = new Traffic(`http://127.0.0.1:${port}`, options);
+  const spools = new SpoolCopies(join(state, 'spool'), join(folder, 'copies'));
+  const calm: CalmResult[] = [];
+  const problems: string[] = [];
   try {
     await gateway.start();
-    const running = clients.map((client) => client.run());
-    const from = performance.now();
-    let said = from;
-    for (let count = 0; count < faults && performance.now() - from < ms; count += 1) {
-      await sleep(100 + random() * pauseMs);
-      const fault = faultOf(random(), workers);
-      done[fault] += 1;
-      if (fault === 'kill worker') {
-        const pids = gateway.workers;
-        const pid = pids[Math.floor(random() * pids.length)];
-        if (pid !== undefined) process.kill(pid, 'SIGKILL');
-        continue;
-      }
-      await gateway.end(fault === 'kill' ? 'SIGKILL' : 'SIGTERM');
-      spools.restore();
-      if (random() < 0.4) spools.copy();
-      await gateway.start();
-      if (performance.now() - said < 60_000) continue;
-      said = performance.now();
-      say(`${Math.round((said - from) / 60_000)} min: ${count + 1} faults, ${model} requests`);
+    for (const what of options.calmMs === undefined ? [] : (['exact', 'all'] as const)) {
+      traffic.start(what === 'exact' ? EXACT_ACTIONS : ACTIONS);
+      await sleep(options.calmMs);
+      await traffic.stop();
+      const sums = await readSums(api, gateway);
+      const billedNano = nanoOf([...upstream.charges.values()].flat());
+      problems.push(...differencesIn(sums, what === 'exact' ? billedNano : undefined));
+      calm.push({ ...sums, what, billedNano });
+      say(`calm, ${what}: ${JSON.stringify(calm.at(-1))}`);
     }
-    for (const client of clients) client.stop();
-    await Promise.all(running);
+    traffic.start(ACTIONS);
+    const faults = new Faults({ gateway, spools, traffic, options });
+    await (options.points ? faults.atPoints(options.points) : faults.atRandom());
+    await traffic.stop();
     // The last replays: of the last killed process, and of copies that were replayed before.
     await gateway.end('SIGTERM');
     spools.restore();
     await gateway.start();
-    await until(() => readdirSync(join(folder, 'state', 'spool')).length <= (workers ?? 1), 'all spools are replayed');
+    await until(() => readdirSync(join(state, 'spool')).length <= (workers ?? 1), 'all spools are replayed');
+    const [apiRows, apiSums, [apiBudget]] = [await api.rows(), await api.sums(), await api.budgets()];
     await gateway.end('SIGTERM');
-    const { rows, counter } = readStore(join(folder, 'state'));
-    const left = readdirSync(join(folder, 'state', 'spool'));
-    const found = compare(upstream.charges, rows);
-    const problems = left.length > 0 ? [...found.problems, `spools are left: ${left.join(', ')}`] : found.problems;
+    const { rows, ...budget } = readStore(state);
+    const left = readdirSync(join(state, 'spool'));
+    if (left.length > 0) problems.push(`spools are left: ${left.join(', ')}`);
+    // The bill is compared with what the admin API shows, and that with the files.
+    const found = compare(upstream.charges, apiRows);
+    if (nanoOf(rows) !== found.ledgerNano || rows.length !== found.rows)
+      problems.push(`the files have ${rows.length} rows of ${nanoOf(rows)} nano-USD, the admin API ${found.rows}`);
     return {
       ...found,
-      problems,
-      faults: done,
+      problems: [...found.problems, ...problems, ...faults.problems],
+      faults: faults.done,
       replayedTwice: spools.restored,
-      requests: clients.reduce((sum, { sent }) => sum + sent, 0),
-      counter,
-      ledgerNano: rows.reduce((sum, { nano }) => sum + nano, 0),
+      requests: traffic.answered,
+      actions: new Set([...upstream.charges.values()].flat().map(({ action }) => action)),
+      calm,
+      apiNano: [...apiSums.values()].reduce((sum, nano) => sum + nano, 0),
+      apiSpent: apiBudget?.spent ?? 0,
+      ...budget,
     };
   } catch (error) {
     say(gateway.text);
     throw error;
   } finally {
     await gateway.end('SIGKILL');
+    await traffic.stop();
     await upstream.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The clients of a run. */
+class Traffic {
+  readonly #url: string;
+  readonly #options: MoneyOptions;
+  #clients: readonly Client[] = [];
+  #running: Promise<unknown> = Promise.resolve();
+  #model = 0;
+  answered = 0;
+
+  constructor(url: string, options: MoneyOptions) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  start(actions: readonly Action[]): void {
+    const { seed, clients = 6, clientPauseMs = 30 } = this.#options;
+    const next = (): number => (this.#model += 1) % MODELS;
+    const common = { url: this.#url, next, actions, pauseMs: clientPauseMs, leaves: actions === ACTIONS };
+    this.#clients = Array.from(
+      { length: clients },
+      (_, number) => new Client({ ...common, random: randomOf(seed + this.#model + 10 + number) }),
+    );
+    this.#running = Promise.all(this.#clients.map((client) => client.run()));
+  }
+
+  /** Resolves when each client has its last reply. */
+  async stop(): Promise<void> {
+    for (const client of this.#clients) client.stop();
+    await this.#running;
+    this.answered += this.#clients.reduce((sum, { answered }) => sum + answered, 0);
+    this.#clients = [];
+  }
+}
+
+interface FaultSetup {
+  readonly gateway: GatewayProcess;
+  readonly spools: SpoolCopies;
+  readonly traffic: Traffic;
+  readonly options: MoneyOptions;
+}
+
+/** A point that the process does not reach in so long is none. */
+const POINT_MS = 20_000;
+
+class Faults {
+  readonly #setup: FaultSetup;
+  readonly #random: () => number;
+  readonly done: Record<Fault, number> = { kill: 0, 'kill worker': 0, end: 0, 'kill point': 0 };
+  readonly problems: string[] = [];
+
+  constructor(setup: FaultSetup) {
+    this.#setup = setup;
+    this.#random = randomOf(setup.options.seed);
+  }
+
+  async atRandom(): Promise<void> {
+    const { gateway, options } = this.#setup;
+    const { faults = Infinity, ms = Infinity, workers, pauseMs, say = () => {} } = options;
+    const from = performance.now();
+    let said = from;
+    for (let count = 0; count < faults && performance.now() - from < ms; count += 1) {
+      await sleep(100 + this.#random() * pauseMs);
+      const fault = faultOf(this.#random(), workers);
+      this.done[fault] += 1;
+      if (fault === 'kill worker') {
+        const pids = gateway.workers;
+        const pid = pids[Math.floor(this.#random() * pids.length)];
+        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+        continue;
+      }
+      await gateway.end(fault === 'kill' ? 'SIGKILL' : 'SIGTERM');
+      await this.#startAgain();
+      if (performance.now() - said < 60_000) continue;
+      said = performance.now();
+      say(`${Math.round((said - from) / 60_000)} min: ${count + 1} faults`);
+    }
+  }
+
+  async atPoints(points: readonly KillPoint[]): Promise<void> {
+    const { gateway, options } = this.#setup;
+    const { say = () => {} } = options;
+    await gateway.end('SIGKILL');
+    for (const [index, { name, env }] of points.entries()) {
+      await this.#startAgain(env);
+      if (await gateway.ended(POINT_MS)) this.done['kill point'] += 1;
+      else {
+        this.problems.push(`the process has not reached ${name}`);
+        await gateway.end('SIGKILL');
+      }
+      if ((index + 1) % 20 === 0) say(`${index + 1} kill points, the last: ${name}`);
+    }
+    await this.#startAgain();
+  }
+
+  async #startAgain(env?: Readonly<Record<string, string>>): Promise<void> {
+    const { gateway, spools } = this.#setup;
+    spools.restore();
+    if (this.#random() < 0.4) spools.copy();
+    await gateway.start(env);
   }
 }
 
@@ -223,30 +247,11 @@ async function until(condition: () => boolean, what: string): Promise<void> {
   }
 }
 
-/** Spools that have been replayed and come back, as from a backup: a second replay changes nothing. */
-class SpoolCopies {
-  readonly #spool: string;
-  readonly #copies: string;
-  restored = 0;
-
-  constructor(spool: string, copies: string) {
-    this.#spool = spool;
-    this.#copies = copies;
-  }
-
-  copy(): void {
-    if (existsSync(this.#spool)) cpSync(this.#spool, this.#copies, { recursive: true });
-  }
-
-  restore(): void {
-    if (!existsSync(this.#copies)) return;
-    this.restored += readdirSync(this.#copies).length;
-    cpSync(this.#copies, this.#spool, { recursive: true });
-    rmSync(this.#copies, { recursive: true });
-  }
+interface StoreContent extends Pick<MoneyResult, 'counter' | 'openLeases'> {
+  readonly rows: readonly LedgerRow[];
 }
 
-function readStore(folder: string): { readonly rows: LedgerRow[]; readonly counter: CounterState | undefined } {
+function readStore(folder: string): StoreContent {
   const now = Date.now();
   const owner = { pid: process.pid, boot: 'f'.repeat(32), host: 'test' };
   const engine = new Engine({ folder, owner, keys: '', now });
@@ -258,7 +263,10 @@ function readStore(folder: string): { readonly rows: LedgerRow[]; readonly count
       rows.push(...piece.rows);
       place = piece.next;
     } while (place);
-    return { rows, counter: engine.calls.countersAfter(now, undefined)[0] };
+    // As a start after a long time: all leases of which nothing more was known are lost.
+    const lost = engine.calls.reap(now, Number.MAX_SAFE_INTEGER, undefined);
+    const [counter] = engine.calls.countersAfter(now, undefined);
+    return { rows, counter, openLeases: lost.filter(({ rest }) => rest > 0).length };
   } finally {
     engine.close();
   }

@@ -44,22 +44,60 @@ interface Basis {
 }
 
 function addRows(rows: LedgerRow[], attempt: RecordedAttempt, { common, held }: Basis): void {
-  const { cost, lostCosts, usage, semantic, errorCode } = attempt;
+  const { cost, lostCosts, semantic } = attempt;
   const embedding = semantic?.embedding;
   if (embedding?.cost) rows.push({ ...common, ...vectorsOf(embedding), ...priced(embedding.cost), att: rows.length });
   if (!cost && lostCosts.length === 0) return;
   const own = { ...common, ...placeOf(attempt) };
   for (const lost of lostCosts) rows.push({ ...own, ...LOST_TRY, ...priced(lost), att: rows.length });
-  if (!cost) return;
-  rows.push({
-    ...own,
-    ...(usage && cost.source !== 'cache' ? sumsOf(usage) : NO_SUMS),
-    ...priced(cost),
-    att: rows.length,
+  if (cost) rows.push(endOf(attempt, { common, held }, { cost, att: rows.length }));
+}
+
+/** The row of nearly every request: property by property, because four spreads take three times as long (measured). */
+function endOf(
+  attempt: RecordedAttempt,
+  { common, held }: Basis,
+  { cost, att }: { readonly cost: RecordedCost; readonly att: number },
+): LedgerRow {
+  const { usage, errorCode } = attempt;
+  const { asked, model, tier, geo } = placeOf(attempt);
+  const { kind, src, nano } = priced(cost);
+  const sums = usage && cost.source !== 'cache' ? sumsOf(usage) : NO_SUMS;
+  const { ms, firstMs } = timesOf(attempt);
+  return {
+    req: common.req,
+    att,
+    kind,
+    at: common.at,
+    src,
+    asked,
+    tier,
+    geo,
+    priceVersion: common.priceVersion,
+    key: common.key,
+    user: common.user,
+    team: common.team,
+    organization: common.organization,
+    config: common.config,
+    model,
     status: errorCode ?? 'ok',
+    input: sums.input,
+    cacheRead: sums.cacheRead,
+    cacheWrite5m: sums.cacheWrite5m,
+    cacheWrite1h: sums.cacheWrite1h,
+    output: sums.output,
+    reasoning: sums.reasoning,
+    inputAudio: sums.inputAudio,
+    outputAudio: sums.outputAudio,
+    inputImage: sums.inputImage,
+    outputImage: sums.outputImage,
+    units: sums.units,
+    searches: sums.searches,
+    nano,
     held: held(),
-    ...timesOf(attempt),
-  });
+    ms,
+    firstMs,
+  };
 }
 
 const LOST_TRY = { ...NO_SUMS, status: 'retried', held: 0, ms: 0, firstMs: undefined };

@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../record/record.ts';
 import type { Boot } from '../../state/counters.ts';
 import type { Ledger, LedgerRow } from '../../state/ledger.ts';
 import { Spool, type SpoolSegment } from '../../state/spool/spool.ts';
-import { endLine, sendLine, type AccountAmount } from '../../state/spool/spool-lines.ts';
+import { LineWriter, type AccountAmount } from '../../state/spool/spool-lines.ts';
 import { rowsOf } from './ledger-rows.ts';
 import type { LedgerReports } from './reports.ts';
 import { RowQueue } from './row-queue.ts';
@@ -52,6 +52,13 @@ export interface RequestLedgerOptions {
 
 /** After a failure of the spool. */
 const AGAIN_MS = 1000;
+/**
+ * What has ended is written with the next request that leaves, or after so long by itself: a write for each would double the cost of the
+ * spool (measured). A process that is killed meanwhile leaves these requests at their reserve.
+ */
+const GATHER_MS = 50;
+/** Ends that are written at once. */
+const MAX_CLOSING = 500;
 /** Sends whose time has passed are looked for this often. */
 const SWEEP_MS = 5000;
 /** Sends that the ledger follows; further ones leave no trace if their process is killed. */
@@ -68,13 +75,16 @@ export class RequestLedger implements CostLedger {
   readonly #spool: Spool | undefined;
   readonly #queue: RowQueue;
   readonly #accounts = new SpooledAccounts();
+  readonly #writer = new LineWriter();
   readonly #sends = new Map<number, FollowedSend>();
   /** Holds by the request's id in the ledger. */
   readonly #holds = new Map<string, number[]>();
   #expired = 0;
-  /** Lines and rows that leave at the end of this turn. */
+  /** Lines that leave at the end of this turn. */
   #lines = '';
+  /** What has ended and is not written yet. */
   #closing: Closing | undefined;
+  #isTimed = false;
   #turn: PromiseWithResolvers<void> | undefined;
   #failedUntil: number | undefined;
   #stopTimer: (() => void) | undefined;
@@ -101,8 +111,17 @@ export class RequestLedger implements CostLedger {
   /** A request is about to leave. The caller awaits `written` before its bytes do. */
   send(sending: Sending): void {
     if (this.#sends.size >= MAX_SENDS) return;
-    const { hold, row } = sending;
-    const send: FollowedSend = { ...sending, settled: undefined, isRecorded: false, isExpired: false };
+    const { hold, row, accounts, amounts, until } = sending;
+    const send: FollowedSend = {
+      hold,
+      accounts,
+      amounts,
+      row,
+      until,
+      settled: undefined,
+      isRecorded: false,
+      isExpired: false,
+    };
     this.#sends.set(hold, send);
     const others = this.#holds.get(row.req);
     if (others) others.push(hold);
@@ -130,13 +149,23 @@ export class RequestLedger implements CostLedger {
 
   add(record: RequestRecord, payer: Payer): void {
     const holds = this.#holds.get(payer.req) ?? NONE;
-    const sends = holds.flatMap((hold) => this.#sends.get(hold) ?? []);
-    const rows = rowsOf(record, payer, (number) => sends.find(({ row }) => row.att === number)?.row.held ?? 0);
+    const rows = rowsOf(record, payer, (number) => this.#heldOf(holds, number));
     if (rows.length > 0) this.#close().rows.push(...rows);
-    for (const send of sends) {
+    // An end replaces the list.
+    for (const hold of holds) {
+      const send = this.#sends.get(hold);
+      if (!send) continue;
       send.isRecorded = true;
       if (send.settled) this.#end(send);
     }
+  }
+
+  #heldOf(holds: readonly number[], attempt: number): number {
+    for (const hold of holds) {
+      const row = this.#sends.get(hold)?.row;
+      if (row?.att === attempt) return row.held;
+    }
+    return 0;
   }
 
   /** Writes everything, as far as the disk and the store take it. The spool stays if anything is left for its next owner. */
@@ -151,19 +180,23 @@ export class RequestLedger implements CostLedger {
   #end(send: FollowedSend): void {
     const { hold, row, accounts, amounts, settled = NOTHING, isExpired } = send;
     this.#sends.delete(hold);
-    const holds = this.#holds.get(row.req)?.filter((other) => other !== hold) ?? [];
-    if (holds.length > 0) this.#holds.set(row.req, holds);
+    const holds = this.#holds.get(row.req) ?? NONE;
+    if (holds.length > 1)
+      this.#holds.set(
+        row.req,
+        holds.filter((other) => other !== hold),
+      );
     else this.#holds.delete(row.req);
     const closing = this.#close();
     if (!isExpired) {
       closing.holds.push(hold);
-      closing.accounts.push(...this.#accounts.amountsOf(accounts, settled));
+      this.#accounts.addAmounts(closing.accounts, accounts, settled);
       return;
     }
     // Its reserve is in the ledger already. Rows are never edited: another takes it back.
     this.#expired -= 1;
     const less = { usd: settled.usd - amounts.usd, tokens: settled.tokens - amounts.tokens };
-    closing.accounts.push(...this.#accounts.amountsOf(accounts, less));
+    this.#accounts.addAmounts(closing.accounts, accounts, less);
     if (row.nano > 0) closing.rows.push({ ...row, kind: 'adjustment', nano: -row.nano, held: 0 });
   }
 
@@ -192,22 +225,32 @@ export class RequestLedger implements CostLedger {
     this.#expired += 1;
     const closing = this.#close();
     closing.holds.push(send.hold);
-    closing.accounts.push(...this.#accounts.amountsOf(send.accounts, send.amounts));
+    this.#accounts.addAmounts(closing.accounts, send.accounts, send.amounts);
     closing.rows.push(send.row);
   }
 
   #close(): Closing {
-    void this.#endOfTurn();
-    return (this.#closing ??= { holds: [], accounts: [], rows: [] });
+    const closing = (this.#closing ??= { holds: [], accounts: [], rows: [] });
+    if (closing.holds.length + closing.rows.length >= MAX_CLOSING) void this.#endOfTurn();
+    else if (!this.#isTimed) {
+      this.#isTimed = true;
+      this.#options.clock.after(GATHER_MS, this.#gathered);
+    }
+    return closing;
   }
+
+  readonly #gathered = (): void => {
+    this.#isTimed = false;
+    if (this.#closing) this.#write();
+  };
 
   #endOfTurn(): PromiseWithResolvers<void> {
     if (this.#turn) return this.#turn;
-    this.#options.endOfTurn(() => this.#write());
+    this.#options.endOfTurn(this.#write);
     return (this.#turn = Promise.withResolvers<void>());
   }
 
-  #write(): void {
+  readonly #write = (): void => {
     const turn = this.#turn;
     this.#turn = undefined;
     const lines = this.#lines;
@@ -218,7 +261,7 @@ export class RequestLedger implements CostLedger {
       this.#spool && (lines !== '' || closing) ? this.#writeSpool(this.#spool, lines, closing) : undefined;
     if (closing && closing.rows.length > 0) this.#queue.add(closing.rows, segment);
     turn?.resolve();
-  }
+  };
 
   /** Undefined: the spool cannot be written. Its next checkpoint has what happens meanwhile, except the rows. */
   #writeSpool(spool: Spool, lines: string, closing: Closing | undefined): SpoolSegment | undefined {
@@ -228,7 +271,7 @@ export class RequestLedger implements CostLedger {
       !isPaused && (spool.isOpen && !spool.isLong ? true : this.#try(() => this.#begin(spool)) !== undefined);
     // A checkpoint has what earlier turns have used, and the lines below have this one's.
     if (closing) this.#accounts.count(closing.accounts);
-    return isReady ? this.#try(() => spool.write(closing ? lines + endLine(closing) : lines)) : undefined;
+    return isReady ? this.#try(() => spool.write(closing ? lines + this.#writer.end(closing) : lines)) : undefined;
   }
 
   #try(write: () => SpoolSegment): SpoolSegment | undefined {
@@ -248,7 +291,7 @@ export class RequestLedger implements CostLedger {
   #begin(spool: Spool): SpoolSegment {
     const segment = spool.begin();
     const rows = this.#queue.unspooled();
-    if (rows.length > 0) this.#queue.spooled(spool.write(endLine({ holds: [], accounts: [], rows })));
+    if (rows.length > 0) this.#queue.spooled(spool.write(this.#writer.end({ holds: [], accounts: [], rows })));
     if (this.#failedUntil !== undefined) this.#options.reports.recovered('spool');
     this.#failedUntil = undefined;
     return segment;
@@ -261,7 +304,7 @@ export class RequestLedger implements CostLedger {
   }
 
   #sendLine({ hold, accounts, amounts, row }: FollowedSend): string {
-    return sendLine({ hold, accounts: this.#accounts.amountsOf(accounts, amounts), row });
+    return this.#writer.send({ hold, accounts: this.#accounts.addAmounts([], accounts, amounts), row });
   }
 
   #checkpoint(): string {

@@ -31,12 +31,13 @@ export class SpooledAccounts {
     return lines;
   }
 
-  /** The part of each account in amounts. */
-  amountsOf(accounts: readonly Account[], { usd, tokens }: Amounts): AccountAmount[] {
-    return accounts.flatMap((account): AccountAmount[] => {
+  /** Adds the part of each account in amounts to a list, and returns it. */
+  addAmounts(to: AccountAmount[], accounts: readonly Account[], { usd, tokens }: Amounts): AccountAmount[] {
+    for (const account of accounts) {
       const entry = this.#entries.get(account);
-      return entry ? [[entry.number, account.budget.unit === 'usd' ? usd : tokens]] : [];
-    });
+      if (entry) to.push([entry.number, account.budget.unit === 'usd' ? usd : tokens]);
+    }
+    return to;
   }
 
   /** Counts amounts as used. */

@@ -43,7 +43,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     backup: undefined,
     timeZone: 'UTC',
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
-    ledgerDays: 400,
+    retention: { ledger: 400, hours: 35, sums: 1096, audit: 2557 },
   } as const;
   const log = { info() {}, warn() {}, error() {} };
   const open = async (): Promise<KeptStore | undefined> => {

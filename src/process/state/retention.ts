@@ -1,22 +1,26 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
+import type { RetentionDays } from '../../settings/compile/state.ts';
 import type { Ledger } from '../../state/ledger.ts';
+import type { StateStore } from '../../state/store.ts';
 import type { AnsweringStore } from './counted.ts';
 
 const DAY_MS = 86_400_000;
-/** After the start, and between two days that are dropped: the store has other work. */
+/** After the start, and between two days that are dropped or folded: the store has other work. */
 const PACE_MS = 10_000;
-/** Between two looks that found nothing to drop. */
+/** Between two looks that found nothing to do. */
 const LOOK_MS = 3_600_000;
 
 export interface RetentionSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly state: AnsweringStore;
-  readonly ledgerDays: number;
+  readonly days: RetentionDays;
 }
 
-/** Drops the days of the ledger whose time is over, one at a time. Their sums by day stay. */
+const SYSTEM = { id: 'gatehouse', role: 'system' } as const;
+
+/** Drops the days of the ledger whose time is over, one at a time, folds the hours of others, and drops old rows of the audit. */
 export class Retention {
   readonly #setup: RetentionSetup;
   #stopTimer = (): void => {};
@@ -38,32 +42,50 @@ export class Retention {
   #lookAfter(ms: number): void {
     if (this.#stopped) return;
     this.#stopTimer = this.#setup.clock.after(ms, () => {
-      void this.#look().then((hasDropped) => this.#lookAfter(hasDropped ? PACE_MS : LOOK_MS));
+      void this.#look().then((hasMore) => this.#lookAfter(hasMore ? PACE_MS : LOOK_MS));
     });
   }
 
   async #look(): Promise<boolean> {
     const { state, log } = this.#setup;
-    const ledger = state.store?.ledger;
-    if (!ledger) return false;
+    const { store } = state;
+    if (!store) return false;
     try {
-      return await this.#dropOldest(ledger);
+      return (
+        (await this.#dropOldest(store.ledger)) || (await this.#foldOldest(store)) || (await this.#dropAudit(store))
+      );
     } catch (err) {
-      log.error({ err }, 'old days of the ledger could not be dropped');
+      log.error({ err }, 'old days of the ledger or of the audit could not be dropped');
       return false;
     }
   }
 
   async #dropOldest(ledger: Ledger): Promise<boolean> {
-    const { clock, log, ledgerDays } = this.#setup;
     const [oldest] = await ledger.days();
-    const first = dayOf(clock.wall() - ledgerDays * DAY_MS);
-    if (oldest === undefined || oldest >= first) return false;
+    if (oldest === undefined || oldest >= this.#firstOf('ledger')) return false;
     await ledger.dropBefore(dayOf(Date.parse(oldest) + DAY_MS));
-    log.info({ day: oldest }, 'the rows of a day of the ledger were dropped');
+    this.#setup.log.info({ day: oldest }, 'the rows of a day of the ledger were dropped');
     return true;
+  }
+
+  async #foldOldest({ ledger }: StateStore): Promise<boolean> {
+    await ledger.forgetSums(this.#firstOf('sums'));
+    return ledger.foldOldest(this.#firstOf('hours'));
+  }
+
+  /** By whole days: each removal adds a row. */
+  async #dropAudit({ audit }: StateStore): Promise<boolean> {
+    const dropped = await audit.dropBefore(Date.parse(this.#firstOf('audit')), SYSTEM);
+    if (dropped > 0) this.#setup.log.info({ rows: dropped }, 'old rows of the audit were dropped');
+    return false;
+  }
+
+  /** The first day (UTC) that stays. */
+  #firstOf(what: keyof RetentionDays): string {
+    const { clock, days } = this.#setup;
+    return dayOf(clock.wall() - days[what] * DAY_MS);
   }
 }
 
-/** UTC. */
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+/** UTC. Before 1970 nothing was kept. */
+const dayOf = (at: number): string => new Date(Math.max(0, at)).toISOString().slice(0, 10);

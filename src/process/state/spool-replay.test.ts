@@ -148,19 +148,29 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     limits: { segmentBytes: 1500 },
   });
   const sends: Send[] = [];
+  /** What has ended is written with the next send, or at this time. */
+  let gathered = Infinity;
+  const written = (): void => {
+    for (const send of sends) send.known = send.cost === undefined ? 'sent' : 'ended';
+  };
   const endTurn = (): void => {
     if (turn.length === 0) return;
     turn.splice(0).forEach((task) => task());
-    for (const send of sends) send.known = send.cost === undefined ? 'sent' : 'ended';
+    written();
+  };
+  const pass = async (ms: number): Promise<void> => {
+    endTurn();
+    await clock.advance(ms);
+    if (clock.now() >= gathered) {
+      gathered = Infinity;
+      written();
+    }
+    endTurn();
   };
   for (const step of all) {
     if (step.what === 'store') line.down = step.down;
     if (step.what === 'turn') endTurn();
-    if (step.what === 'pass') {
-      endTurn();
-      await clock.advance(step.ms);
-      endTurn();
-    }
+    if (step.what === 'pass') await pass(step.ms);
     if (step.what === 'send') await send(step.usd, step.minutes);
     if (step.what === 'end') end(step.which, step.percent);
   }
@@ -173,9 +183,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     const until = clock.now() + minutes * 60_000 + 1000;
     const reserve = () => keeper.purse.reserve({ hold, accounts: keeper.accountsOf(BUDGETS), amounts, until });
     if (reserve()) {
-      endTurn();
-      await clock.advance(10);
-      endTurn();
+      await pass(10);
       if (reserve()) return;
     }
     const row = rowOf(hold, { kind: 'expired', src: 'lost', nano: usd, held: usd, at: NOON });
@@ -190,6 +198,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     // More than its reserve, too: an upstream may charge more than the estimate.
     one.cost = Math.floor((one.usd * percent) / 100);
     const amounts = { usd: one.cost, tokens: 0 };
+    gathered = Math.min(gathered, clock.now() + 50);
     const isFree = percent === 0;
     if (isFree) keeper.purse.free(one.hold);
     else keeper.purse.settle(one.hold, amounts);

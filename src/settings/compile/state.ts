@@ -27,8 +27,18 @@ export interface StateSettings {
     readonly maxAgeMs: number;
     readonly budgets: 'refuse' | 'allow';
   };
-  /** For how long rows of the ledger are kept. */
-  readonly ledgerDays: number;
+  readonly retention: RetentionDays;
+}
+
+/** Days for which the state store keeps what grows with time. */
+export interface RetentionDays {
+  /** Rows of the ledger. */
+  readonly ledger: number;
+  /** Sums by hour; sums by day follow. */
+  readonly hours: number;
+  /** Sums by day of days whose rows were dropped. */
+  readonly sums: number;
+  readonly audit: number;
 }
 
 /** `state` of server.yaml with its defaults, times in milliseconds. Undefined: the gateway opens no state store. */
@@ -56,6 +66,11 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
       maxAgeMs: parseDuration(down.max_age ?? '24h'),
       budgets: down.budgets ?? 'refuse',
     },
-    ledgerDays: retention.ledger_days ?? 400,
+    retention: {
+      ledger: retention.ledger_days ?? 400,
+      hours: retention.hour_days ?? 35,
+      sums: retention.sum_days ?? 1096,
+      audit: retention.audit_days ?? 2557,
+    },
   };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
+const SYSTEM = { id: 'gatehouse', role: 'system' } as const;
+
 /** The contract of `Audit`. */
 export function describeAudit(backend: Backend): void {
   const on = (test: Parameters<typeof onStore>[1]) => onStore(backend, test);
@@ -37,6 +39,35 @@ export function describeAudit(backend: Backend): void {
         expect(await audit.verify()).toEqual({ intact: true, rows: 3, head: rows[0]!.hash });
         expect((await audit.rows({ kind: 'teams', id: 'search', before: 3 })).map(({ seq }) => seq)).toEqual([1]);
         expect((await audit.rows({ limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
+      }),
+    );
+
+    it(
+      'drops its oldest rows, says so in a row, and is still one chain',
+      on(async ({ audit, entities }, clock) => {
+        for (const id of ['a', 'b', 'c']) {
+          await audit.add({ action: 'login', kind: 'admins', id }, ANN);
+          await clock.advance(1000);
+        }
+        const [, , first] = await audit.rows({});
+        expect(await audit.dropBefore(NOON, SYSTEM)).toBe(0);
+        expect(await audit.dropBefore(NOON + 1000, SYSTEM)).toBe(1);
+        const rows = await audit.rows({});
+        expect(rows.map(({ seq, action, id }) => [seq, action, id])).toEqual([
+          [4, 'drop', '1'],
+          [3, 'login', 'c'],
+          [2, 'login', 'b'],
+        ]);
+        expect(rows[0]).toMatchObject({ actor: 'gatehouse', after: JSON.stringify({ hash: first!.hash }) });
+        expect(await audit.verify()).toEqual({ intact: true, rows: 3, head: rows[0]!.hash });
+        await entities.write([{ op: 'put', kind: 'teams', id: 'search', doc: {} }], ANN);
+        expect(await audit.dropBefore(NOON + 2500, SYSTEM)).toBe(2);
+        expect(await audit.dropBefore(NOON * 2, SYSTEM)).toBe(2);
+        expect((await audit.rows({})).map(({ seq, action, id }) => [seq, action, id])).toEqual([
+          [7, 'drop', '5'],
+          [6, 'drop', '3'],
+        ]);
+        expect(await audit.verify()).toMatchObject({ intact: true, rows: 2 });
       }),
     );
 

@@ -161,6 +161,47 @@ export function describeLedger(backend: Backend): void {
     );
 
     it(
+      'folds the hours of old days, one day at a time, and keeps their sums',
+      on(async ({ ledger }) => {
+        const rows = [-2, -1, 0].flatMap((day, number) =>
+          [0, 5].map((hour) =>
+            rowOf(number, { at: NOON + day * DAY + hour * HOUR, att: hour, nano: 10 ** number, key: 'a', ms: 700 }),
+          ),
+        );
+        await ledger.append(rows);
+        const all = await sumsOf(ledger);
+        const days = await sumsOf(ledger, { step: 'day', by: ['key', 'src'] });
+        const hours = async () => (await sumsOf(ledger, { step: 'hour' })).map(({ start }) => (start - NOON) / HOUR);
+        expect(await ledger.foldOldest('2026-11-22')).toBe(true);
+        expect(await hours()).toEqual([-60, -24, -19, 0, 5]);
+        expect(await ledger.foldOldest('2026-11-22')).toBe(true);
+        expect(await ledger.foldOldest('2026-11-22')).toBe(false);
+        expect(await hours()).toEqual([-60, -36, 0, 5]);
+        expect([await sumsOf(ledger), await sumsOf(ledger, { step: 'day', by: ['key', 'src'] })]).toEqual([all, days]);
+        expect(await rowsOf(ledger)).toEqual(rows);
+        // A late row of a folded day counts, and the day is dropped like any other.
+        await ledger.append([rowOf(9, { at: NOON - DAY, nano: 500, key: 'a' })]);
+        expect(await ledger.dropBefore('2026-11-22')).toBe(2);
+        expect(await sumsOf(ledger, { step: 'day' })).toMatchObject([{ nano: 2 }, { nano: 520 }, { nano: 200 }]);
+      }),
+    );
+
+    it(
+      'forgets the sums of dropped days when their time is over, and no others',
+      on(async ({ ledger }) => {
+        await ledger.append(
+          [-3, -2, -1, 0].map((day, number) => rowOf(number, { at: NOON + day * DAY, nano: 10 ** number })),
+        );
+        await ledger.dropBefore('2026-11-21');
+        expect(await ledger.forgetSums('2026-11-20')).toBe(1);
+        expect(await ledger.forgetSums('2026-11-20')).toBe(0);
+        expect(await sumsOf(ledger)).toMatchObject([{ nano: 1110 }]);
+        await ledger.forgetSums('2026-11-30');
+        expect(await sumsOf(ledger)).toMatchObject([{ nano: 1100 }]);
+      }),
+    );
+
+    it(
       'distinguishes a bounded number of names a day, and counts all others together',
       on(async ({ ledger }) => {
         const rows = Array.from({ length: 9 }, (_, number) => rowOf(number, { model: `m${number}`, nano: 1 }));

@@ -8,7 +8,7 @@ import {
   type AuditVerdict,
 } from '../audit.ts';
 import type { Actor } from '../entities.ts';
-import { nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
 import { StateFailure } from '../failures.ts';
 
 const MAX_ROWS = 100_000;
@@ -37,6 +37,16 @@ export class MemoryAudit implements Audit {
       (row) => row.seq < before && (kind === undefined || row.kind === kind) && (id === undefined || row.id === id),
     );
     return found.toReversed().slice(0, Math.min(limit, MAX_AUDIT_ROWS));
+  }
+
+  async dropBefore(at: number, by: Actor): Promise<number> {
+    const found = this.#rows.findIndex((row) => row.at >= at);
+    const count = found < 0 ? this.#rows.length - 1 : found;
+    const last = this.#rows[count - 1];
+    if (!last) return 0;
+    this.append(dropOf(last), by);
+    this.#rows.splice(0, count);
+    return count;
   }
 
   async verify(): Promise<AuditVerdict> {

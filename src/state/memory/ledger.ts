@@ -19,6 +19,7 @@ import {
   checkQuery,
   checkRollupQuery,
   checkRows,
+  DAY_MS,
   dayOf,
   isMatch,
   startOfDay,
@@ -45,6 +46,7 @@ export class MemoryLedger implements Ledger {
   readonly #dropped = new Map<string, RollupCell>();
   readonly #maxNames: number;
   #droppedBefore = '';
+  #foldedBefore = '';
   #size = 0;
 
   constructor(maxNames = MAX_NAMES) {
@@ -133,6 +135,25 @@ export class MemoryLedger implements Ledger {
       this.#size -= rows.size;
       this.#days.delete(name);
     }
+    return old.length;
+  }
+
+  async foldOldest(day: string): Promise<boolean> {
+    startOfDay(day);
+    const name = (await this.days()).find((one) => one >= this.#foldedBefore && one < day);
+    if (name === undefined) return false;
+    const { cells } = this.#days.get(name)!;
+    const hours = [...cells.values()];
+    cells.clear();
+    for (const cell of hours) addCell(cellIn(cells, startOfDay(name), cell.names), cell);
+    this.#foldedBefore = dayOf(startOfDay(name) + DAY_MS);
+    return true;
+  }
+
+  async forgetSums(day: string): Promise<number> {
+    const start = startOfDay(day);
+    const old = [...this.#dropped].filter(([, cell]) => cell.start < start);
+    for (const [key] of old) this.#dropped.delete(key);
     return old.length;
   }
 

@@ -49,22 +49,46 @@ function hashOf(row: Omit<AuditRow, 'hash'>): string {
   return createHash('sha256').update(Buffer.from(prev, 'hex')).update(JSON.stringify(text)).digest('hex');
 }
 
+/** The event of a removal of old rows: `last` was the newest of them. */
+export const dropOf = (last: Pick<AuditRow, 'seq' | 'hash'>): AuditEvent => ({
+  action: 'drop',
+  kind: 'audit',
+  id: String(last.seq),
+  after: JSON.stringify({ hash: last.hash }),
+  reason: 'older than state.retention.audit_days',
+});
+
+/** The row says that the rows up to `seq` were dropped, of which the last had this hash. */
+const isDropOf = (row: AuditRow, seq: number, hash: string): boolean =>
+  row.action === 'drop' && row.kind === 'audit' && row.id === String(seq) && row.after === JSON.stringify({ hash });
+
 /** @param rows all rows, from the first */
 export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
+  let first: AuditRow | undefined;
+  let isBegun = true;
   let head = NO_HASH;
+  let seq = 0;
   let count = 0;
   for (const row of rows) {
+    if (!first) {
+      first = row;
+      // Old rows may have been dropped: a row of this chain has to say so.
+      if (row.seq > 1) [isBegun, head, seq] = [false, row.prev, row.seq - 1];
+    }
     count += 1;
+    seq += 1;
     const reason =
-      row.seq !== count
-        ? `row ${count} is missing`
+      row.seq !== seq
+        ? `row ${seq} is missing`
         : row.prev !== head
           ? 'it does not follow the row before it'
           : row.hash === hashOf(row)
             ? undefined
             : 'its values are not those of its hash';
-    if (reason !== undefined) return { intact: false, at: count, reason };
+    if (reason !== undefined) return { intact: false, at: seq, reason };
     head = row.hash;
+    isBegun ||= isDropOf(row, first.seq - 1, first.prev);
   }
+  if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
   return { intact: true, rows: count, head };
 }

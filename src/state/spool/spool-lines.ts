@@ -1,5 +1,7 @@
 import type { Boot, CounterRef, LeaseId } from '../counters.ts';
-import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
+import type { LedgerRow } from '../ledger.ts';
+import { rowOfCells, type Cells } from '../rules/row-cells.ts';
+import { END_COLUMNS, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './row-text.ts';
 
 /** An account of a budget, as the spool names it: a number of the process. */
 export type AccountNumber = number;
@@ -21,7 +23,7 @@ export interface SpooledSend {
   /** A number of the process. */
   readonly hold: number;
   readonly accounts: readonly AccountAmount[];
-  /** The row of the ledger if nothing more becomes known of it. */
+  /** The row of the ledger if nothing more becomes known of it: of kind `expired`, without tokens. */
   readonly row: LedgerRow;
 }
 
@@ -43,33 +45,8 @@ export type SpoolLine =
   | { readonly what: 'send'; readonly send: SpooledSend }
   | { readonly what: 'end'; readonly end: SpooledEnd };
 
-const COLUMNS = [
-  'req',
-  'att',
-  'kind',
-  'at',
-  'src',
-  'asked',
-  'tier',
-  'geo',
-  'priceVersion',
-  ...LEDGER_NAMES,
-  ...LEDGER_SUMS,
-  'held',
-  'ms',
-  'firstMs',
-] as const satisfies readonly (keyof LedgerRow)[];
-
-type Cells = readonly (string | number | null)[];
-
-const cellsOf = (row: LedgerRow): Cells => COLUMNS.map((column) => row[column] ?? null);
-
-/** @param columns of the release that wrote the cells */
-const rowOf = (cells: Cells, columns: readonly string[]): LedgerRow =>
-  Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? undefined])) as unknown as LedgerRow;
-
 type Written =
-  | readonly ['process', Boot, number, readonly string[]]
+  | readonly ['process', Boot, number, readonly string[], (readonly string[])?]
   | readonly ['account', SpooledAccount]
   | readonly ['complete']
   | readonly ['send', number, readonly AccountAmount[], Cells]
@@ -77,18 +54,42 @@ type Written =
 
 const textOf = (line: Written): string => `${JSON.stringify(line)}\n`;
 
-export const processLine = (boot: Boot, pid: number): string => textOf(['process', boot, pid, COLUMNS]);
+export const processLine = (boot: Boot, pid: number): string =>
+  textOf(['process', boot, pid, END_COLUMNS, SEND_COLUMNS]);
 export const accountLine = (account: SpooledAccount): string => textOf(['account', account]);
 export const COMPLETE_LINE = textOf(['complete']);
-export const sendLine = ({ hold, accounts, row }: SpooledSend): string =>
-  textOf(['send', hold, accounts, cellsOf(row)]);
-export const endLine = ({ holds, accounts, rows }: SpooledEnd): string =>
-  textOf(['end', holds, accounts, rows.map(cellsOf)]);
+
+/** Writes the lines of requests. Each is put together by hand: it is written for every request. */
+export class LineWriter {
+  // Those of sends and of ends differ: each has its own.
+  readonly #sends = new RowTexts();
+  readonly #ends = new RowTexts();
+
+  send({ hold, accounts, row }: SpooledSend): string {
+    return `["send",${hold},${amountsText(accounts)},${this.#sends.ofSend(row)}]\n`;
+  }
+
+  end({ holds, accounts, rows }: SpooledEnd): string {
+    let texts = '';
+    for (const row of rows) texts += texts === '' ? this.#ends.ofEnd(row) : `,${this.#ends.ofEnd(row)}`;
+    return `["end",[${holds.join()}],${amountsText(accounts)},[${texts}]]\n`;
+  }
+}
+
+function amountsText(accounts: readonly AccountAmount[]): string {
+  let text = '[';
+  for (const [number, amount] of accounts) {
+    const value = Number.isFinite(amount) ? amount : 'null';
+    text += text === '[' ? `[${number},${value}]` : `,[${number},${value}]`;
+  }
+  return `${text}]`;
+}
 
 /** Reads the lines of one segment, in order. */
 export class LineReader {
   /** The columns that the segment's first line names. */
-  #columns: readonly string[] = COLUMNS;
+  #columns: readonly string[] = END_COLUMNS;
+  #sendColumns: readonly string[] = SEND_COLUMNS;
 
   /** Undefined: the line was not written whole. A process that is killed, or a full disk, leaves such lines. */
   read(text: string): SpoolLine | undefined {
@@ -98,16 +99,23 @@ export class LineReader {
     } catch {
       return undefined;
     }
+    // A disk that failed may leave any text: one line of it must not keep the whole spool from being replayed.
+    if (!Array.isArray(line)) return undefined;
     const [what] = line;
     if (what === 'process') {
       this.#columns = line[3];
+      // Earlier releases wrote sends with all columns.
+      this.#sendColumns = line[4] ?? line[3];
       return { what, boot: line[1], pid: line[2] };
     }
     if (what === 'account') return { what, account: line[1] };
     if (what === 'complete') return { what };
     if (what === 'send')
-      return { what, send: { hold: line[1], accounts: line[2], row: rowOf(line[3], this.#columns) } };
+      return {
+        what,
+        send: { hold: line[1], accounts: line[2], row: { ...NOT_WRITTEN, ...rowOfCells(line[3], this.#sendColumns) } },
+      };
     const [, holds, accounts, rows] = line;
-    return { what, end: { holds, accounts, rows: rows.map((cells) => rowOf(cells, this.#columns)) } };
+    return { what, end: { holds, accounts, rows: rows.map((cells) => rowOfCells(cells, this.#columns)) } };
   }
 }

@@ -11,6 +11,9 @@ const MAX_BYTES = 1024 ** 3;
 /** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
 const SEGMENT_BYTES = 8 * 1024 ** 2;
 
+/** Lines are encoded here: a buffer for each write would be garbage of each request. */
+const SHARED = Buffer.allocUnsafe(64 * 1024);
+
 /** A file of a spool. */
 export interface SpoolSegment {
   readonly path: string;
@@ -45,14 +48,16 @@ export class Spool {
   readonly #segments: SpoolSegment[] = [];
   #file: number | undefined;
   #number = 0;
+  #bytes = 0;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#folder = join(options.folder, SPOOLS, spoolName(options.pid, options.boot.id));
   }
 
+  /** Of all segments. */
   get bytes(): number {
-    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#bytes;
   }
 
   /** False: the next write needs a new segment. Before the first, and after a failure, because half a line may be in the old one. */
@@ -91,7 +96,7 @@ export class Spool {
       this.#append(segment, processLine(boot, pid) + checkpoint() + COMPLETE_LINE);
     } catch (error) {
       // A segment without its `complete` line does not count; those before it still do.
-      rmSync(path, { force: true });
+      this.#remove(segment);
       throw error;
     }
     this.#segments.push(segment);
@@ -103,7 +108,7 @@ export class Spool {
   tidy(): void {
     for (const segment of this.#segments.slice(0, -1)) {
       if (segment.waiting > 0 || segment.spilled > 0) continue;
-      rmSync(segment.path, { force: true });
+      this.#remove(segment);
       this.#segments.splice(this.#segments.indexOf(segment), 1);
     }
   }
@@ -122,7 +127,7 @@ export class Spool {
   close(isDone: boolean): void {
     this.#closeFile();
     if (!isDone) return;
-    for (const { path } of this.#segments.splice(0)) rmSync(path, { force: true });
+    for (const segment of this.#segments.splice(0)) this.#remove(segment);
     try {
       rmdirSync(this.#folder);
     } catch {
@@ -130,12 +135,21 @@ export class Spool {
     }
   }
 
+  #remove({ path, bytes }: SpoolSegment): void {
+    rmSync(path, { force: true });
+    this.#bytes -= bytes;
+  }
+
   #append(segment: SpoolSegment, lines: string): void {
-    const bytes = Buffer.from(lines);
+    // A character takes three bytes at most (surrogates, which are two characters, four).
+    const isShort = lines.length * 3 <= SHARED.length;
+    const bytes = isShort ? SHARED : Buffer.from(lines);
+    const length = isShort ? SHARED.write(lines) : bytes.length;
     try {
-      for (let from = 0; from < bytes.length;) {
-        const written = writeSync(this.#file!, bytes, from);
+      for (let from = 0; from < length;) {
+        const written = writeSync(this.#file!, bytes, from, length - from);
         segment.bytes += written;
+        this.#bytes += written;
         from += written;
       }
     } catch (error) {

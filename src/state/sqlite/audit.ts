@@ -1,7 +1,7 @@
 import { MAX_AUDIT_ROWS, type AuditEvent, type AuditQuery, type AuditRow, type AuditVerdict } from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { checkInteger } from '../rules/checks.ts';
-import { nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
 import type { Database } from './database.ts';
 
 interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
@@ -55,6 +55,28 @@ export class SqliteAudit {
         Math.min(limit, MAX_AUDIT_ROWS),
       )
       .map(rowOf);
+  }
+
+  dropBefore(at: number, by: Actor, now: number): number {
+    return this.#db.transaction(() => {
+      const kept =
+        this.#db.get<{ seq: number }>('SELECT seq FROM audit WHERE at >= ? ORDER BY seq LIMIT 1', at) ??
+        this.#db.get<{ seq: number }>('SELECT seq FROM audit ORDER BY seq DESC LIMIT 1');
+      const last =
+        kept &&
+        this.#db.get<{ seq: number; hash: string }>(
+          'SELECT seq, hash FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT 1',
+          kept.seq,
+        );
+      if (!last) return 0;
+      this.append(dropOf(last), by, now);
+      // Without its trigger for this transaction alone: a statement that forgets it still removes nothing.
+      const { sql } = this.#db.get<{ sql: string }>(`SELECT sql FROM sqlite_schema WHERE name = 'audit_delete'`)!;
+      this.#db.exec('DROP TRIGGER audit_delete');
+      const count = this.#db.run('DELETE FROM audit WHERE seq <= ?', last.seq);
+      this.#db.exec(sql);
+      return count;
+    });
   }
 
   verify(): AuditVerdict {

@@ -211,6 +211,17 @@ describe('the chain of the audit', () => {
     expect(open().calls.verifyAudit(NOON)).toEqual({ intact: false, at, reason });
   });
 
+  it('shows that its first rows were removed, unless a row of it says so', () => {
+    written();
+    const engine = open();
+    expect(engine.calls.dropAudit(NOON, NOON * 2, ANN)).toBe(3);
+    expect(engine.calls.verifyAudit(NOON)).toMatchObject({ intact: true, rows: 2 });
+    close(engine);
+    expect(() => tamper('DELETE FROM audit')).toThrow('audit rows are not removed');
+    tamper('DROP TRIGGER audit_delete; DELETE FROM audit WHERE seq = 4');
+    expect(open().calls.verifyAudit(NOON)).toEqual({ intact: false, at: 4, reason: 'row 4 is missing' });
+  });
+
   it('is not changed by a statement that forgets the triggers', () => {
     written();
     expect(() => tamper(`UPDATE audit SET actor = 'eve'`)).toThrow('audit rows are not changed');

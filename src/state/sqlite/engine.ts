@@ -6,6 +6,7 @@ import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entitie
 import { StateFailure } from '../failures.ts';
 import type { KeptAnswer } from '../idempotency.ts';
 import type { LedgerRow } from '../ledger.ts';
+import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
 import { SqliteCounters } from './counters.ts';
@@ -117,10 +118,15 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     notify: (now: number, counter: CounterRef, bit: number) => counters.notify(counter, bit, now),
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
     forget: (_now: number, periodStart: number) => counters.forget(periodStart),
-    append: (_now: number, rows: readonly LedgerRow[]) => ledger.append(rows),
+    /** @param rows as `rowsAsText` writes them, or in the same thread as they are */
+    append: (_now: number, rows: string | readonly LedgerRow[]) =>
+      ledger.append(typeof rows === 'string' ? rowsOfText(rows) : rows),
     dropBefore: (_now: number, day: string) => ledger.dropBefore(day),
+    foldOldest: (_now: number, day: string) => ledger.foldOldest(day),
+    forgetSums: (_now: number, day: string) => ledger.forgetSums(day),
     days: (_now: number) => ledger.days(),
     addAudit: (now: number, event: AuditEvent, by: Actor) => audit.add(event, by, now),
+    dropAudit: (now: number, at: number, by: Actor) => audit.dropBefore(at, by, now),
     findAnswer: (now: number, actor: string, key: string) => idempotency.find(actor, key, now),
     keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),
     backup: (_now: number, copy: string) => copyStore(folder, copy),

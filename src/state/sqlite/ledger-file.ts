@@ -132,6 +132,25 @@ export class LedgerFile {
     }
   }
 
+  /** Sums up all cells at one start, the first of the day. In SQL, whose integers have 64 bits: no sum loses a digit. */
+  foldHours(start: number): void {
+    const dimensions = quoted(LEDGER_DIMENSIONS);
+    const sums = SUMMED.map((sum) => `sum("${sum}")`).join(', ');
+    this.#db.transaction(() => {
+      this.#db.exec(
+        `CREATE TEMP TABLE folded AS SELECT ${start}, ${dimensions}, ${sums} FROM cell GROUP BY ${dimensions};
+         DELETE FROM cell;
+         INSERT INTO cell (${quoted(CELL_COLUMNS)}) SELECT * FROM folded;
+         DROP TABLE folded`,
+      );
+    });
+  }
+
+  /** Returns the number of removed cells. */
+  forgetCells(before: number): number {
+    return this.#db.transaction(() => this.#db.run('DELETE FROM cell WHERE start < ?', before));
+  }
+
   /** The names that a failed transaction had added are none. */
   #written<Result>(task: () => Result): Result {
     try {

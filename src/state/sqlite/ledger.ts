@@ -56,7 +56,9 @@ export class SqliteLedger {
     this.#readOnly = readOnly;
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#dropped = new LedgerFile(this.#pathOf(DROPPED), { maxNames, readOnly });
-    if (!readOnly) this.#dropped.database.exec('CREATE TABLE IF NOT EXISTS dropped (before TEXT NOT NULL) STRICT');
+    if (!readOnly)
+      for (const table of ['dropped', 'folded'])
+        this.#dropped.database.exec(`CREATE TABLE IF NOT EXISTS ${table} (before TEXT NOT NULL) STRICT`);
     this.#droppedBefore = this.#readDropped();
     if (!readOnly) this.#removeDropped();
   }
@@ -148,6 +150,26 @@ export class SqliteLedger {
     this.#droppedBefore = day;
     this.#removeDropped();
     return old.length;
+  }
+
+  /** Free pages stay in the file: it is not written again, and goes as a whole. */
+  foldOldest(day: string): boolean {
+    startOfDay(day);
+    const { database } = this.#dropped;
+    const before = database.get<{ before: string }>('SELECT before FROM folded')?.before ?? '';
+    const name = this.days().find((one) => one >= before && one < day);
+    if (name === undefined) return false;
+    // If the process ends between the two, the same day is folded again, which changes nothing.
+    this.#file(name).foldHours(startOfDay(name));
+    this.#dropped.transaction(() => {
+      database.exec('DELETE FROM folded');
+      database.run('INSERT INTO folded VALUES (?)', nextDay(name));
+    });
+    return true;
+  }
+
+  forgetSums(day: string): number {
+    return this.#dropped.forgetCells(startOfDay(day));
   }
 
   days(): string[] {

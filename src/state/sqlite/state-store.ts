@@ -3,6 +3,7 @@ import type { Audit } from '../audit.ts';
 import type { Counters, CounterRef, CounterState } from '../counters.ts';
 import type { Entities, Version } from '../entities.ts';
 import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import { rowsAsText } from '../rules/row-cells.ts';
 import type { StateStore } from '../store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
@@ -77,10 +78,12 @@ async function* allCounters(thread: StoreThread): AsyncIterable<readonly Counter
 }
 
 const ledgerOf = (thread: StoreThread, reader: ReadingThread): Ledger => ({
-  append: (rows) => thread.call('append', rows),
+  append: (rows) => thread.call('append', rowsAsText(rows)),
   rollups: (query) => reader.call('rollups', query),
   rows: (query) => rowsOf(reader, query),
   dropBefore: (day) => thread.call('dropBefore', day),
+  foldOldest: (day) => thread.call('foldOldest', day),
+  forgetSums: (day) => thread.call('forgetSums', day),
   days: () => thread.call('days'),
 });
 
@@ -97,4 +100,5 @@ const auditOf = (thread: StoreThread, reader: ReadingThread): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
   rows: (query) => reader.call('auditRows', query),
   verify: () => reader.call('verifyAudit'),
+  dropBefore: (at, by) => thread.call('dropAudit', at, by),
 });

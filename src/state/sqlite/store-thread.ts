@@ -13,6 +13,8 @@ const LONG_LIMIT_MS = 15 * 60_000;
 const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>([
   'backup',
   'dropBefore',
+  'foldOldest',
+  'dropAudit',
   'rollups',
   'rowsAfter',
   'auditRows',
