@@ -39,8 +39,13 @@ export class HeaderNames {
   }
 
   #all(name: string): readonly string[] {
-    let names = this.#names.get(name);
-    if (!names) this.#names.set(name, (names = this.#prefixes.map((prefix) => prefix + name)));
+    return this.#names.get(name) ?? this.#make(name);
+  }
+
+  /** Apart from `#all`: a function that has a closure makes the closure's variables at each call. */
+  #make(name: string): readonly string[] {
+    const names = this.#prefixes.map((prefix) => prefix + name);
+    this.#names.set(name, names);
     return names;
   }
 }
