@@ -138,7 +138,8 @@ export class RequestBody {
 
   /** Returns a new view with more edits; this one does not change. */
   edit(edits: readonly Edit[]): RequestBody {
-    return edits.length === 0 ? this : new RequestBody(this.#shared, [...this.#edits, ...edits]);
+    if (edits.length === 0) return this;
+    return new RequestBody(this.#shared, this.#edits.length === 0 ? edits.slice() : [...this.#edits, ...edits]);
   }
 
   /**

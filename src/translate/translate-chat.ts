@@ -43,7 +43,8 @@ export function passThrough(job: Job): Prepared {
   const reply = replyContext(resolved);
   // One of several answers may begin with a chain of thought where the first does not.
   const several = reply.inlineThinking === true && attempt.body.has('n') && attempt.body.value('n') !== 1;
-  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...upstream.passThroughEdits(attempt.body, target)]);
+  const ofFormat = upstream.passThroughEdits(attempt.body, target);
+  const body = attempt.body.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
