@@ -139,9 +139,9 @@ function each(list: unknown, place: ParamPath, visit: (item: JsonObject, place: 
 
 function compare(object: JsonObject, shape: Shape | undefined, path: ParamPath, found: LossReport): void {
   if (!shape) return;
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (known === true) continue;
+    if (known === true || !Object.hasOwn(object, key)) continue;
     const value = object[key];
     // null is "not set" everywhere (read.ts).
     if (value === undefined || value === null) continue;
