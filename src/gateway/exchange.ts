@@ -178,7 +178,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   }
 }
 
-/** A listener in the order of their addition. An array takes twice the memory for the two or three of a request. */
+/** A listener, and the one that was added after it. An array takes twice the memory for the two or three of a request. */
 interface EndListener {
   readonly listener: (end: ReplyEnd) => void;
   next: EndListener | undefined;
