@@ -192,4 +192,4 @@ export {
   type MaybePromise,
   type ResponseService,
 } from './responses.ts';
-export { parseBytes, parseDuration } from './units.ts';
+export { parseBytes, parseDuration, parseSeconds } from './units.ts';

@@ -50,10 +50,11 @@ function lineOf(record: BoundedRecord): object {
 }
 
 function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
-  const { place, responseModel, finish, losses, files, defaulted, usage, semantic, estimated } = answered;
+  const { place, responseModel, substitution, finish, losses, files, defaulted, usage, semantic, estimated } = answered;
   return {
     ...(place && { provider: place.provider, request_model: place.model }),
     ...(responseModel !== undefined && { response_model: responseModel }),
+    ...(substitution && { answered_by_other: substitution }),
     ...(finish && { finish_reason: finish }),
     attempts: attempts.map(attemptField),
     retries,

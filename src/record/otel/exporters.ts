@@ -2,6 +2,7 @@ import type { LogRecordExporter } from '@opentelemetry/sdk-logs';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Protocol, SignalSettings } from './otel-settings.ts';
+import type { SpanBatch, SpanSender } from './span-batches.ts';
 
 type Address = { readonly url?: string };
 type Exporters<T> = Readonly<Record<Protocol, (address: Address) => Promise<T>>>;
@@ -34,3 +35,28 @@ const opener =
 export const openSpanExporter = opener(SPANS);
 export const openMetricExporter = opener(METRICS);
 export const openLogExporter = opener(LOGS);
+
+/**
+ * Sends spans that are bytes already. Address, headers, certificates, compression, retries and answers are those of
+ * OpenTelemetry's exporter over http/protobuf, which is made of the same parts.
+ */
+export async function openSpanSender(
+  { endpoint }: SignalSettings,
+  toRequest: (spans: Buffer) => Buffer,
+): Promise<SpanSender> {
+  const [{ convertLegacyHttpOptions, createOtlpHttpExportDelegate }, { ProtobufTraceSerializer }] = await Promise.all([
+    import('@opentelemetry/otlp-exporter-base/node-http'),
+    import('@opentelemetry/otlp-transformer'),
+  ]);
+  const address = endpoint === undefined ? {} : { url: endpoint };
+  return createOtlpHttpExportDelegate(
+    convertLegacyHttpOptions(address, 'TRACES', 'v1/traces', { 'Content-Type': 'application/x-protobuf' }),
+    {
+      serializeRequest: ({ spans }: SpanBatch) => toRequest(spans),
+      deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
+    },
+    'otlp_http_span_exporter',
+    { name: 'span', countItems: ({ count }) => count },
+    undefined,
+  );
+}
