@@ -66,7 +66,8 @@ function findCaller(keys: KeyRing, exchange: Exchange, { authorization, certific
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];
   let found: FoundCaller | undefined;
   let presented = false;
-  for (const key of candidates) {
+  for (let at = 0; at < candidates.length; at += 1) {
+    const key = candidates[at];
     if (!key || key === found?.key) continue;
     presented = true;
     const caller = found ? undefined : keys.find(key, request.remoteAddress);

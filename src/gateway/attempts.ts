@@ -21,6 +21,7 @@ import {
   type TimeoutSettings,
   type TryRecord,
 } from '../plugin/index.ts';
+import { shortList } from '../plugin/short-list.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';
@@ -34,7 +35,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt, CancelListene
   readonly choice: Choice;
   readonly startedAt: number;
   readonly cancellation: Cancellation;
-  readonly tries: TryRecord[] = [];
+  readonly tries: TryRecord[] = shortList();
   readonly losses: Loss[] = [];
   defaulted: readonly DefaultedParam[] | undefined;
   body: RequestBody;

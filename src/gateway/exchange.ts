@@ -28,7 +28,8 @@ import { clientCertificateOf } from './client-certificate.ts';
 import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
 import { googleKeys } from '../plugin/google-keys.ts';
-import { traceId, uuidv7 } from '../plugin/ids.ts';
+import { traceId, uuidv7, withoutDashes } from '../plugin/ids.ts';
+import { shortList } from '../plugin/short-list.ts';
 import type { ExchangeSettings } from './path-settings.ts';
 import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
@@ -60,7 +61,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
   readonly request: InboundRequest;
-  readonly attempts: Attempt[] = [];
+  readonly attempts: Attempt[] = shortList();
   readonly skipped: SkippedTarget[] = [];
   readonly conditions: ChosenBranch[] = [];
   draws: number[] | undefined;
@@ -177,13 +178,11 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   }
 }
 
-/** A listener in the order of their addition. An array takes twice the memory for the two or three of a request. */
+/** A listener, and the one that was added after it. An array takes twice the memory for the two or three of a request. */
 interface EndListener {
   readonly listener: (end: ReplyEnd) => void;
   next: EndListener | undefined;
 }
-
-const withoutDashes = (id: string): string => id.replaceAll('-', '');
 
 /**
  * True if the text is one of the caller's keys. Request and trace ids appear in logs, records and replies, so a key

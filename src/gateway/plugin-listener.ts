@@ -1,6 +1,6 @@
 import { currentWork, runAs } from '../chain/plugin-work.ts';
 import { blame } from '../plugin/blame.ts';
-import { Cancellation, type GatewayError } from '../plugin/index.ts';
+import { Cancellation, type CancelListener, type GatewayError } from '../plugin/index.ts';
 
 /** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
 export interface ListenerFaults {
@@ -30,6 +30,8 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
 /** The cancellation of a request or an attempt. Its listeners may belong to external plugins. */
 export class GuardedCancellation extends Cancellation {
   readonly #faults: ListenerFaults;
+  /** The guards of objects that plugins listen with. */
+  #guards: Map<CancelListener, CancelListener> | undefined;
 
   constructor(faults: ListenerFaults) {
     super();
@@ -38,6 +40,20 @@ export class GuardedCancellation extends Cancellation {
 
   override onCancel(listener: (reason: GatewayError) => void): () => void {
     return super.onCancel(guardedListener(listener, this.#faults));
+  }
+
+  override listen(listener: CancelListener): void {
+    if (!currentWork()) return super.listen(listener);
+    const onCancelled = guardedListener((reason: GatewayError) => listener.onCancelled(reason), this.#faults);
+    const guard = { onCancelled };
+    this.#guards ??= new Map();
+    this.#guards.set(listener, guard);
+    super.listen(guard);
+  }
+
+  override unlisten(listener: CancelListener): void {
+    super.unlisten(this.#guards?.get(listener) ?? listener);
+    this.#guards?.delete(listener);
   }
 
   /** Creates a cancellation for a part of the same request. */

@@ -35,3 +35,19 @@ it('gives an AbortSignal that follows, made before or after', () => {
   after.cancel(gone);
   expect(after.signal.aborted).toBe(true);
 });
+
+it('calls objects and functions in the order in which they began to listen, but for those that stopped', () => {
+  const cancellation = new Cancellation();
+  const heard: string[] = [];
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => ({
+    onCancelled: () => void heard.push(name),
+  }));
+  cancellation.listen(first!);
+  cancellation.onCancel(() => heard.push('function'));
+  cancellation.listen(second!);
+  cancellation.unlisten(first!);
+  cancellation.listen(third!);
+  cancellation.unlisten(second!);
+  cancellation.cancel(gone);
+  expect(heard).toEqual(['function', 'third']);
+});

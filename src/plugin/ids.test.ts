@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { callId, traceId, uuidv7 } from './ids.ts';
+import { callId, traceId, uuidv7, withoutDashes } from './ids.ts';
 
 it('makes UUIDs of version 7 that sort by time (RFC 9562, section 5.7)', () => {
   const ids = [1, 2, 1_795_132_800_000, 1_795_132_800_001].map(uuidv7);
@@ -45,4 +45,12 @@ it('makes call ids of the one shape, and never the same twice', () => {
 it('makes trace ids as W3C Trace Context wants them', () => {
   expect(traceId()).toMatch(/^[0-9a-f]{32}$/);
   expect(traceId()).not.toBe(traceId());
+});
+
+it('takes the dashes out of an id', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[\w-]{1,200}$/), (id) => {
+      expect(withoutDashes(id)).toBe(id.replaceAll('-', ''));
+    }),
+  );
 });

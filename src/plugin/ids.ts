@@ -41,6 +41,24 @@ export function uuidv7(wallMs: number): string {
   return uuid.toString('latin1');
 }
 
+/** The longest id of a request. */
+const digits = Buffer.alloc(128);
+
+/** The id of a request without its dashes. Written byte by byte: `replaceAll` takes five times the memory of the result. */
+export function withoutDashes(id: string): string {
+  if (id.length > digits.length) return id.replaceAll('-', '');
+  const length = digits.write(id, 'latin1');
+  let kept = 0;
+  for (let at = 0; at < length; at += 1) {
+    const byte = digits[at]!;
+    digits[kept] = byte;
+    if (byte !== DASH) kept += 1;
+  }
+  return digits.toString('latin1', 0, kept);
+}
+
+const DASH = 0x2d;
+
 export function traceId(): string {
   const from = take(16);
   return pool.toString('hex', from, from + 16);

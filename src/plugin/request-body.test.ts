@@ -125,6 +125,30 @@ describe('a request body and its edits', () => {
     expect(() => RequestBody.read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 64)).toThrow(/UTF-8/);
   });
 
+  it('splices one value as it splices several', () => {
+    const scalar = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.double(), fc.boolean());
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),
+        fc.nat(),
+        scalar,
+        fc.nat(2),
+        (...input) => {
+          const [json, at, value, indent] = input;
+          const bytes = Buffer.from(JSON.stringify(json, null, indent));
+          const keys = Object.keys(json);
+          const key = keys[at % keys.length]!;
+          const body = RequestBody.read(bytes, 100);
+          const one = body.edit([{ path: [key], value, source: 'test' }]);
+          const twice = one.edit([{ path: [key], value, source: 'test' }]);
+          expect(one.encode()).toEqual(twice.encode());
+          expect([one.value(key), one.has(key)]).toEqual([twice.value(key), twice.has(key)]);
+          for (const other of keys) expect([one.value(other), one.has(other)]).toEqual([twice.value(other), true]);
+        },
+      ),
+    );
+  });
+
   it('encodes to the JSON that the view shows, for any edits', () => {
     const params = fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), fc.constant(null)));
     fc.assert(

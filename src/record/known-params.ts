@@ -88,6 +88,7 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
 /** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; unknown fields → undefined. */
 export function knownParam(path: string): string | undefined {
   if (REPLY_PARAMS.has(path)) return path;
-  const name = path.split(/[.[:]/, 1)[0] ?? '';
+  const end = path.search(/[.[:]/);
+  const name = end < 0 ? path : path.slice(0, end);
   return KNOWN_PARAMS.has(name) ? name : undefined;
 }

@@ -16,7 +16,7 @@ import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
 import { costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
-import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
+import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type { RecordEnd } from './attempt-end.ts';
 import { substitutionOf } from './substitution.ts';
@@ -197,7 +197,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     cache: attempt.cache,
     cacheMode: cacheModeOf(target),
     semantic: recordSemantic(semantic, prices && costOfVectors(semantic?.embedding, prices, receivedAt)),
-    tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
+    tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
     retries: retriesOf(tries),
     firstContentMs: firstContentOf(last),
     responseModel: recorded(signals?.model, TEXTS.responseModel),

@@ -13,11 +13,15 @@ export interface TryContext {
   readonly endedAt: number;
 }
 
+/** Records all tries of an attempt. */
+export const recordTries = (tries: readonly TryRecord[], context: TryContext): RecordedTry[] =>
+  tries.map((_, index) => recordTry(tries, index, context));
+
 /**
  * Records one try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that
  * was refused and repeated at once (a stale token's 401) has only its status.
  */
-export function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
+function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
   const record = tries[index]!;
   const isLast = index === tries.length - 1;
   const { startedAt, status, waitedUntil } = record;

@@ -155,7 +155,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     }
   };
   return (all) => {
-    for (const output of outputs) for (const ended of all) guarded(output, ended);
+    for (const output of outputs) all.forEach((ended) => guarded(output, ended));
   };
 }
 

@@ -30,7 +30,8 @@ const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) =
 export function outboundHeaders({ request }: Exchange, sources: HeaderSources): Headers {
   const { forward, ofCaller, ofFormat, ofProvider } = sources;
   // The path of nearly every request: the caller sends no such headers.
-  if (forward.length === 0 && ofCaller === NO_HEADERS) return { ...ofFormat, ...ofProvider, ...JSON_BODY };
+  if (forward.length === 0 && ofCaller === NO_HEADERS)
+    return ofFormat ? { ...ofFormat, ...ofProvider, ...JSON_BODY } : ownHeaders(ofProvider);
   const forwarded: Record<string, string> = {};
   for (const name of forward) {
     const value = request.headers[name];
@@ -46,6 +47,15 @@ export function outboundHeaders({ request }: Exchange, sources: HeaderSources): 
     const given = layers.map((layer) => layer[name]).filter((list) => list !== undefined);
     if (given.length > 0) headers[name] = namesIn(given).join(',');
   }
+  return headers;
+}
+
+/** A provider's headers with the body's, made once for each place of a model. */
+const own = new WeakMap<Headers, Headers>();
+
+function ownHeaders(ofProvider: Headers): Headers {
+  let headers = own.get(ofProvider);
+  if (!headers) own.set(ofProvider, (headers = Object.freeze({ ...ofProvider, ...JSON_BODY })));
   return headers;
 }
 
@@ -105,14 +115,17 @@ export function lostFeatures(
   { format }: Pick<ResolvedTarget, 'format'>,
 ): readonly Loss[] {
   let lost: readonly Loss[] = NONE;
-  for (const { name, features } of WITH_FEATURES) {
+  for (let at = 0; at < WITH_FEATURES.length; at += 1) {
+    const { name, features } = WITH_FEATURES[at]!;
     if (name === format || forwardHeaders.includes(features.header)) continue;
     const requested = featuresOf(exchange, features);
-    if (requested.length === 0) continue;
-    lost = [...lost, ...requested.map((feature) => lostFeature(features, feature, features.owner))];
+    if (requested.length > 0) lost = [...lost, ...lossesOf(features, requested)];
   }
   return lost;
 }
+
+const lossesOf = (features: ModelFeatures, requested: readonly string[]): readonly Loss[] =>
+  requested.map((feature) => lostFeature(features, feature, features.owner));
 
 /**
  * All such headers of the caller, for any target. The cache key contains them, because other versions or features yield

@@ -28,7 +28,7 @@ export function isOfOtherModel({
   upstream,
 }: Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'upstream'>): boolean {
   if (!exchange.alias && target.overrideParams?.['model'] === undefined) return false;
-  return upstream.misfits?.(searchable(body), { model: resolved.model }) ?? false;
+  return upstream.misfits?.(new CallersBody(body), { model: resolved.model }) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
@@ -39,11 +39,12 @@ export function passThrough(job: Job): Prepared {
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const target = targetOf(job);
-  const cleaning = upstream.clean?.(searchable(attempt.body), target);
+  const cleaning = upstream.clean?.(new CallersBody(attempt.body), target);
   const reply = replyContext(resolved);
   // One of several answers may begin with a chain of thought where the first does not.
   const several = reply.inlineThinking === true && attempt.body.has('n') && attempt.body.value('n') !== 1;
-  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...upstream.passThroughEdits(attempt.body, target)]);
+  const ofFormat = upstream.passThroughEdits(attempt.body, target);
+  const body = attempt.body.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -92,13 +93,30 @@ const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'f
  * `contains` searches the caller's bytes only: values from an override are the operator's and stay. Messages that a prompt or a
  * file wrote have to be read.
  */
-const searchable = (body: RequestBody): SearchableBody => ({
-  has: (key) => body.has(key),
-  value: (key) => body.value(key),
-  contains: (text) => body.original.includes(text),
-  mayMatch: (pattern) =>
-    body.edits.some(({ path }) => NESTED.has(path[0])) || pattern.test(body.original.toString('latin1')),
-});
+class CallersBody implements SearchableBody {
+  readonly #body: RequestBody;
+
+  constructor(body: RequestBody) {
+    this.#body = body;
+  }
+
+  has(key: string): boolean {
+    return this.#body.has(key);
+  }
+
+  value(key: string): unknown {
+    return this.#body.value(key);
+  }
+
+  contains(text: string): boolean {
+    return this.#body.original.includes(text);
+  }
+
+  mayMatch(pattern: RegExp): boolean {
+    const { edits, original } = this.#body;
+    return edits.some(({ path }) => NESTED.has(path[0])) || pattern.test(original.toString('latin1'));
+  }
+}
 
 function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;

@@ -1,4 +1,5 @@
 import type { Signals } from '../formats/events.ts';
+import { shortList } from '../plugin/short-list.ts';
 import { codingOf } from './bounded-body.ts';
 import type { OutboundRequest } from './types.ts';
 
@@ -42,7 +43,7 @@ const JOINED = 64;
 /** The bytes of a reply before commit, and the memory reported for them. */
 export class ReplyBuffer {
   readonly #request: Pick<OutboundRequest, 'onHold'>;
-  #pieces: Buffer[] = [];
+  #pieces: Buffer[] = shortList();
   /** Number of pieces at the end that are not joined yet. */
   #loose = 0;
   #counted = 0;

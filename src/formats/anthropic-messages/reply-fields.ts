@@ -26,8 +26,8 @@ export class MessagesUsageReader {
 
   /** Undefined while there is no count at all, so that "not reported" is never read as zero. */
   read(later: JsonObject): Usage | undefined {
-    for (const key of Object.keys(later)) {
-      const value = later[key];
+    for (const key in later) {
+      const value = Object.hasOwn(later, key) ? later[key] : undefined;
       if (value !== null && value !== undefined) setField(this.raw, key, value);
     }
     if (listOf(later.iterations)) this.#ofRuns = countRuns(this.raw);

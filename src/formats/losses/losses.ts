@@ -54,10 +54,11 @@ export class LossReport {
   add(loss: Loss): void {
     if (loss.count !== undefined) return this.count(loss.action, loss.count);
     if (loss.param.length > MAX_NAME_LENGTH) return this.count(loss.action, 1);
-    const named = (this.#named ??= []);
-    if (this.#holds(loss, named)) return;
-    if (named.length >= MAX_NAMED) return this.count(loss.action, 1);
-    named.push(loss);
+    const named = this.#named;
+    if (named && this.#holds(loss, named)) return;
+    if (named && named.length >= MAX_NAMED) return this.count(loss.action, 1);
+    if (named) named.push(loss);
+    else this.#named = [loss];
     if (this.#names) enter(loss, this.#names);
   }
 

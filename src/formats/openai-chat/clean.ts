@@ -37,7 +37,13 @@ function cleanFields(body: SearchableBody, target: RequestTarget, report: LossRe
 
 function withTools(body: SearchableBody, edits: readonly BodyEdit[]): SearchableBody {
   const tools = edits.find(({ path }) => path[0] === 'tools');
-  return tools ? { ...body, value: (key) => (key === 'tools' ? tools.value : body.value(key)) } : body;
+  if (!tools) return body;
+  return {
+    has: (key) => body.has(key),
+    value: (key) => (key === 'tools' ? tools.value : body.value(key)),
+    contains: (text) => body.contains(text),
+    mayMatch: (pattern) => body.mayMatch(pattern),
+  };
 }
 
 function cleanTopLevel(body: SearchableBody, target: RequestTarget, report: LossReport): BodyEdit[] {

@@ -38,8 +38,8 @@ const source = 'gateway';
  * of the reply. The caller's `stream_options` stay unchanged when the server refuses that field.
  */
 export function passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[] {
-  const edits: BodyEdit[] = [];
-  if (body.value('model') !== target.model) edits.push({ path: ['model'], value: target.model, source });
+  const edits: BodyEdit[] =
+    body.value('model') === target.model ? [] : [{ path: ['model'], value: target.model, source }];
   if (target.streamUsage !== false && body.has('stream') && body.value('stream') === true) {
     const options = body.has('stream_options') ? body.value('stream_options') : undefined;
     const given = typeof options === 'object' && options !== null ? options : {};

@@ -72,12 +72,12 @@ const STREAM = fields('include_usage');
 const UNPADDED_STREAM = fields('include_usage', 'include_obfuscation');
 
 /** Request options that are read field by field. Options that are sent whole (`audio`, `metadata`) are not here. */
-const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) => Shape | undefined])[] = [
-  ['tool_choice', ({ type }) => TOOL_CHOICES.get(type)],
-  ['function_call', () => NAMED],
-  ['response_format', responseFormat],
-  ['thinking', () => THINKING],
-  ['stream_options', streamOptions],
+const OPTIONS: readonly { readonly field: string; readonly shapeOf: (option: JsonObject) => Shape | undefined }[] = [
+  { field: 'tool_choice', shapeOf: ({ type }) => TOOL_CHOICES.get(type) },
+  { field: 'function_call', shapeOf: () => NAMED },
+  { field: 'response_format', shapeOf: responseFormat },
+  { field: 'thinking', shapeOf: () => THINKING },
+  { field: 'stream_options', shapeOf: streamOptions },
 ];
 
 /** The gateway pads no chunks, so `include_obfuscation: false` is honoured without a loss. */
@@ -105,7 +105,7 @@ export function unreadFields(body: JsonObject): readonly Loss[] {
   if (Array.isArray(body.messages)) compareMessages(body.messages, found);
   if (body.tools) each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
   if (body.functions) each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
-  for (const [field, shapeOf] of OPTIONS) {
+  for (const { field, shapeOf } of OPTIONS) {
     const option = body[field];
     if (isObject(option)) compare(option, shapeOf(option), field, found);
   }
@@ -139,9 +139,9 @@ function each(list: unknown, place: ParamPath, visit: (item: JsonObject, place: 
 
 function compare(object: JsonObject, shape: Shape | undefined, path: ParamPath, found: LossReport): void {
   if (!shape) return;
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (known === true) continue;
+    if (known === true || !Object.hasOwn(object, key)) continue;
     const value = object[key];
     // null is "not set" everywhere (read.ts).
     if (value === undefined || value === null) continue;

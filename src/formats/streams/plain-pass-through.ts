@@ -2,8 +2,8 @@ import { createSignals, type GenerationEvent, type Signals } from '../events.ts'
 import { ReplyFault, type PassThrough, type ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { keepingDigits } from '../json/rounding.ts';
+import { Pieces } from './pieces.ts';
 import { observe } from './signals.ts';
-import { NOTHING } from '../sse/held-bytes.ts';
 import { textOf, withoutMark } from '../sse/stream-start.ts';
 
 type DecodeReply = ((body: unknown, reply: ReplyContext) => readonly GenerationEvent[]) & {
@@ -40,9 +40,7 @@ export class PlainPassThrough implements PassThrough {
   readonly #decodeReply: DecodeReply;
   readonly #reply: ReplyContext;
   readonly #write: (reply: WholeReply, notes: LossNotes) => Buffer;
-  /** Nearly always the only one. */
-  #first: Buffer | undefined;
-  #others: Buffer[] | undefined;
+  readonly #pieces = new Pieces();
 
   constructor(
     decodeReply: DecodeReply,
@@ -58,13 +56,12 @@ export class PlainPassThrough implements PassThrough {
   }
 
   push(bytes: Buffer): undefined {
-    if (!this.#first) this.#first = bytes;
-    else (this.#others ??= []).push(bytes);
+    this.#pieces.add(bytes);
     this.signals.progress += 1;
   }
 
   end(): Buffer | undefined {
-    const bytes = this.#bytes();
+    const bytes = this.#pieces.bytes();
     const { ordinary, shorten } = this.#decodeReply;
     try {
       const short = ordinary && shorten?.(withoutMark(bytes));
@@ -86,10 +83,5 @@ export class PlainPassThrough implements PassThrough {
       };
     }
     return undefined;
-  }
-
-  #bytes(): Buffer {
-    const first = this.#first ?? NOTHING;
-    return this.#others ? Buffer.concat([first, ...this.#others]) : first;
   }
 }

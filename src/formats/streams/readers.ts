@@ -4,6 +4,7 @@ import type { ClientContext, ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { bytesOf } from '../json/literal.ts';
 import { parseReplyText } from '../json/rounding.ts';
+import { Pieces } from './pieces.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { StreamStart, textOf } from '../sse/stream-start.ts';
@@ -76,7 +77,7 @@ class WholeReader implements PassThrough {
   readonly signals: Signals;
   readonly #translation: Translation;
   readonly #write: Write;
-  #pieces: Buffer[] = [];
+  readonly #pieces = new Pieces();
   #held = 0;
 
   constructor(translation: Translation, signals: Signals, write: Write) {
@@ -86,18 +87,18 @@ class WholeReader implements PassThrough {
   }
 
   push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
+    this.#pieces.add(bytes);
     this.#held += bytes.length;
     this.signals.progress += 1;
     if (this.#write === asBody || this.#held <= MAX_EVENT_BYTES) return;
-    this.#pieces = [];
+    this.#pieces.clear();
     const message = `The reply exceeds ${MAX_EVENT_BYTES} bytes, the limit for a reply that is served as a stream.`;
     this.signals.failure = { status: 502, kind: 'reply_too_large', message };
   }
 
   end(): Buffer | undefined {
     const { upstream, reply } = this.#translation;
-    const events = upstream.decodeReply(parseReply(this.#pieces), reply, this.signals);
+    const events = upstream.decodeReply(parseReply(this.#pieces.bytes()), reply, this.signals);
     observe(this.signals, events);
     return this.signals.failure ? undefined : this.#write(events, this.#translation, this.signals);
   }
@@ -139,8 +140,7 @@ class UndeclaredReader implements PassThrough {
   }
 }
 
-function parseReply(pieces: readonly Buffer[]): unknown {
-  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+function parseReply(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new ReplyFault('the reply is empty');
   try {
     return parseReplyText(textOf(bytes));
