@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../record/record.ts';
 import type { Boot } from '../../state/counters.ts';
 import type { Ledger, LedgerRow } from '../../state/ledger.ts';
 import { Spool, type SpoolSegment } from '../../state/spool/spool.ts';
-import { LineWriter, type AccountAmount } from '../../state/spool/spool-lines.ts';
+import { SpoolLineWriter, type AccountAmount } from '../../state/spool/spool-lines.ts';
 import { rowsOf } from './ledger-rows.ts';
 import type { LedgerReports } from './reports.ts';
 import { RowQueue } from './row-queue.ts';
@@ -75,7 +75,7 @@ export class RequestLedger implements CostLedger {
   readonly #spool: Spool | undefined;
   readonly #queue: RowQueue;
   readonly #accounts = new SpooledAccounts();
-  readonly #writer = new LineWriter();
+  readonly #writer = new SpoolLineWriter();
   readonly #sends = new Map<number, FollowedSend>();
   /** Holds by the request's id in the ledger. */
   readonly #holds = new Map<string, number[]>();

@@ -60,7 +60,7 @@ export const accountLine = (account: SpooledAccount): string => textOf(['account
 export const COMPLETE_LINE = textOf(['complete']);
 
 /** Writes the lines of requests. Each is put together by hand: it is written for every request. */
-export class LineWriter {
+export class SpoolLineWriter {
   // Those of sends and of ends differ: each has its own.
   readonly #sends = new RowTexts();
   readonly #ends = new RowTexts();
