@@ -4,7 +4,7 @@ import { resolved } from './places.ts';
 /** A short name for the type of a value. */
 export function typeOf(schema: Schema): string {
   const { title, enum: values, const: only, type, anyOf, oneOf } = schema;
-  if (title === 'Duration') return 'time';
+  if (title === 'Duration' || title === 'Seconds') return 'time';
   if (title === 'Bytes') return 'size';
   if (only !== undefined) return quote(only);
   if (Array.isArray(values)) return values.map(quote).join(', ');

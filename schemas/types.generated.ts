@@ -95,6 +95,10 @@ export type DropParams = string[];
  */
 export type ForwardHeaders = string[];
 /**
+ * A time: seconds as a whole number, or text with a unit (s, m, h).
+ */
+export type Seconds = number | string;
+/**
  * The targets, in order.
  *
  * @minItems 1
@@ -768,7 +772,7 @@ export interface AlertWebhook {
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry')[];
+  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *
@@ -1523,6 +1527,8 @@ export interface Budget {
    * Percentages of the cap, spent and reserved, at which the gateway raises an alert, once a period each.
    *
    * @maxItems 10
+   *
+   * Items: Percent of the cap.
    */
   alerts?: number[];
   /**
@@ -1769,10 +1775,7 @@ export interface CacheSettings {
    * exact: requests are compared field by field. semantic: as exact; when no reply is found, the text of the last user message may differ, if its vector is near enough to that of a stored text. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.)
    */
   mode: 'exact' | 'semantic' | 'off' | 'simple';
-  /**
-   * Time for which a reply is served from the cache, in seconds.
-   */
-  max_age?: number;
+  max_age?: Seconds;
   /**
    * Callers who share cached replies. key: each gateway key has its own. config: all keys that use this gateway config; use it only where they may read each other's answers.
    */
@@ -2104,6 +2107,10 @@ export interface PricesFile {
  * Prices of one model, or of those that a pattern names. It has `usd`, `factor` or both.
  */
 export interface PriceRule {
+  /**
+   * Name of the rule, by which it can move to the state store. A rule of the store cannot have the same.
+   */
+  id?: string;
   /**
    * The provider's name of the model; `*` stands for any text.
    */

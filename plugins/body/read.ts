@@ -3,16 +3,12 @@ import {
   addPiece,
   GatewayError,
   LoopBatch,
-  type Cancellation,
+  type CancelListener,
+  type Exchange,
   type GatewayContext,
   type RequestLimits,
 } from '../../src/plugin/index.ts';
 import { freeAtEnd, freeMemory } from './memory.ts';
-
-interface ArrivedBody {
-  readonly bytes: Buffer;
-  resolve(bytes: Buffer): void;
-}
 
 /**
  * The largest body that waits for the end of the turn, in bytes. A larger one goes on at once: other bodies would have
@@ -20,81 +16,110 @@ interface ArrivedBody {
  */
 const MAX_BATCHED = 16 * 1024;
 
+const EMPTY: Buffer = Buffer.alloc(0);
+
 /** Bodies that arrive in one turn of the event loop: their requests go on together. */
-const arrived = new LoopBatch<ArrivedBody>(({ bytes, resolve }) => resolve(bytes));
+const arrived = new LoopBatch<BodyReader>((reader) => reader.resolve());
 
 /**
  * Reads the bytes of a request's body, within the limits of one body and of all requests together. Throws GatewayError.
  */
 export function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
   // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
-  let room = Number(req.headers['content-length'] ?? 0);
-  if (room > limits.body) throw tooLarge(limits.body);
-  const refused = limits.reserve(exchange, room);
+  const announced = Number(req.headers['content-length'] ?? 0);
+  if (announced > limits.body) throw tooLarge(limits.body);
+  const refused = limits.reserve(exchange, announced);
   if (refused) throw refused;
   // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
   if (req.headers.expect !== undefined) res.writeContinue();
-  const { builtInOnly = false } = limits;
-  const onWhole = (bytes: Buffer): void => {
-    if (builtInOnly) freeAtEnd(exchange, bytes);
-  };
-  const { cancellation } = exchange;
-  return collect(req, { cancellation, announced: room, freesPieces: builtInOnly, onWhole }, (size) => {
-    if (size > limits.body) return tooLarge(limits.body);
-    if (size <= room) return undefined;
-    const noRoom = limits.reserve(exchange, size - room);
-    if (!noRoom) room = size;
-    return noRoom;
+  return new Promise((resolve, reject) => {
+    new BodyReader({ req, exchange, limits, announced }, { resolve, reject }).begin();
   });
 }
 
-interface Collecting {
-  readonly cancellation: Cancellation;
+interface Reading {
+  readonly req: IncomingMessage;
+  readonly exchange: Exchange;
+  readonly limits: RequestLimits;
   /** The size that the client announced, in bytes; 0 if it did not. */
   readonly announced: number;
-  /** No other reader of the request keeps pieces of its body. */
-  readonly freesPieces: boolean;
-  /** Called with a body that has memory of its own. */
-  onWhole(bytes: Buffer): void;
 }
 
-/** @param refusal returns the error for a body of this size; undefined if the size is allowed */
-function collect(
-  req: IncomingMessage,
-  { cancellation, announced, freesPieces, onWhole }: Collecting,
-  refusal: (size: number) => GatewayError | undefined,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const body = announced > MAX_PIECES ? new WholeBody(announced, freesPieces) : new BodyPieces();
-    let size = 0;
-    let stopListening = (): void => {};
-    const onData = (piece: Buffer): void => {
-      size += piece.length;
-      const refused = refusal(size);
-      if (!refused) return body.add(piece);
-      req.pause();
-      fail(refused);
-    };
-    // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
-    const onEnd = (): void => {
-      stopListening();
-      const whole = body.bytes();
-      if (announced > MAX_PIECES) onWhole(whole);
-      const bytes = withoutMark(whole);
-      if (bytes.length > MAX_BATCHED) resolve(bytes);
-      else arrived.add({ bytes, resolve });
-    };
-    const fail = (error: GatewayError): void => {
-      req.off('data', onData).off('end', onEnd).off('error', onGone);
-      stopListening();
-      reject(error);
-    };
-    const onGone = (): void =>
-      fail(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
-    req.on('data', onData).on('end', onEnd).on('error', onGone);
+type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
+
+/** Collects the bytes of one body. Its three listeners are the only functions that a body makes. */
+class BodyReader implements CancelListener {
+  readonly #of: Reading;
+  readonly #settle: Settle;
+  readonly #body: BodyPieces | WholeBody;
+  /** The bytes that are reserved. */
+  #room: number;
+  #size = 0;
+  #bytes = EMPTY;
+
+  constructor(reading: Reading, settle: Settle) {
+    const { announced, limits } = reading;
+    this.#of = reading;
+    this.#settle = settle;
+    this.#room = announced;
+    // No other reader of the request keeps pieces of its body.
+    this.#body = announced > MAX_PIECES ? new WholeBody(announced, limits.builtInOnly ?? false) : new BodyPieces();
+  }
+
+  begin(): void {
+    const { req, exchange } = this.#of;
+    req.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     // Calls back at once when the client has already disconnected.
-    stopListening = cancellation.onCancel(fail);
-  });
+    exchange.cancellation.listen(this);
+  }
+
+  /** Goes on with the bytes of a body that has waited for the end of the turn. */
+  resolve(): void {
+    const bytes = this.#bytes;
+    // The listeners of a request live as long as its reply.
+    this.#bytes = EMPTY;
+    this.#settle.resolve(bytes);
+  }
+
+  onCancelled(reason: GatewayError): void {
+    const { req, exchange } = this.#of;
+    req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
+    exchange.cancellation.unlisten(this);
+    this.#settle.reject(reason);
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    this.#size += piece.length;
+    const refused = this.#refusal();
+    if (!refused) return this.#body.add(piece);
+    this.#of.req.pause();
+    this.onCancelled(refused);
+  };
+
+  /** The error for a body of this size; undefined if the size is allowed. */
+  #refusal(): GatewayError | undefined {
+    const { exchange, limits } = this.#of;
+    if (this.#size > limits.body) return tooLarge(limits.body);
+    if (this.#size <= this.#room) return undefined;
+    const noRoom = limits.reserve(exchange, this.#size - this.#room);
+    if (!noRoom) this.#room = this.#size;
+    return noRoom;
+  }
+
+  // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
+  readonly #onEnd = (): void => {
+    const { exchange, announced, limits } = this.#of;
+    exchange.cancellation.unlisten(this);
+    const whole = this.#body.bytes();
+    // A body with memory of its own.
+    if (announced > MAX_PIECES && limits.builtInOnly) freeAtEnd(exchange, whole);
+    this.#bytes = withoutMark(whole);
+    if (this.#bytes.length > MAX_BATCHED) this.resolve();
+    else arrived.add(this);
+  };
+
+  readonly #onGone = (): void =>
+    this.onCancelled(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
 }
 
 /**
@@ -102,8 +127,6 @@ function collect(
  * garbage collector frees its pieces and their joined copy cheaply, because both are short-lived.
  */
 const MAX_PIECES = 64 * 1024;
-
-const EMPTY = Buffer.alloc(0);
 
 /** A small body, or one of unknown size. */
 class BodyPieces {

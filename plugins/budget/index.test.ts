@@ -19,7 +19,7 @@ const question = (max: number) =>
   questionOf({ json: { model: 'any', max_tokens: max }, headers: { authorization: `Bearer ${KEY}` } });
 
 describe('explain', () => {
-  it('says what would be reserved, of which budgets', async () => {
+  it('shows what would be reserved, of which budgets', async () => {
     const explainer = explainerOf([
       { cap: '5 USD', period: 'month' },
       { cap: '9000 tokens', period: 'day', models: ['claude-*'] },
@@ -31,7 +31,7 @@ describe('explain', () => {
     );
   });
 
-  it('says of a request that no budget could cover that it is refused, however often it is asked', async () => {
+  it('shows a request that no budget can cover as refused, at every call', async () => {
     const explainer = explainerOf([{ cap: '0.02 USD', period: 'month' }]);
     const codes: unknown[] = [];
     for (const max of [1000, 1000, 1000, 2000])

@@ -60,14 +60,15 @@ describe('cors', () => {
   });
 
   it('names the methods, headers and age of its options, and repeats nothing that is no list of names', async () => {
-    const options = { methods: ['POST'], headers: ['authorization'], max_age: 5, credentials: true };
+    const options = { methods: ['POST'], headers: ['authorization'], max_age: '2h', credentials: true };
     const { reply } = await preflight(PAGE, { options });
     expect(reply?.headers).toMatchObject({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization',
       'access-control-allow-credentials': 'true',
-      'access-control-max-age': '5',
+      'access-control-max-age': '7200',
     });
+    await expect(preflight(PAGE, { options: { max_age: '25h' } })).rejects.toThrow('`max_age` must be at most 24h');
     const odd = await preflight(PAGE, { asked: 'a, b: c' });
     expect(odd.reply?.headers).not.toHaveProperty('access-control-allow-headers');
   });
@@ -91,7 +92,7 @@ describe('cors', () => {
     expect((await replyTo(undefined, { vary: 'Accept, Origin' })).headers).toEqual({ vary: 'Accept, Origin' });
   });
 
-  it('says to the browser that it may send cookies only if its options do', async () => {
+  it('allows cookies only with `credentials`', async () => {
     const name = 'access-control-allow-credentials';
     expect((await replyTo(PAGE, {}, { credentials: true })).headers[name]).toBe('true');
     expect((await replyTo(PAGE)).headers).not.toHaveProperty(name);

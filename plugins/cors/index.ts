@@ -1,4 +1,4 @@
-import { definePlugin, type Exchange, type InboundRequest, type Reply } from '../../src/plugin/index.ts';
+import { definePlugin, parseSeconds, type Exchange, type InboundRequest, type Reply } from '../../src/plugin/index.ts';
 
 interface Options {
   readonly origins?: readonly string[];
@@ -6,11 +6,12 @@ interface Options {
   readonly headers?: readonly string[];
   readonly expose?: readonly string[];
   readonly credentials?: boolean;
-  readonly max_age?: number;
+  readonly max_age?: number | string;
 }
 
 const METHODS = ['GET', 'POST', 'DELETE'];
-const MAX_AGE = 600;
+const MAX_AGE = '10m';
+const LONGEST_MS = 86_400_000;
 const TOKEN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$";
 
 /**
@@ -26,7 +27,11 @@ export default definePlugin({
     properties: {
       origins: {
         type: 'array',
-        items: { type: 'string', pattern: '^https?://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?$' },
+        items: {
+          type: 'string',
+          pattern: '^https?://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?$',
+          examples: ['https://chat.example.com'],
+        },
         maxItems: 200,
         uniqueItems: true,
         default: [],
@@ -35,7 +40,7 @@ export default definePlugin({
       },
       methods: {
         type: 'array',
-        items: { type: 'string', pattern: '^[A-Z]{1,20}$' },
+        items: { type: 'string', pattern: '^[A-Z]{1,20}$', examples: ['GET'] },
         minItems: 1,
         maxItems: 20,
         default: METHODS,
@@ -61,12 +66,14 @@ export default definePlugin({
         description: 'Pages may send cookies and client certificates. Gateway keys in headers need it not.',
       },
       max_age: {
-        type: 'integer',
+        type: ['integer', 'string'],
         minimum: 0,
         maximum: 86_400,
+        pattern: '^[0-9]+(s|m|h)$',
         default: MAX_AGE,
+        examples: [MAX_AGE, 600],
         description:
-          'Seconds for which a browser keeps the answer to a preflight. Chrome keeps none for more than 7200.',
+          'Time for which a browser keeps the answer to a preflight, at most `24h`. A number without a unit counts seconds. Chrome keeps none for more than `2h`.',
       },
     },
   },
@@ -116,9 +123,11 @@ const ANY_TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /** The answer to a preflight. The browser itself compares the lists with the request that it wants to send. */
 function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AGE }: Options) {
+  const maxAgeMs = parseSeconds(maxAge);
+  if (maxAgeMs > LONGEST_MS) throw new RangeError('`max_age` must be at most 24h');
   const fixed = {
     'access-control-allow-methods': methods.join(', '),
-    'access-control-max-age': String(maxAge),
+    'access-control-max-age': String(maxAgeMs / 1000),
   };
   return (request: InboundRequest): Record<string, string> => {
     const asked = request.headers['access-control-request-headers'];
@@ -131,7 +140,7 @@ function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AG
   };
 }
 
-/** What an upstream says about its own pages says nothing about those of the gateway. */
+/** CORS headers of an upstream are for its own pages, not for those of the gateway. */
 function withoutCors({ headers }: Reply): Record<string, string> {
   for (const name of Object.keys(headers)) if (name.startsWith('access-control-')) delete headers[name];
   return headers;

@@ -19,7 +19,7 @@ describe.each([
   ['limit', limit, 'enter', 'team search: requests 600/min, key a: concurrency 20'],
   ['limit-tokens', limitTokens, 'takeTokens', 'about 1 tokens of key a: tokens 1000/h'],
 ] as const)('%s', (_name, plugin, method, words) => {
-  it('lets a request pass that its gates admit, and says which limits it has', async () => {
+  it('lets a request pass that its gates admit, and explains which limits it has', async () => {
     const exchange = createExchange({ operation: chatCompletions, limits });
     const run = await runPlugin(plugin, { exchange, needs: { gates: { [method]: () => undefined } } });
     expect([run.nextCalls, run.explain()?.does]).toEqual([1, words]);
@@ -31,7 +31,7 @@ describe.each([
     await expect(run).rejects.toBe(refusal);
   });
 
-  it('is left out of operations that ask no model, and has no words for a caller without limits', async () => {
+  it('is left out of operations without a model, and explains nothing for a caller without limits', async () => {
     expect(plugin.idleFor?.({ ...chatCompletions, task: undefined }, {})).toBe(true);
     expect(plugin.idleFor?.(chatCompletions, {})).toBe(false);
     const exchange = createExchange({ operation: chatCompletions });

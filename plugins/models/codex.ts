@@ -31,7 +31,7 @@ function toCodexModel(
     support_verbosity: false,
     apply_patch_tool_type: 'freeform',
     truncation_policy: { mode: 'tokens', limit: 10_000 },
-    // Of many models no source says it, and Codex asks for single calls without it.
+    // No source documents it for many models; without it Codex requests single calls.
     supports_parallel_tool_calls: true,
     // Codex compacts a conversation at nine tenths of it, so it is the input that has to fit.
     ...(maxInput !== undefined && { context_window: maxInput }),

@@ -51,7 +51,7 @@ const CODES: Readonly<Record<FailureKind, readonly [ErrorCode, ErrorDetails?]>> 
 
 export function failureOf(kind: FailureKind, details: ErrorDetails = {}): GatewayError {
   const [code, own] = CODES[kind];
-  // Nobody was asked: what the gateway itself refuses is no failure of an upstream.
+  // The gateway itself refuses what no target can do: no upstream has failed.
   const Failure = kind === 'unsupported' ? GatewayError : UpstreamError;
   return new Failure(code, `a ${kind}`, { ...own, ...details });
 }
@@ -75,9 +75,9 @@ export interface SelectorSetup extends Health {
   readonly exchange?: ExchangeParts;
   readonly clock?: FakeClock;
   readonly random?: () => number;
-  /** Answers come from the cache: no upstream is asked. */
+  /** Answers come from the cache, without a try at an upstream. */
   readonly cached?: boolean;
-  /** While a target is asked. */
+  /** Called during the attempt at a target. */
   readonly during?: (name: string, exchange: TestExchange) => void | Promise<void>;
 }
 
@@ -85,13 +85,13 @@ export interface SelectorSetup extends Health {
 export const nameOf = (target: { readonly provider: string | undefined; readonly path: string }): string =>
   target.provider?.slice(1) ?? target.path;
 
-/** Sends a request through a tree whose targets fail as told. */
+/** Sends a request through a tree whose targets fail as `failures` names them. */
 export async function walk(tree: Route, setup: SelectorSetup = {}) {
   const { failures = {}, during, cached = false, clock = createFakeClock(), random } = setup;
   const exchange = createExchange({ config: createConfig({ route: tree }), ...setup.exchange });
   const tried: string[] = [];
   const reasons: ChoiceReason[] = [];
-  /** Of each failure: whether somebody else was said to be asked after it. */
+  /** Of each failure: whether `choice.fallsThrough` announced another target. */
   const fallsThrough: boolean[] = [];
   const { reported, health } = healthOf(setup);
   let nextCalls = 0;
@@ -126,7 +126,7 @@ export async function walk(tree: Route, setup: SelectorSetup = {}) {
   return { tried, failure, nextCalls, reasons, fallsThrough, skipped, health: reported, exchange };
 }
 
-/** Breakers that stand as told, and what the walk tells them: `a failed overloaded`. */
+/** Breakers in the given states, and what the walk reports to them: `a failed overloaded`. */
 function healthOf({ open = {}, probing = [] }: Health) {
   const reported: string[] = [];
   const health: HealthDirectory = {

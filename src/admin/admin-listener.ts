@@ -8,13 +8,15 @@ import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.
 import { AdminApi, answerOf } from './api/api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
+import { includesScope } from './api/roles.ts';
 import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
-import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
+import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
+import type { Actor } from '../state/entities.ts';
 
 /** The request records as plain JSON, from this process or from all workers. */
 export interface RecordSource {
@@ -109,10 +111,17 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions,
       return isOther
         ? failure(421, 'unknown_host', unknownHost)
         : answerOf(new ApiProblem('unknown_host', unknownHost));
+    if (isOfForeignPage(request.headers, settings().admin))
+      return isOther
+        ? failure(403, 'foreign_page', FOREIGN_PAGE)
+        : answerOf(new ApiProblem('foreign_page', FOREIGN_PAGE));
     if (!isOther && path.startsWith(`${API}/`)) return api.answer(request, path.slice(API.length), query ?? '');
-    const refused = await refusal(request, api);
-    if (refused) return refused;
-    if (isAt(path, EXPLAIN)) return explain(request, path.slice(EXPLAIN.length + 1));
+    const { actor, refused } = await actorOf(request, api);
+    if (!actor) return refused;
+    if (isAt(path, EXPLAIN)) {
+      const read = (id: string): Promise<void> => api.auditRead(id, actor);
+      return explain(request, path.slice(EXPLAIN.length + 1), read).catch(answerToProblem);
+    }
     if (!isAt(path, REQUESTS)) return notFound('There is nothing at this path.');
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD');
     return path === REQUESTS ? list(records, query) : one(records, path.slice(REQUESTS.length + 1));
@@ -125,6 +134,8 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions,
     });
 }
 
+const FOREIGN_PAGE = 'A browser sent this for a page of another origin.';
+
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** Why a request whose Host is wrong is refused, whatever its path. */
@@ -135,16 +146,26 @@ function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): 
   return 'This Host is not one of `admin.host` and `admin.hosts`.';
 }
 
-/** The refusal of a request outside the API whose token is wrong. Every role may read records and explanations. */
-async function refusal(request: IncomingMessage, api: AdminApi): Promise<AdminAnswer | undefined> {
+/** Who sends a request for records or explanations, or its refusal. Every role may read them. */
+async function actorOf(request: IncomingMessage, api: AdminApi): Promise<Admitted> {
   try {
-    const { only } = await api.identify(request);
-    return only === undefined ? undefined : failure(403, 'forbidden', 'The bootstrap token only creates a token.');
+    const { only, scopes, actor } = await api.identify(request);
+    if (only !== undefined) return { refused: failure(403, 'forbidden', 'The bootstrap token only creates a token.') };
+    if (includesScope(scopes, 'requests', false)) return { actor };
+    return { refused: failure(403, 'forbidden', 'The token has no scope `requests:read`.') };
   } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    const { kind, code, message, headers } = error;
-    return failure(kind.status, code, message, headers);
+    return { refused: answerToProblem(error) };
   }
+}
+
+type Admitted =
+  | { readonly actor: Actor; readonly refused?: undefined }
+  | { readonly actor?: undefined; readonly refused: AdminAnswer };
+
+function answerToProblem(error: unknown): AdminAnswer {
+  if (!(error instanceof ApiProblem)) throw error;
+  const { kind, code, message, headers } = error;
+  return failure(kind.status, code, message, headers);
 }
 
 async function list(records: RecordSource, text: string | undefined): Promise<AdminAnswer> {

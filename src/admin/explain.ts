@@ -20,17 +20,20 @@ const MAX_QUESTION_BYTES = 1024 * 1024;
 
 type Limits = ServerSettings['limits'];
 
+/** Called before the body of a kept request is shown. */
+type OnRead = (id: string) => Promise<void>;
+
 /** `POST /admin/v1/explain` and `GET /admin/v1/explain/ID`. */
 export function createExplainAnswers(source: ExplainSource, limits: () => Limits) {
   let questions = 0;
-  return async (request: IncomingMessage, id: string): Promise<AdminAnswer> => {
+  return async (request: IncomingMessage, id: string, onRead: OnRead): Promise<AdminAnswer> => {
     const refused = refusal(request, id);
     if (refused) return refused;
     if (questions >= MAX_QUESTIONS)
       return failure(503, 'busy', `${MAX_QUESTIONS} explain requests are running already.`, LATER);
     questions += 1;
     try {
-      return id === '' ? await explain(request, source, limits()) : await explained(request, source, id);
+      return id === '' ? await explain(request, source, limits()) : await explained(request, source, { id, onRead });
     } finally {
       questions -= 1;
     }
@@ -61,8 +64,13 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
   }
 }
 
-async function explained(request: IncomingMessage, source: ExplainSource, id: string): Promise<AdminAnswer> {
+async function explained(
+  request: IncomingMessage,
+  source: ExplainSource,
+  { id, onRead }: { readonly id: string; readonly onRead: OnRead },
+): Promise<AdminAnswer> {
   const outcome = await source.explained(id);
+  if (outcome && !outcome.refused) await onRead(id);
   if (outcome) return answerOf(outcome, request);
   return notFound(
     'No request is kept under this id. Use the id in `x-gateway-explain-id`, not the request id. Each process keeps its latest 100 requests ' +

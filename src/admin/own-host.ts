@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 
@@ -14,6 +15,18 @@ export function isOwnHost(
 ): boolean {
   if (name === undefined) return false;
   return isLoopback(name) || [listener.host, ...listener.hosts].some((own) => own.toLowerCase() === name);
+}
+
+/**
+ * True for a request that a page of another origin made a browser send. Such a page reads no answer, but a read can cost time and leave
+ * a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454, section 7).
+ */
+export function isOfForeignPage(
+  { 'sec-fetch-site': site, origin }: IncomingHttpHeaders,
+  listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,
+): boolean {
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && !isOwnHost(hostOf(URL.parse(origin)?.host), listener);
 }
 
 /** The reason why the admin listener does not start; undefined if it may. */

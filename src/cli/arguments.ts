@@ -48,3 +48,9 @@ export function oneOf<const T extends string>(option: string, value: string, all
     throw new UsageError(`--${option} must be ${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}, not ${value}`);
   return found;
 }
+
+/** An argument or option that a call needs. Throws UsageError. @param message what the call lacks without it */
+export function required(argument: string | undefined, message: string): string {
+  if (argument === undefined) throw new UsageError(message);
+  return argument;
+}

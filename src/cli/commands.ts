@@ -1,5 +1,5 @@
 import { parseDuration, readMoment } from '../plugin/units.ts';
-import { configs, oneOf, parse, UsageError, type Command, type Options, type World } from './arguments.ts';
+import { configs, oneOf, parse, required, UsageError, type Command, type Options, type World } from './arguments.ts';
 import { AGENT_CONFIG_HELP, EXPLAIN_HELP, IMPORT_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import { ledgerCommands } from './ledger/commands.ts';
 import { priceCommands } from './prices/commands.ts';
@@ -221,8 +221,7 @@ admin help`,
       ...AGENT_CONFIG_HELP,
       async run(args, world) {
         const { values, positionals } = parse(args, AGENT, 1);
-        const [name] = positionals;
-        if (name === undefined) throw new UsageError('agent-config needs an agent: codex, claude, gemini or opencode');
+        const name = required(positionals[0], 'agent-config needs an agent: codex, claude, gemini or opencode');
         const { url, model, 'key-env': keyEnv } = values;
         if (!/^https?:\/\/[^\s/'"]+(?:\/[^\s'"]*)?$/.test(url))
           throw new UsageError(`--url must be an http URL, not ${url}`);

@@ -7,7 +7,8 @@ import { GcsFileStore } from '../files/gcs/gcs-store.ts';
 import { LocalFileStore } from '../files/local/local-store.ts';
 import { fakeFiles } from '../files/fake-files.ts';
 import { GatewayError, type Clock, type FileService } from '../plugin/index.ts';
-import type { BucketSettings, FilesSettings, ServerSettings } from '../settings/compile/server-settings.ts';
+import type { BucketSettings, FilesSettings } from '../settings/compile/files.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { FileSource, FileStore } from '../state/file-store.ts';
 import type { Upstream } from '../upstream/types.ts';
 

@@ -1,5 +1,6 @@
 import { CostHeader } from '../record/cost-header.ts';
 import { PriceList } from '../prices/price-list.ts';
+import { PricesInForce } from '../prices/prices-in-force.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
@@ -8,6 +9,8 @@ import { HeaderNames } from '../gateway/header-names.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import type { Lease } from '../gateway/path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
+
+const NO_PRICES = new PricesInForce(new PriceList());
 
 interface Watched extends Snapshot {
   readonly closes: () => number;
@@ -20,12 +23,11 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     server: compileServerSettings({}),
     metadataLabels: () => [],
     tenancy: { apply() {}, catchUp() {}, current: Tenants.of({ keys: { keys: [] }, teams: {} }) },
-    prices: new PriceList(),
-    alertNodes: { around: new Map(), ending: [] },
+    prices: NO_PRICES,
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,
-    costHeader: new CostHeader(new PriceList()),
+    costHeader: new CostHeader(NO_PRICES),
     tokenKeys: new Set(tokenKeys),
     open: () => Promise.resolve(),
     close() {

@@ -1,3 +1,4 @@
+import { readStored } from '../settings/read/read-stored.ts';
 import { describe, expect, it } from 'vitest';
 import { compose } from '../chain/compose.ts';
 import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
@@ -134,10 +135,15 @@ describe('the times of plugins', () => {
 });
 
 describe('plugins are timed', () => {
-  const settings = (gateway: GatewayFile, key: Partial<GatewayKey> = {}) => ({
-    gateway: new Map([['prod', gateway]]),
-    keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] },
-  });
+  const settings = (gateway: GatewayFile, key: Partial<GatewayKey> = {}, inStore: Partial<GatewayKey> = {}) => {
+    const doc = { ...inStore } as Record<string, unknown>;
+    const stored = readStored({ kind: 'keys', id: 'b', doc, digests: [], version: 1, updatedBy: '', updatedAt: 0 })!;
+    return {
+      gateway: new Map([['prod', gateway]]),
+      written: { keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] }, teams: {}, prices: { prices: [] } },
+      stored: { known: true, objects: new Map([['keys/b', stored]]) },
+    };
+  };
   it.each([
     ['if a config requests it', settings({ reply_headers: ['server_timing'] }), { stored: true, inline: false }],
     [
@@ -145,6 +151,7 @@ describe('plugins are timed', () => {
       settings({}, { inline_configs: true }),
       { stored: false, inline: true },
     ],
+    ['if a key of the store may send one', settings({}, {}, { inline_configs: true }), { stored: false, inline: true }],
     ['otherwise not', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
   ])('%s', (_, settings, expected) => {
     expect(timingSources(settings)).toEqual(expected);

@@ -1,4 +1,6 @@
+import type { GatewayKey } from '../../schemas/types.generated.ts';
 import type { Settings } from '../settings/read/load.ts';
+import type { StoredObjects } from '../settings/read/stored-objects.ts';
 import {
   toMiddleware,
   type Clock,
@@ -33,10 +35,21 @@ interface TimingSources {
   readonly inline: boolean;
 }
 
-export const timingSources = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): TimingSources => ({
+export const timingSources = ({
+  gateway,
+  written,
+  stored,
+}: Pick<Settings, 'gateway' | 'written' | 'stored'>): TimingSources => ({
   stored: [...gateway.values()].some(({ reply_headers: headers }) => headers?.includes('server_timing')),
-  inline: keys.keys.some(({ inline_configs: inline }) => inline === true),
+  inline: written.keys.keys.some(sendsConfigs) || (stored !== undefined && storedSendConfigs(stored)),
 });
+
+const sendsConfigs = ({ inline_configs: inline }: Pick<GatewayKey, 'inline_configs'>): boolean => inline === true;
+
+function storedSendConfigs({ objects }: StoredObjects): boolean {
+  for (const one of objects.values()) if (one.kind === 'keys' && sendsConfigs(one.value.entry)) return true;
+  return false;
+}
 
 /**
  * Measures the plugins of a request for `Server-Timing`. Plugins are wrapped only under settings in which some config

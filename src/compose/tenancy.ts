@@ -23,6 +23,7 @@ export class Tenancy {
   readonly #log: Pick<Logger, 'error'>;
   #current: Tenants;
   #onChange = (_changes: NodeChanges): void => {};
+  #onPrices = (): void => {};
 
   constructor(
     loaded: Pick<LoadResult, 'ok'>,
@@ -33,6 +34,7 @@ export class Tenancy {
     }: Omit<KeyRingOptions, 'peppers' | 'clientCertificates'> & {
       readonly log: Pick<Logger, 'error'>;
       readonly server: ServerSettings;
+      readonly before?: TenancyShared['tenantsBefore'];
     },
   ) {
     const { state } = options.server;
@@ -44,6 +46,7 @@ export class Tenancy {
       stored: loaded.ok ? settings.stored : undefined,
       timeZone: state?.timeZone,
       configIds: new Set(settings.gateway.keys()),
+      before: loaded.ok ? options.before?.() : undefined,
     });
     const peppers = state?.peppers && loaded.ok ? parsePeppers(state.peppers.reveal()) : undefined;
     const clientCertificates = settings.tls.data?.clientCa !== undefined;
@@ -56,6 +59,11 @@ export class Tenancy {
     this.#onChange = changed;
   }
 
+  /** Called when prices of the store have changed. */
+  onPrices(changed: () => void): void {
+    this.#onPrices = changed;
+  }
+
   get current(): Tenants {
     return this.#current;
   }
@@ -64,6 +72,11 @@ export class Tenancy {
     const { tenants, ...nodes } = this.#current.with(changes);
     this.#current = tenants;
     this.#onChange(nodes);
+    if (
+      changes.changed.some(({ kind }) => kind === 'prices') ||
+      changes.gone.some((name) => name.startsWith('prices/'))
+    )
+      this.#onPrices();
     this.#logProblems(changes);
   }
 
@@ -88,7 +101,7 @@ export class Tenancy {
     if (broken.length > 0)
       this.#log.error(
         { objects: broken.length, problems: broken.slice(0, LISTED) },
-        'objects of the state store are not valid; keys that depend on them are refused',
+        'objects of the state store are not valid; keys that depend on them are refused, prices and webhooks have no effect',
       );
   }
 }
@@ -108,19 +121,22 @@ interface TenancyShared {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly keyUsed?: KeyRingOptions['onUse'];
+  /** Of the settings that serve now. */
+  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
 }
 
 export const composeTenancy = (
   loaded: LoadResult,
   settings: Settings,
   server: ServerSettings,
-  { clock, log, keyUsed }: TenancyShared,
+  { clock, log, keyUsed, tenantsBefore }: TenancyShared,
 ): Tenancy =>
   new Tenancy(loaded, settings, {
     clock,
     log,
     server,
     onUse: keyUsed,
+    before: tenantsBefore,
     onPreviousKey: (keyId, expiresAt) =>
       log.warn(
         { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },

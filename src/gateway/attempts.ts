@@ -10,6 +10,7 @@ import {
   type Attempt,
   type AttemptRunner,
   type CacheStatus,
+  type CancelListener,
   type Choice,
   type Clock,
   type Exchange,
@@ -27,7 +28,7 @@ import { ResponseCapture, answerByStatus } from './koa-reply.ts';
 type Timeouts = Required<TimeoutSettings>;
 
 /** One run of the attempt chain, with the state that belongs to this run alone. */
-export class TargetAttempt extends ReplyHolder implements Attempt {
+export class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   readonly number: number;
   readonly target: Target;
   readonly choice: Choice;
@@ -81,6 +82,10 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
     this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
   }
 
+  onCancelled(reason: GatewayError): void {
+    this.cancellation.cancel(reason);
+  }
+
   /** Drops the sent body once a reply has begun: prompts of megabytes must not live as long as a slow stream. */
   release(): void {
     this.outbound = undefined;
@@ -129,15 +134,15 @@ function runAttempt(
   if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
   const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
   exchange.attempts.push(attempt);
-  const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
+  exchange.cancellation.listen(attempt);
   exchange.onEnd(() => {
-    stopListening();
-    attempt.cancellation.cancel(OVER);
+    exchange.cancellation.unlisten(attempt);
+    attempt.onCancelled(OVER);
   });
   const scope = new RunningAttempt(ctx, attempt);
   const lost = (thrown: unknown): never => {
     loseAttempt(attempt, thrown);
-    stopListening();
+    exchange.cancellation.unlisten(attempt);
     throw thrown;
   };
   const answered = (): void => {

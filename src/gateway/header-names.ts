@@ -14,11 +14,11 @@ export class HeaderNames {
 
   /** Header names for a reply, under the prefix its request used, else under the first prefix. */
   response(headers: IncomingHttpHeaders): ResponseHeaderNames {
-    const [first, ...others] = this.#response;
-    if (others.length === 0) return first!;
+    const first = this.#response[0]!;
+    if (this.#response.length === 1) return first;
     const sent = Object.keys(headers);
     const used = this.#prefixes.findIndex((prefix) => sent.some((name) => name.startsWith(prefix)));
-    return this.#response[used] ?? first!;
+    return this.#response[used] ?? first;
   }
 
   /** The value of `<prefix><name>`, under the first prefix with which the request has it. */

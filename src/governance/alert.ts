@@ -2,7 +2,14 @@ import type { CounterRef } from '../state/counters.ts';
 import type { NodeKind } from './tree.ts';
 
 /** What alerts are about; the schema of server.yaml has the same words. */
-export const ALERT_KINDS = ['budget', 'anomaly', 'unknown_price', 'lost_lease', 'key_expiry'] as const;
+export const ALERT_KINDS = [
+  'budget',
+  'anomaly',
+  'unknown_price',
+  'lost_lease',
+  'key_expiry',
+  'backup_failure',
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** `team:search` */
@@ -26,6 +33,12 @@ type AlertValue = string | number | boolean | null | readonly string[];
 export interface AlertMark {
   readonly counter: CounterRef;
   readonly bits: readonly number[];
+}
+
+/** The tree of organizations, teams and keys as alerts know it. */
+export interface AlertTree {
+  /** The refs of the nodes around a node, from the inside out. */
+  around(ref: string): readonly string[];
 }
 
 export interface AlertSink {

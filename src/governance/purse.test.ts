@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_NANO } from '../state/counters.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { budgetOf } from './budgets.testkit.ts';
 import { MAX_HOLDS, Purse, type Amounts } from './purse.ts';
@@ -95,6 +96,20 @@ describe('a settle', () => {
     expect([purse.expire(999), purse.expire(1000), accounts()[0]!.used]).toEqual([[], [1], 60]);
     expect([purse.settle(1, usd(20)), accounts()[0]!.used, purse.settle(1, usd(20))]).toEqual([true, 20, false]);
   });
+});
+
+test('what is used stays at the largest amount, whatever is settled', () => {
+  const { purse, accounts } = start(budgetOf(100));
+  const [account] = accounts();
+  const reserve = (hold: number): unknown =>
+    purse.reserve({ hold, accounts: accounts(), amounts: usd(10), until: 1000 });
+  for (const hold of [1, 2, 3]) expect(reserve(hold)).toBeUndefined();
+  purse.settle(1, usd(Number.MAX_SAFE_INTEGER));
+  purse.settle(2, usd(Number.MAX_SAFE_INTEGER));
+  expect(account!.used).toBe(MAX_NANO);
+  purse.expire(1000);
+  purse.settle(3, usd(Number.MAX_SAFE_INTEGER));
+  expect(account).toMatchObject({ used: MAX_NANO, held: 0 });
 });
 
 test('a hold grows only where there is room', () => {

@@ -1,3 +1,4 @@
+import { MAX_NANO } from '../state/counters.ts';
 import type { Account } from './accounts.ts';
 
 /** What a request may cost at most, or has cost: each budget counts one of the two. */
@@ -17,7 +18,7 @@ export interface Reservation {
   readonly amounts: Amounts;
   /** Monotonic milliseconds after which the hold is settled at its reserve. */
   readonly until: number;
-  /** True: budgets that cannot be asked now admit the amount all the same, and count it. */
+  /** True: a budget whose store does not answer admits the amount, and counts it. */
   readonly whileDown?: boolean | undefined;
 }
 
@@ -120,7 +121,7 @@ export class Purse {
     if (!expired) return false;
     this.#expired.delete(hold);
     for (const account of expired.accounts)
-      account.used += account.budget.unit === 'usd' ? cost.usd - expired.usd : cost.tokens - expired.tokens;
+      use(account, account.budget.unit === 'usd' ? cost.usd - expired.usd : cost.tokens - expired.tokens);
     return true;
   }
 
@@ -157,7 +158,7 @@ export class Purse {
     for (const account of hold.accounts) {
       const isUsd = account.budget.unit === 'usd';
       account.held -= isUsd ? hold.usd : hold.tokens;
-      account.used += isUsd ? cost.usd : cost.tokens;
+      use(account, isUsd ? cost.usd : cost.tokens);
       account.holds -= 1;
       if (account.retired && account.holds === 0) this.#source.drained(account);
     }
@@ -180,3 +181,8 @@ export class Purse {
 }
 
 const NOTHING: Amounts = { usd: 0, tokens: 0 };
+
+/** A store takes no larger total, and one that it refuses would keep those of the other accounts out. */
+function use(account: Account, amount: number): void {
+  account.used = Math.min(MAX_NANO, account.used + amount);
+}

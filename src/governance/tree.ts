@@ -51,7 +51,7 @@ export interface TreeNode {
 /** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
 export type NodePath = readonly TreeNode[];
 
-/** The nodes above each key, worked out before a request asks: a request looks its path up and walks nothing. */
+/** The nodes above each key, compiled at load: a request looks its path up and walks no tree. */
 export interface NodeTree {
   /** Empty for a key that is not known. */
   pathOf(keyId: string): NodePath;

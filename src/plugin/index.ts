@@ -1,5 +1,5 @@
 /** The public plugin API: everything of Gatehouse that a plugin, built-in or external, may import. */
-export { Cancellation } from './cancellation.ts';
+export { Cancellation, type CancelListener } from './cancellation.ts';
 export type {
   AttemptRunner,
   BudgetDesk,
@@ -195,4 +195,4 @@ export {
   type NewResponse,
   type ResponseService,
 } from './responses.ts';
-export { parseBytes, parseDuration } from './units.ts';
+export { parseBytes, parseDuration, parseSeconds } from './units.ts';

@@ -40,7 +40,7 @@ export interface ScannedObject {
 }
 
 /** Bytes of a string, from which on it counts as long. */
-const LONG_TEXT = 256;
+export const LONG_TEXT = 256;
 
 /** Limits of a JSON text's structure. */
 export interface JsonLimits {

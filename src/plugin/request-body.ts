@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { repeatedKey } from '../formats/json/scan.ts';
 import { applyEdits, type Edit, spliceTexts, type Texts } from './edits.ts';
-import { scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
+import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { abridge, isMostlyLong } from './abridged-json.ts';
 import { roughTokens } from './rough-tokens.ts';
 import { GatewayError } from './errors.ts';
@@ -33,7 +33,7 @@ export class RequestBody {
     const scanned = scanObject(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
     const { topLevel, longTexts } = scanned;
     return new RequestBody(
-      { bytes, topLevel, longTexts, values: undefined, json: undefined, hasReferences: undefined },
+      { bytes, topLevel, longTexts, values: undefined, json: undefined, abridged: undefined, hasReferences: undefined },
       NO_EDITS,
     );
   }
@@ -117,7 +117,7 @@ export class RequestBody {
   abridged(): Record<string, unknown> {
     if (!this.abridges) return this.json();
     const { bytes, longTexts } = this.#shared;
-    return applyEdits(parse(abridge(bytes, longTexts)), this.#edits);
+    return applyEdits((this.#shared.abridged = parse(abridge(bytes, longTexts))), this.#edits);
   }
 
   /** A rough number of the tokens of the body as received, from its bytes alone. */
@@ -132,7 +132,7 @@ export class RequestBody {
    */
   forgetParsed(): void {
     this.#json = undefined;
-    this.#shared.json = undefined;
+    this.#shared.json = this.#shared.abridged = undefined;
   }
 
   /** Returns a new view with more edits; this one does not change. */
@@ -232,8 +232,10 @@ export class RequestBody {
    * same one.
    */
   #original(key: string, { from, to, kind }: FieldSpan): unknown {
-    const { bytes, json, values } = this.#shared;
+    const { bytes, json, abridged, values } = this.#shared;
     if (json) return json[key];
+    // Short values are the same in both.
+    if (abridged && to - from < LONG_TEXT && kind !== 'object' && kind !== 'array') return abridged[key];
     if (values?.has(key)) return values.get(key);
     if (kind === 'boolean') return bytes[from] === LETTER_T;
     const value: unknown = JSON.parse(bytes.toString('utf8', from, to));
@@ -272,6 +274,8 @@ interface Shared {
   /** Parsed top-level objects and lists. */
   values: Map<string, unknown> | undefined;
   json: Record<string, unknown> | undefined;
+  /** With short texts in place of long ones. */
+  abridged: Record<string, unknown> | undefined;
   hasReferences: boolean | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMoment } from './units.ts';
+import { parseDuration, parseSeconds, readMoment } from './units.ts';
 
 it.each([
   ['2027-01-01', '2027-01-01T00:00:00.000Z'],
@@ -21,4 +21,9 @@ it.each([
   '2027-01-01T12:00:00',
 ])('%j is none', (text) => {
   expect(readMoment(text)).toBeUndefined();
+});
+
+it('a time without a unit counts milliseconds or seconds, as its setting says; with a unit both are the same', () => {
+  expect([parseDuration(300), parseSeconds(300)]).toEqual([300, 300_000]);
+  for (const text of ['90s', '5m', '2h']) expect(parseSeconds(text)).toBe(parseDuration(text));
 });

@@ -16,6 +16,10 @@ function parseUnits(value: number | string, pattern: RegExp, units: Record<strin
  */
 export const parseDuration = (value: number | string): number => parseUnits(value, DURATION, DURATION_MS);
 
+/** `5m`, `300` → milliseconds, where a number without a unit counts seconds. Throws RangeError for other texts. */
+export const parseSeconds = (value: number | string): number =>
+  typeof value === 'number' ? value * 1000 : parseDuration(value);
+
 /** `48MiB`, `65536` → bytes. Throws RangeError for other texts. */
 export const parseBytes = (value: number | string): number => parseUnits(value, BYTES, BYTE_UNITS);
 

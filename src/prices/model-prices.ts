@@ -48,7 +48,7 @@ export class ModelPrices {
 
   constructor(row: PriceRow, rule?: PriceOverride) {
     const steps = rule?.prices && row.steps.length === 0 ? [{ from: '', prices: {} }] : row.steps;
-    // What a rule says of a tier or a region stands in place of the shipped factor.
+    // A rule's factor of a tier or a region replaces the shipped one.
     const tiers = rule?.tier === undefined ? row.tiers : { ...row.tiers, [rule.tier]: 1 };
     this.#steps = steps.map((step) => ratedStep(overridden(step, rule), tiers)).toReversed();
     this.#tiers = fractions(tiers ?? {});

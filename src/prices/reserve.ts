@@ -4,7 +4,7 @@ import type { PricedPlace, UnknownPrice } from './priced-place.ts';
 import { boundPrompt, TOKENS_PER_BYTE, type PromptMedium, type PromptTokens } from './prompt-bound.ts';
 import type { PriceTier, Rates, Rating } from './rates.ts';
 
-/** What a request asks for, before it is sent. */
+/** What a request can use at most, read before it is sent. */
 export interface Asked {
   /** Bytes of the prompt that are text, tools and schemas among it, without media. */
   readonly textBytes: number;

@@ -6,11 +6,7 @@ import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
-import { PriceList } from '../prices/price-list.ts';
-import { compileAlertNodes } from '../settings/compile/alerts.ts';
-import { compilePrices } from '../settings/compile/prices.ts';
 import { NO_OBJECTS } from '../settings/read/stored-objects.ts';
-import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -142,13 +138,13 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
-  processState.apply({ server, ...recordedWith(settings) });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const release = (): Promise<unknown> => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
   const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {
     await release();
     throw error;
   });
+  processState.apply(snapshot);
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
   const { watchFolder: watcher = watchFolder, port } = options;
@@ -277,15 +273,8 @@ const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log
 
 const directOutput = (destination: DestinationStream): LogOutput => ({
   write: (line) => destination.write(line),
-  writeSoon: (line) => destination.write(line),
+  writeSoon: (line) => destination.write(line.toString()),
 });
 
 /** Pause before reading again: a file missing at the start may be part of a running deployment. */
 const START_PAUSE_MS = 100;
-
-/** What records of requests take from the settings. */
-const recordedWith = ({ server, keys, prices, priceTable, teams }: Settings) => ({
-  metadataLabels: () => metadataLabels(server, keys, teams),
-  prices: new PriceList(compilePrices(prices), priceTable),
-  alertNodes: compileAlertNodes(teams, keys),
-});

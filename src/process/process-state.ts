@@ -1,4 +1,5 @@
 import { PriceList } from '../prices/price-list.ts';
+import { PricesInForce } from '../prices/prices-in-force.ts';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
@@ -28,7 +29,6 @@ import type { Upstream } from '../upstream/index.ts';
 import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/keeper.ts';
-import type { AlertNodes } from '../settings/compile/alerts.ts';
 import { budgetAlert } from './alerts/budget-alert.ts';
 import type { ProcessAlerts } from './alerts/process-alerts.ts';
 import { UnknownPrices } from './alerts/unknown-prices.ts';
@@ -46,7 +46,8 @@ import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
 import { BudgetState } from '../compose/budgets/state.ts';
-import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
+import type { Shared } from '../compose/shared.ts';
+import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import { OpenSockets } from '../compose/websockets/open-sockets.ts';
 
@@ -101,10 +102,13 @@ export interface ProcessState {
   apply(settings: {
     readonly server: ServerSettings;
     readonly metadataLabels: () => readonly MetadataLabel[];
-    readonly prices: PriceList;
-    readonly alertNodes: AlertNodes;
+    readonly prices: PricesInForce;
+    readonly tenancy: Snapshot['tenancy'];
   }): void;
 }
+
+/** For config tests, which apply no settings. */
+const SHIPPED = new PricesInForce(new PriceList());
 
 /** Takes turns on large bodies, and counts them. */
 const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: InFlight): HeavyTurns =>
@@ -204,11 +208,10 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts } = parts;
   const { inFlight, turns, sockets } = admissionOf(parts);
-  const callers = new CallersAsLabels();
+  const [callers, kept] = [new CallersAsLabels(), new KeptRequests()];
   const records = new RecordStore(clock, ended.flush);
-  const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
-  let prices: PriceList | undefined;
+  let current: Pick<Snapshot, 'prices' | 'tenancy'> | undefined;
   const unknownPrices = new UnknownPrices(clock, alerts);
   const ledger = createLedger(parts);
   const recorder = openRecorder(parts, {
@@ -216,7 +219,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     ledger,
     accessLog: (record, wallMs) => accessLog(record, wallMs),
-    prices: () => (prices ??= new PriceList()),
+    prices: (startedAt) => (current?.prices ?? SHIPPED).at(startedAt),
     alsoTo: unknownPrices.see,
   });
   return {
@@ -241,16 +244,17 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       sockets,
       files: new FilesState({ clock, log, counted: metrics.filesCounted }),
       turns,
+      tenantsBefore: () => current?.tenancy.current,
       ...storeOf(parts),
       ...pluginReportsOf(parts),
     },
-    apply({ server, server: { telemetry, limits, admin }, metadataLabels, prices: inForce, alertNodes }) {
+    apply({ server, server: { telemetry, limits, admin }, metadataLabels, prices, tenancy }) {
       // Requests that have ended are recorded with the settings of their time.
       ended.flush();
       callers.apply(metadataLabels());
-      prices = inForce;
-      alerts.apply(server.alerts, alertNodes);
-      unknownPrices.apply(server.alerts);
+      current = { prices, tenancy };
+      alerts.apply(server.alerts);
+      unknownPrices.apply(server.alerts, server.state?.owns.includes('alerts'));
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);

@@ -54,8 +54,8 @@ export interface ReloadSetup {
   readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
   /** Called when files changed without changing the settings: lines may have moved. */
   readonly readAgain: (files: RecordedFiles) => void;
-  /** Called when the snapshot has become current, for state outside of it. */
-  readonly onSwap: (snapshot: Snapshot) => void;
+  /** Called when the snapshot has become current, for state outside of it. @param changed files, at most 50 */
+  readonly onSwap: (snapshot: Snapshot, changed: readonly string[]) => void;
   /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. */
   readonly onInForce?: ((inForce: InForce) => Promise<void>) | undefined;
 }
@@ -161,7 +161,7 @@ export class Reloader {
     this.#inForce = { settings, ...read };
     this.#fingerprint = fingerprint(settings);
     this.#setup.live.swap(snapshot);
-    this.#setup.onSwap(snapshot);
+    this.#setup.onSwap(snapshot, changed.slice(0, MAX_LISTED));
     this.#succeeded();
     const { log } = this.#setup;
     log.info({ config_hash: settings.hash, files: changed.slice(0, MAX_LISTED) }, 'settings reloaded');

@@ -14,7 +14,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
   { path: ['tls'], read: (_, { tls }) => (tls ? 'on' : 'off') },
-  // Whether clients are asked for certificates is fixed with the listener; which authorities count is not.
+  // A listener requests client certificates or not for its whole life; its authorities may change.
   { path: ['tls', 'client_ca'], read: (_, { tls }) => (tls?.client_ca === undefined ? 'off' : 'on') },
   { path: ['status', 'host'], read: ({ status }) => status.host },
   { path: ['status', 'port'], read: ({ status }) => status.port },
@@ -30,7 +30,7 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   },
   { path: ['state', 'store', 'dir'], read: ({ state }) => state?.folder },
   { path: ['state', 'owns'], read: ({ state }) => state?.owns.join(', ') },
-  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.keys?.reveal(), hidden: true },
+  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.encryptionKeys?.reveal(), hidden: true },
   { path: ['state', 'backup', 'dir'], read: ({ state }) => state?.backup?.dir },
   { path: ['state', 'backup', 'every'], read: ({ state }) => state?.backup?.everyMs },
   { path: ['state', 'backup', 'keep'], read: ({ state }) => state?.backup?.keep },

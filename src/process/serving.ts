@@ -20,10 +20,12 @@ import { close, listen, type Address } from '../compose/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { StoredWebhooks } from './alerts/stored-webhooks.ts';
 import { LostLeases } from './alerts/lost-leases.ts';
 import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { Retention } from './state/retention.ts';
+import { AuditHead } from './state/audit-head.ts';
 import { Backups } from './state/backups.ts';
 import { KeyWatch } from './state/key-watch.ts';
 import type { Replayed } from './state/spool-replay.ts';
@@ -46,22 +48,22 @@ interface ServeParts extends ProcessParts {
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const [counted, backups] = [countedBy(parts), backupsOf(parts)];
+  const [counted, backups, webhooks] = [countedBy(parts), backupsOf(parts), storedWebhooks(parts)];
   const upkeep = await upkeepOf(parts);
   const tools = { ...parts, responses, counted, ...upkeep, stored: parts.stored };
   const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
   const live = liveSnapshot(parts);
-  const keys = new KeyWatch({ ...parts, tenants: () => live.current.tenancy.current });
+  const keys = keyWatch(parts, live);
   const targets = () => healthLines(processState.shared.health.reports());
   const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
   const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
   const { servers, drained, certificates } = createServers(parts, sources);
-  const reloader = createReloader(parts, { live, workers }, (snapshot) => {
-    snapshot.tenancy.catchUp(parts.stored?.now);
-    processState.apply(snapshot);
+  const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
+    takeEffect(parts, snapshot, changed);
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = () => releaseAll(parts, { backups, counted, ...upkeep, reloader, live, certificates, keys });
+  const periodic = { keys, backups, webhooks, counted, live };
+  const release = () => releaseAll(parts, { ...periodic, ...upkeep, reloader, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -69,7 +71,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  startPeriodic(parts, { keys, backups, counted });
+  startPeriodic(parts, periodic);
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -120,6 +122,24 @@ function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts):
   return live;
 }
 
+const keyWatch = (parts: ServeParts, live: LiveSnapshot): KeyWatch =>
+  new KeyWatch({
+    ...parts,
+    tenants: () => live.current.tenancy.current,
+    days: () => live.current.server.alerts.keyExpiry,
+  });
+
+/** The process that opens the store sends its webhooks. */
+const storedWebhooks = ({ state, alerts, clock, log }: ServeParts): StoredWebhooks | undefined =>
+  state &&
+  new StoredWebhooks({
+    clock,
+    log,
+    objects: state.objects,
+    entities: () => state.store?.entities,
+    use: (webhooks) => alerts.useStored(webhooks),
+  });
+
 const backupsOf = ({ state, snapshot, ...setup }: ServeParts): Backups | undefined => {
   const settings = snapshot.server.state?.backup;
   return state && settings && new Backups(setup, settings, state);
@@ -130,6 +150,33 @@ function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificate
   const certificates = new Certificates(parts);
   certificates.apply(inForce.settings.tls);
   return certificates;
+}
+
+function takeEffect(
+  { stored, processState, ...parts }: ServeParts,
+  snapshot: Snapshot,
+  files: readonly string[],
+): void {
+  snapshot.tenancy.catchUp(stored?.now);
+  processState.apply(snapshot);
+  auditReload(parts, snapshot, files);
+}
+
+/** The audit has each change of the settings by files. */
+function auditReload(
+  { state, log }: Pick<ServeParts, 'state' | 'log'>,
+  { hash }: Snapshot,
+  files: readonly string[],
+): void {
+  const event = {
+    action: 'reload',
+    kind: 'settings',
+    id: 'files',
+    after: JSON.stringify({ config_hash: hash, files }),
+  };
+  state?.store?.audit
+    .add(event, { id: 'gateway', role: 'system' })
+    .catch((err: unknown) => log.error({ err }, 'a reload of the settings is not in the audit'));
 }
 
 function applyToNetwork(
@@ -162,6 +209,7 @@ const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted 
 
 /** What the owner of the state store does beside requests. */
 interface Upkeep {
+  readonly auditHead: AuditHead | undefined;
   readonly spools: Spools | undefined;
   readonly retention: Retention | undefined;
 }
@@ -169,11 +217,13 @@ interface Upkeep {
 /** Before a worker begins a spool of its own: all that are there belong to processes that have ended. */
 async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
   const settings = snapshot.server.state;
-  if (!state || !settings) return { spools: undefined, retention: undefined };
+  if (!state || !settings) return { auditHead: undefined, spools: undefined, retention: undefined };
   const retention = new Retention({ clock, log, state, ledgerDays: settings.ledgerDays });
   retention.start();
+  const auditHead = new AuditHead({ clock, log, state });
+  auditHead.start();
   const { folder } = settings;
-  if (folder === undefined) return { spools: undefined, retention };
+  if (folder === undefined) return { auditHead, spools: undefined, retention };
   const { Spools: Found } = await import('./state/spools.ts');
   const onReplayed = ({ lost }: Replayed): void => {
     metrics.families.spoolsReplayed.add({});
@@ -181,7 +231,7 @@ async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: Serve
   };
   const spools = new Found({ folder, state, clock, log, onReplayed });
   spools.start(budgets?.boot.id ?? '');
-  return { spools, retention };
+  return { auditHead, spools, retention };
 }
 
 interface Released extends Upkeep {
@@ -191,6 +241,7 @@ interface Released extends Upkeep {
   readonly certificates: Certificates | undefined;
   readonly keys: KeyWatch;
   readonly backups: Backups | undefined;
+  readonly webhooks: StoredWebhooks | undefined;
 }
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
@@ -202,25 +253,30 @@ const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: bo
 interface Periodic {
   readonly keys: KeyWatch;
   readonly backups: Backups | undefined;
+  readonly webhooks: StoredWebhooks | undefined;
   readonly counted: Counted;
+  readonly live: LiveSnapshot;
 }
 
 /** Workers leave what is done again and again to the primary, except for alerts. */
-function startPeriodic({ role, alerts }: ServeParts, { keys, backups, counted }: Periodic): void {
+function startPeriodic({ role, alerts }: ServeParts, { keys, backups, webhooks, counted, live }: Periodic): void {
+  alerts.start(() => counted.ports, { around: (ref) => live.current.tenancy.current.around(ref) });
   if (role.kind !== 'worker') for (const one of [keys, backups, counted]) one?.start();
-  alerts.start(() => counted.ports);
+  void webhooks?.start();
 }
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
-  { backups, counted, spools, retention, reloader, live, certificates, keys }: Released,
+  { backups, webhooks, counted, auditHead, spools, retention, reloader, live, certificates, keys }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
   counted.stop();
   retention?.stop();
+  auditHead?.stop();
   keys.stop();
+  webhooks?.stop();
   processState.kept.clear();
   processState.shared.files?.stop();
   await live.close();
@@ -356,7 +412,7 @@ async function open(
 function createReloader(
   { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
   { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
-  onSwap: (snapshot: Snapshot) => void,
+  onSwap: ReloadSetup['onSwap'],
 ): Reloader {
   const watch = new SettingsWatch({
     clock,

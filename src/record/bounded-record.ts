@@ -35,7 +35,9 @@ export function boundRecord(record: RequestRecord): BoundedRecord {
 function isSmall({ attempts, skipped, metadata }: RequestRecord): boolean {
   if (attempts.length > 2 || skipped.length > 4) return false;
   if (metadata && attempts.length + skipped.length > 1) return false;
-  let [tries, losses, files] = [0, 0, 0];
+  let tries = 0;
+  let losses = 0;
+  let files = 0;
   for (const attempt of attempts) {
     tries += attempt.tries.length;
     losses += attempt.losses.length;

@@ -19,6 +19,7 @@ import { costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
 import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type { RecordEnd } from './attempt-end.ts';
+import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 
 /** nginx's status for a client that disconnected first; never sent. */
@@ -202,6 +203,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage: signals?.usage,
+    substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
     losses: recordLosses(attempt),

@@ -17,6 +17,7 @@ import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { FinishReason, Usage } from '../formats/events.ts';
 import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
 import type { RecordedCost } from './recorded-cost.ts';
+import type { Substitution } from './substitution.ts';
 
 /** running: the request has not ended yet. */
 export type RequestOutcome = 'success' | 'error' | 'aborted' | 'running';
@@ -101,6 +102,8 @@ export interface RecordedAttempt {
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
+  /** Another model or service tier than the request names has answered. */
+  readonly substitution: Substitution | undefined;
   /** Undefined while it runs, and where nothing was sent or the upstream refused. */
   readonly cost: RecordedCost | undefined;
   /** Of earlier tries whose reply was lost, and of which the upstream may have charged something. */

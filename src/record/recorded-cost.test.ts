@@ -8,6 +8,7 @@ import {
   type ReplyEnd,
 } from '../plugin/index.ts';
 import { PriceList } from '../prices/price-list.ts';
+import { PricesInForce } from '../prices/prices-in-force.ts';
 import {
   anthropic,
   attemptOf,
@@ -321,7 +322,7 @@ describe('what a purse settles', () => {
 });
 
 describe('the header of a reply', () => {
-  const header = new CostHeader(prices);
+  const header = new CostHeader(new PricesInForce(prices));
   it.each<[string, readonly Partial<Attempt>[], Partial<ReturnType<typeof replyOf>>, string | undefined]>([
     ['has the cost of all attempts', [{ ...failed, tries: [silent] }, answered], {}, '0.6'],
     ['has 0 for a reply of the cache', [{ ...answered, tries: [], cache: 'hit' }], {}, '0'],

@@ -51,7 +51,12 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
     models: { answered: (model) => model },
     log,
     ended,
-    accessLog: createAccessLog({ log, lines: destination, mode: 'all', ...access }),
+    accessLog: createAccessLog({
+      log,
+      lines: { write: (line) => destination.write(line.toString()) },
+      mode: 'all',
+      ...access,
+    }),
   });
   return {
     metrics,
@@ -585,7 +590,11 @@ function createQueueBench({ failing = '' } = {}) {
   const metrics = createMetrics({ clock, build, routes: [], process: false, flush: ended.flush });
   const records = new RecordStore(clock, ended.flush);
   records.resize(10);
-  const accessLog = createAccessLog({ log, lines: destination, mode: 'all' });
+  const accessLog = createAccessLog({
+    log,
+    lines: { write: (line) => destination.write(line.toString()) },
+    mode: 'all',
+  });
   const recorder = createRecorder({
     clock,
     metrics,

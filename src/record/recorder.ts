@@ -23,8 +23,8 @@ export interface RecorderOptions {
   /** Default: the id of the key alone. */
   readonly callers?: LabelledCallers;
   readonly accessLog: AccessLog;
-  /** The prices in force. Default: no costs. */
-  readonly prices?: () => PriceList;
+  /** The prices in force when a request began, in monotonic milliseconds. Default: no costs. */
+  readonly prices?: (startedAt: number) => PriceList;
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
   /** Undefined: no spans. */
@@ -65,7 +65,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         newer: undefined,
       };
       // A request pays the prices with which it began, though they may be replaced while it runs.
-      const inForce = prices?.();
+      const inForce = prices?.(exchange.startedAt);
       const span = openSpan?.(exchange, request.receivedAt);
       if (span) exchange.trace = { traceId: span.traceId };
       records?.begin(request);
@@ -147,14 +147,15 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
     ({ record, span }) => span?.close(record),
   ];
+  const guarded = (output: (ended: EndedRequest) => void, ended: EndedRequest): void => {
+    try {
+      output(ended);
+    } catch (err) {
+      reportFailure(log, ended.record.id, err);
+    }
+  };
   return (all) => {
-    for (const output of outputs)
-      for (const ended of all)
-        try {
-          output(ended);
-        } catch (err) {
-          reportFailure(log, ended.record.id, err);
-        }
+    for (const output of outputs) for (const ended of all) guarded(output, ended);
   };
 }
 

@@ -4,6 +4,7 @@ import type { BoundedRecord } from './bounded-record.ts';
 import { ERROR_LABELS } from './error-types.ts';
 import { WALL } from './exchange.testkit.ts';
 import type { RecordedCost } from './recorded-cost.ts';
+import { SUBSTITUTIONS } from './substitution.ts';
 import type {
   RecordedAttempt,
   RecordedFailure,
@@ -165,6 +166,7 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
       }),
     ),
     cost: maybe(cost),
+    substitution: fc.constantFrom(undefined, ...SUBSTITUTIONS),
     lostCosts: fc.array(cost, { maxLength: 2 }),
     estimated: fc.boolean(),
     losses: fc.array(loss, { maxLength: 3 }),

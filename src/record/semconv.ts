@@ -51,10 +51,10 @@ export const SPAN = {
   lostParams: 'gatehouse.params_lost',
 } as const;
 
-/** Attributes that had another name in v1.41. */
-export const EARLIER_SPAN: readonly (readonly [latest: string, earlier: string])[] = [
-  [SPAN.cacheWriteTokens, 'gen_ai.usage.cache_creation.input_tokens'],
-];
+/** Names of v1.41 that differ. */
+export const EARLIER_SPAN = {
+  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
+} as const;
 
 /** Attributes of metrics only. */
 export const METRIC_ATTRIBUTE = {

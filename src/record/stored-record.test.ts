@@ -103,6 +103,7 @@ function plainAttempt(attempt: RecordedAttempt): object {
     provider: place?.provider,
     request_model: place?.model,
     response_model: attempt.responseModel,
+    answered_by_other: attempt.substitution,
     url: place?.url,
     started_ms: round(attempt.startedMs),
     duration_ms: round(attempt.durationMs),

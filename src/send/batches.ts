@@ -57,7 +57,10 @@ interface Run {
 /** Sends one call and keeps its reply. Returns the headers of the reply. */
 async function sendCall({ job, batch, group, held }: Run, number: number): Promise<CommittedReply['headers']> {
   const { slug } = job.entry.provider;
-  const { reply, record } = await sendUntilReply(job, callOf(batch, number, { group, held }));
+  const { reply, record } = await sendUntilReply(job, callOf(batch, number, { group, held }), (reply, record) => ({
+    reply,
+    record,
+  }));
   try {
     const { body } = reply;
     // A reader that returns nothing before the end of a plain reply keeps the commit gate closed until then.

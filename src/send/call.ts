@@ -19,24 +19,24 @@ import { CallRequest, deadlineOf } from './call-request.ts';
 import { limitHeaders } from './rate-limit-headers.ts';
 import type { SendJob, UpstreamCall } from './send-job.ts';
 
-interface CallReply {
-  readonly reply: CommittedReply;
-  /** The record of the try that received the reply. */
-  readonly record: TryRecord;
-}
+/**
+ * Reads the reply of a call.
+ *
+ * @param record of the try that received the reply
+ */
+type ReadReply<T> = (reply: CommittedReply, record: TryRecord) => T;
 
 /**
- * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Rejects
- * with UpstreamError for a refusal.
+ * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Resolves
+ * with what `read` returns, in one promise for all steps. Rejects with UpstreamError for a refusal.
  */
-export function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<CallReply> {
-  return tryOnce(job, call, undefined).then((first) => replyOf(first) ?? sendAgain(job, call, first));
+export function sendUntilReply<T>(job: SendJob, call: UpstreamCall, read: ReadReply<T>): Promise<T> {
+  return tryOnce(job, call, undefined, (first) =>
+    first.result.ok ? read(first.result, first.record) : sendAgain(job, call, first, read),
+  );
 }
 
-const replyOf = ({ result, record }: Outcome): CallReply | undefined =>
-  result.ok ? { reply: result, record } : undefined;
-
-async function sendAgain(job: SendJob, call: UpstreamCall, refused: Outcome): Promise<CallReply> {
+async function sendAgain<T>(job: SendJob, call: UpstreamCall, refused: Outcome, read: ReadReply<T>): Promise<T> {
   const { entry } = job;
   let outcome = refused;
   // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
@@ -44,12 +44,12 @@ async function sendAgain(job: SendJob, call: UpstreamCall, refused: Outcome): Pr
   if (canResend(job) && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
     const fresh = await authorize(job, call);
     // Some issuers return the same token until it nearly expires (Google's metadata server does).
-    if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
+    if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh, asIs);
   }
   const lighter = withoutSignatures(job, call, outcome.result);
-  if (lighter) outcome = await tryOnce(job, lighter, outcome.credentials);
+  if (lighter) outcome = await tryOnce(job, lighter, outcome.credentials, asIs);
   const { result, request, record } = outcome;
-  if (result.ok) return { reply: result, record };
+  if (result.ok) return read(result, record);
   record.error = refusal(result, job, request.errors);
   throw record.error;
 }
@@ -125,8 +125,18 @@ interface Outcome {
   readonly record: TryRecord;
 }
 
-/** @param fresh credentials that replace refused ones */
-function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
+const asIs = (outcome: Outcome): Outcome => outcome;
+
+/**
+ * @param fresh credentials that replace refused ones
+ * @param then what follows the outcome. Its errors are not the try's.
+ */
+function tryOnce<T>(
+  job: SendJob,
+  call: UpstreamCall,
+  fresh: Headers | undefined,
+  then: (outcome: Outcome) => T | Promise<T>,
+): Promise<T> {
   const { clock } = job.setup;
   const record = newTry(call.number, clock.now());
   keepLost(job.attempt);
@@ -136,16 +146,16 @@ function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): 
     record.endedAt ??= clock.now();
     throw thrown;
   };
-  const send = (credentials: Headers): Promise<Outcome> => {
+  const send = (credentials: Headers): Promise<T> => {
     const request = new CallRequest(job, call, credentials);
     return job.setup.upstream.send(request, record).then((result) => {
       record.status = result.status;
-      return { result, request, record, credentials };
+      return then({ result, request, record, credentials });
     }, failed);
   };
   try {
     const known = fresh ?? authorize(job, call);
-    return known instanceof Promise ? known.then(send).catch(failed) : send(known);
+    return known instanceof Promise ? known.then(send, failed) : send(known);
   } catch (thrown) {
     return Promise.reject(thrown).catch(failed);
   }

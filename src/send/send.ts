@@ -21,7 +21,7 @@ export function createSender(setup: SenderSetup): Sender {
       if (!entry) throw new GatewayError('internal_error', 'The send plugin got a target without a catalog entry.');
       const job: SendJob = { setup, exchange, attempt, outbound, entry };
       if (outbound.batch) return sendBatch(job, outbound.batch).then((reply) => toReply(reply, job));
-      return sendUntilReply(job, wholeRequest(job)).then(({ reply }) => toReply(reply, job));
+      return sendUntilReply(job, wholeRequest(job), (reply) => toReply(reply, job));
     },
   };
 }

@@ -9,11 +9,14 @@ import type { Actor } from './entities.ts';
 export interface Audit {
   /** For events without a write: refused writes, logins, exports, reads of content, reloads. */
   add(event: AuditEvent, by: Actor): Promise<void>;
-  /** Rows from the newest to the oldest, at most 200. */
+  /** Rows from the newest to the oldest, at most `MAX_AUDIT_ROWS`. */
   rows(query: AuditQuery): Promise<readonly AuditRow[]>;
   /** Checks the whole chain. */
   verify(): Promise<AuditVerdict>;
 }
+
+/** Most rows of one answer of `Audit.rows`. */
+export const MAX_AUDIT_ROWS = 200;
 
 export interface AuditEvent {
   /** A verb, such as `put`, `delete`, `adjust`, `login`, `refused`. 1 to 64 characters. */

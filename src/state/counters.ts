@@ -8,7 +8,7 @@ import type { Actor } from './entities.ts';
  * repeated when an answer was lost: batches of takes have numbers, reports are totals, adjustments have ids.
  *
  * After each `take` and for each counter with a cap: `spent + leased + unreconciled <= cap`, unless the cap was lowered or a process
- * reported more than its lease.
+ * reported more than its lease. `spent` stays at `MAX_NANO` once it is there.
  *
  * Amounts are integers of nano-USD from 0 to `MAX_NANO`. Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
  */
@@ -61,6 +61,10 @@ export interface CounterRef {
   /** Start of the period in milliseconds since 1970; 0: a budget without periods. */
   readonly period: number;
 }
+
+/** Names a counter in rows of the audit: its node, and the start of its period if it has one. */
+export const auditIdOf = ({ node, period }: CounterRef): string =>
+  period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
 
 /** One run of a process. */
 export interface Boot {

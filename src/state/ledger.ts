@@ -35,7 +35,10 @@ export const OTHER_NAME = '__other__';
 export const LEDGER_KINDS = ['try', 'hit', 'adjustment', 'expired'] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
-/** Where the figures come from: the upstream told them, an estimate, there is no price, or the process was lost. */
+/**
+ * Where the figures come from. `told`: the upstream reported them. `estimated`: the gateway did. `none`: no price is known. `lost`: the
+ * process ended before it settled.
+ */
 export const LEDGER_SOURCES = ['told', 'estimated', 'none', 'lost'] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
@@ -77,7 +80,7 @@ export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly
   readonly kind: LedgerKind;
   /** Milliseconds since 1970. Its day (UTC) is where the row is kept: the same row again must have the same time. */
   readonly at: number;
-  /** The model that was asked, with its catalog entry: `@openai/gpt-4o`. `model` is the one that answered. */
+  /** The model of the request, with its catalog entry: `@openai/gpt-4o`. `model` is the one that answered. */
   readonly asked: string;
   readonly src: LedgerSource;
   /** Service tier and region that the price depends on; empty: the standard one. */

@@ -21,7 +21,7 @@ const response = (id: string, previous: string | null, store: boolean, more: obj
 });
 
 describe('a kept response', () => {
-  it('has the ids of another request, and what it says of it', () => {
+  it('has the ids of another request, and the settings that it echoes', () => {
     const [old, own] = [response(OLD, null, false), response(OWN, 'resp_before', true)].map((one) =>
       JSON.stringify(one),
     );

@@ -173,7 +173,7 @@ function createManualClock() {
 it('wakes once at the requested time', () => {
   const time = createManualClock();
   let woken = 0;
-  const timer = new DeadlineTimer(time.clock, () => (woken += 1));
+  const timer = new DeadlineTimer(time.clock, { onTimer: () => (woken += 1) });
   timer.waitUntil(50);
   time.advance(49);
   expect(woken).toBe(0);
@@ -185,7 +185,7 @@ it('wakes once at the requested time', () => {
 it('is reset for an earlier time and not for a later one', () => {
   const time = createManualClock();
   let woken = 0;
-  const timer = new DeadlineTimer(time.clock, () => (woken += 1));
+  const timer = new DeadlineTimer(time.clock, { onTimer: () => (woken += 1) });
   for (let at = 100; at < 10_000; at += 1) timer.waitUntil(at);
   expect(time.timersSet()).toBe(1);
   timer.waitUntil(20);
@@ -197,7 +197,7 @@ it('is reset for an earlier time and not for a later one', () => {
 it('waits in steps for a time beyond the largest timer', () => {
   const time = createManualClock();
   let woken = 0;
-  const timer = new DeadlineTimer(time.clock, () => (woken += 1));
+  const timer = new DeadlineTimer(time.clock, { onTimer: () => (woken += 1) });
   timer.waitUntil(Infinity);
   expect(time.waiting()).toBe(0);
   timer.waitUntil(1e12);
@@ -207,7 +207,7 @@ it('waits in steps for a time beyond the largest timer', () => {
 
 it('does not wake after it was stopped', () => {
   const time = createManualClock();
-  const timer = new DeadlineTimer(time.clock, () => expect.unreachable());
+  const timer = new DeadlineTimer(time.clock, { onTimer: () => expect.unreachable() });
   timer.waitUntil(50);
   timer.stop();
   time.advance(100);

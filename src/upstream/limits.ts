@@ -62,38 +62,42 @@ export interface LimitSettings {
   readonly deadlineOf: 'total' | 'request';
 }
 
+/** The result of every call of `nearestLimit`: a try asks several times, and reads the answer at once. */
+const nearest: { name: LimitName; at: number } = { name: 'request', at: 0 };
+
 /**
- * The limit that is due first. During a pause only the deadline counts: a slow client must not cause a timeout of its upstream.
+ * The limit that is due first; valid until the next call. During a pause only the deadline counts: a slow client must not cause a timeout of its upstream.
  *
  * A plain reply has no pings, so every byte is progress, and its first byte is its first content.
  */
 export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
-  const nearest = { name: deadlineOf as LimitName, at: deadline };
+  nearest.name = deadlineOf;
+  nearest.at = deadline;
   const { phase, startedAt, progressAt, stream, content } = progress;
   if (progress.paused) return nearest;
   if (phase === 'waiting') {
-    consider(nearest, 'line', startedAt + timeouts.connect);
+    consider('line', startedAt + timeouts.connect);
     return nearest;
   }
   if (phase === 'sent' && progress.uploading) {
-    if (!progress.waitsForClient) consider(nearest, 'idle', progressAt + timeouts.idle);
+    if (!progress.waitsForClient) consider('idle', progressAt + timeouts.idle);
     return nearest;
   }
   const inReply = phase === 'held' || phase === 'refused' || phase === 'flowing';
-  if (phase === 'connecting') consider(nearest, 'connect', startedAt + timeouts.connect);
-  if (!inReply) consider(nearest, 'first_byte', startedAt + timeouts.firstByte);
+  if (phase === 'connecting') consider('connect', startedAt + timeouts.connect);
+  if (!inReply) consider('first_byte', startedAt + timeouts.firstByte);
   if (stream && phase !== 'refused' && !content) {
-    consider(nearest, 'first_content', startedAt + progress.pausedFor + timeouts.firstContent);
+    consider('first_content', startedAt + progress.pausedFor + timeouts.firstContent);
   } else if (inReply) {
-    consider(nearest, 'idle', progressAt + timeouts.idle);
+    consider('idle', progressAt + timeouts.idle);
   }
-  if (phase === 'refused') consider(nearest, 'refusal', progress.headersAt + REFUSAL_MS);
+  if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
   const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
-  if (held) consider(nearest, 'hold', progress.headersAt + hold.ms);
+  if (held) consider('hold', progress.headersAt + hold.ms);
   return nearest;
 }
 
-function consider(nearest: { name: LimitName; at: number }, name: LimitName, at: number): void {
+function consider(name: LimitName, at: number): void {
   if (at >= nearest.at) return;
   nearest.name = name;
   nearest.at = at;
@@ -197,17 +201,17 @@ const MAX_DELAY_MS = 0x7fffffff;
 
 /**
  * The only timer of a request. It is reset only for an earlier moment. Limits that move later (every chunk moves one) cost nothing:
- * `wake` checks which limit is due and waits again.
+ * `onTimer` checks which limit is due and waits again.
  */
 export class DeadlineTimer {
   readonly #clock: Clock;
-  readonly #wake: () => void;
+  readonly #owner: { onTimer(): void };
   #at = Infinity;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, wake: () => void) {
+  constructor(clock: Clock, owner: { onTimer(): void }) {
     this.#clock = clock;
-    this.#wake = wake;
+    this.#owner = owner;
   }
 
   waitUntil(at: number): void {
@@ -219,7 +223,7 @@ export class DeadlineTimer {
     this.#cancel = this.#clock.after(delay, () => {
       this.#at = Infinity;
       this.#cancel = undefined;
-      this.#wake();
+      this.#owner.onTimer();
     });
   }
 

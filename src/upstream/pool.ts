@@ -162,6 +162,8 @@ export class OriginPool {
 /** Pools by origin and options. They outlive the snapshot that created them. */
 export class PoolDirectory {
   readonly #pools = new Map<string, OriginPool>();
+  /** The pool of each origin that a request has named: nearly all name one that another has named. */
+  #known = new WeakMap<Origin, OriginPool>();
   readonly #context: () => PoolContext;
   readonly #clock: Clock;
   readonly #max: number;
@@ -180,9 +182,16 @@ export class PoolDirectory {
   /** New pools open connections another way. */
   networkChanged(): void {
     this.#version += 1;
+    this.#known = new WeakMap();
   }
 
   get(origin: Origin): OriginPool {
+    const pool = this.#known.get(origin) ?? this.#find(origin);
+    pool.requestedAt = this.#clock.now();
+    return pool;
+  }
+
+  #find(origin: Origin): OriginPool {
     // The key includes the guard's options: a request must not share connections that its own guard would refuse.
     const key = `${origin.url} ${origin.allowInsecure} ${origin.metadataServer ?? false} ${origin.connections} ${this.#version}`;
     let pool = this.#pools.get(key);
@@ -191,7 +200,7 @@ export class PoolDirectory {
       this.#makeRoom();
       this.#pools.set(key, pool);
     }
-    pool.requestedAt = this.#clock.now();
+    this.#known.set(origin, pool);
     return pool;
   }
 
@@ -239,6 +248,7 @@ export class PoolDirectory {
 
   #drop(key: string, pool: OriginPool): void {
     this.#pools.delete(key);
+    this.#known = new WeakMap();
     void pool.close(EVICTED);
   }
 }

@@ -50,12 +50,15 @@ describe('a name that a proxy resolves', () => {
     }
   };
 
-  it.each(['metadata.google.internal', 'METADATA.google.internal.', 'metadata', 'instance-data.ec2.internal'])(
-    'is refused always if it is that of a metadata server: %s',
-    (name) => {
-      expect([refused(name, false), refused(name, true)]).toEqual([true, true]);
-    },
-  );
+  it.each([
+    'metadata.google.internal',
+    'METADATA.google.internal.',
+    'metadata.google.internal..',
+    'metadata',
+    'instance-data.ec2.internal',
+  ])('is refused always if it is that of a metadata server: %s', (name) => {
+    expect([refused(name, false), refused(name, true)]).toEqual([true, true]);
+  });
 
   it.each(['vault', 'db.internal', 'printer.local', 'nas.home.arpa', 'x.lan', 'x.localhost'])(
     'is refused unless the entry allows inner names: %s',

@@ -79,7 +79,7 @@ const INNER_NAME = /^[^.]+$|\.(?:localhost|local|internal|intranet|lan|corp|home
  * and names of inner networks unless the entry sets `allow_insecure`. A public name that leads inside is the proxy's to refuse.
  */
 export function checkProxiedName(hostname: string, allowInsecure: boolean): void {
-  const host = hostname.toLowerCase().replace(/\.$/, '');
+  const host = hostname.toLowerCase().replace(/(?<!\.)\.+$/, '');
   const refuse = (what: string): UpstreamError => new UpstreamError('egress_refused', `${hostname} is ${what}.`);
   if (METADATA_NAMES.has(host)) throw refuse("the name of a cloud's metadata server, which no catalog entry may reach");
   if (!allowInsecure && INNER_NAME.test(host))

@@ -4,6 +4,7 @@ import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import {
   FormBody,
   UpstreamError,
+  type CancelListener,
   type Clock,
   type ErrorCode,
   type GatewayError,
@@ -57,7 +58,7 @@ const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.res
  * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and every failure
  * rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
  */
-export class Try extends Dispatch implements Tap, Progress, HeldReply {
+export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelListener {
   readonly stream: boolean;
   startedAt: number;
   phase: Phase = 'connecting';
@@ -71,7 +72,6 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   readonly #timings: TryTimings;
   readonly #settle: TrySettle;
   readonly #timer: DeadlineTimer;
-  #stopListening: (() => void) | undefined;
   #status = 0;
   #headers: Record<string, string> = {};
   #reader: ReplyReaderLike | undefined;
@@ -89,7 +89,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#clock = context.clock;
     this.#timings = context.timings;
     this.#settle = context.settle;
-    this.#timer = new DeadlineTimer(context.clock, () => this.#onTimer());
+    this.#timer = new DeadlineTimer(context.clock, this);
     this.stream = request.stream;
     this.startedAt = this.#timings.startedAt = context.clock.now();
   }
@@ -106,8 +106,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   begin(): void {
     const { cancellation } = this.#request;
-    if (cancellation.reason) return this.#onCancelled(cancellation.reason);
-    this.#stopListening = cancellation.onCancel((reason) => this.#onCancelled(reason));
+    if (cancellation.reason) return this.onCancelled(cancellation.reason);
+    cancellation.listen(this);
     // A token fetch, a retry delay or a plugin may have used up the time.
     if (this.startedAt >= this.#request.deadline) return this.#failWith(outOfTime(this.#request, this.pool.host));
     this.#enter('connecting');
@@ -351,7 +351,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
-  #onTimer(): void {
+  onTimer(): void {
     const limit = nearestLimit(this, this.#request);
     if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
     const { name } = limit;
@@ -360,7 +360,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
       return this.onFault(overdueError({ name, phase: this.phase, host: this.pool.host }, this.#request));
     }
     this.#commit();
-    this.#onTimer();
+    this.onTimer();
   }
 
   #toError(failure: UpstreamFailure): UpstreamError {
@@ -396,7 +396,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
    * Rejects the promise if it is still open. It is also open while a committed reply waits for the end of the turn
    * (`readyReplies`). The sink is not called, because the consumer itself has cancelled.
    */
-  #onCancelled(reason: GatewayError): void {
+  onCancelled(reason: GatewayError): void {
     if (this.#settled) return;
     this.#close();
     this.#flow?.drop();
@@ -407,8 +407,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     if (this.phase === 'waiting') this.#timings.waitedUntil = this.#clock.now();
     this.phase = 'over';
     this.#timer.stop();
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+    this.#request.cancellation.unlisten(this);
     this.#timings.endedAt ??= this.#clock.now();
     this.#timings.resent = this.resent;
     this.#timings.delivered = this.delivered;

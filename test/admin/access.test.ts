@@ -106,3 +106,37 @@ async function refusesPreconditions(id: OperationId, route: AdminRoute, token: s
   });
   expect(problem(none)).toBe('404 not_found');
 }
+
+describe('a page of another origin', () => {
+  const foreign = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'same-origin, cross-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ];
+  const own = [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }, { origin: 'http://127.0.0.1:8788' }];
+
+  it('makes no browser call, so that nothing is read and no row is written', async () => {
+    const token = tokens['admin'];
+    const version = (await admin.ask('GET', '/audit?limit=1', { token })).json.items[0].seq as number;
+    for (const headers of foreign)
+      for (const path of ['/usage?format=csv', '/keys', '/requests', '/explain/x'])
+        expect([(await admin.ask('GET', path, { token, headers })).status, headers]).toEqual([403, headers]);
+    expect((await admin.ask('GET', '/audit?limit=1', { token })).json.items[0].seq).toBe(version);
+    for (const headers of own) expect((await admin.ask('GET', '/keys', { token, headers })).status).toBe(200);
+  });
+});
+
+describe('records and explanations', () => {
+  it('need the scope `requests:read` of a token with scopes', async () => {
+    const [within, without] = [
+      await admin.token('viewer', { scopes: ['requests:read'] }),
+      await admin.token('admin', { scopes: ['keys:write'] }),
+    ];
+    expect((await admin.ask('GET', '/requests', { token: within })).status).toBe(200);
+    const asked = { token: without, body: { body: { model: 'm' } } };
+    expect((await admin.ask('GET', '/requests', asked)).status).toBe(403);
+    expect((await admin.ask('POST', '/explain', asked)).status).toBe(403);
+  });
+});

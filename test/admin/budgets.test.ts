@@ -119,14 +119,36 @@ describe('budgets', () => {
     ]);
   });
 
-  it('keep a node that they are for', async () => {
+  it('are adjusted by an operator only a little, however many adjustments there are and however many at once', async () => {
+    const other = await startAdmin();
+    try {
+      const operator = await other.token('operator');
+      const adjust = async (by: string): Promise<number> => {
+        const asked = { token: operator, body: { by, reason: 'a test' }, headers: ANY };
+        return (await other.ask('POST', '/budgets/team:search:month:usd:adjust', asked)).status;
+      };
+      // Ten percent of the cap are 50 USD.
+      const together = await Promise.all(Array.from({ length: 12 }, () => adjust('-4 USD')));
+      expect(together.filter((status) => status === 200).length).toBe(12);
+      // As many rows as a page of the audit has.
+      for (let times = 0; times < 20; times += 1)
+        await Promise.all(Array.from({ length: 10 }, () => adjust('-0.000001 USD')));
+      expect(await adjust('-40 USD')).toBe(403);
+      const rest = await Promise.all(Array.from({ length: 12 }, () => adjust('-1.5 USD')));
+      expect(rest.filter((status) => status === 200).length).toBe(1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('keep their node from being deleted', async () => {
     const used = await call('DELETE', '/teams/ads');
-    expect([problem(used), used.json.detail]).toEqual(['409 in_use', '1 objects name it: budgets/ads-claude.']);
+    expect([problem(used), used.json.detail]).toEqual(['409 in_use', '1 object names it: budgets/ads-claude.']);
   });
 });
 
 describe('limits', () => {
-  it('of a node are in one place', async () => {
+  it('of a node are written in one place: its spec or one object', async () => {
     await call('POST', '/keys', { id: 'limited', spec: { limits: { requests: '60/min' } } });
     expect(problem(await call('POST', '/limits', { id: 'more', spec: { node: 'key:limited', concurrency: 2 } }))).toBe(
       '409 exists',

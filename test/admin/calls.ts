@@ -18,6 +18,12 @@ const ofObjects = Object.fromEntries(
   ]),
 ) as Record<`${(typeof OBJECTS)[number]}.${'list' | 'get' | 'create' | 'patch' | 'delete'}`, SampleCall>;
 
+const WEBHOOK = {
+  url: 'https://alerts.example/canary-path',
+  secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  kinds: ['budget'],
+};
+
 export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   ...ofObjects,
   'keys.rotate': { path: '/keys/ID:rotate', body: { overlap: '1h' } },
@@ -35,6 +41,16 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'limits.create': { path: '/limits', body: { id: 'NEW', spec: { node: 'organization:acme', requests: '600/min' } } },
   'limits.patch': { path: '/limits/ID', body: { spec: { requests: '60/min' } } },
   'limits.delete': { path: '/limits/ID' },
+  'prices.list': { path: '/prices' },
+  'prices.get': { path: '/prices/ID' },
+  'prices.create': { path: '/prices', body: { id: 'NEW', spec: { model: 'm', usd: { input: 1, output: 2 } } } },
+  'prices.patch': { path: '/prices/ID', body: { spec: { factor: 0.5 } } },
+  'prices.delete': { path: '/prices/ID' },
+  'alerts.list': { path: '/alerts' },
+  'alerts.get': { path: '/alerts/ID' },
+  'alerts.create': { path: '/alerts', body: { id: 'NEW', spec: WEBHOOK } },
+  'alerts.patch': { path: '/alerts/ID', body: { spec: { kinds: ['anomaly'] } } },
+  'alerts.delete': { path: '/alerts/ID' },
   'budgets.adjust': { path: '/budgets/team:search:month:usd:adjust', body: { by: '-1 USD', reason: 'a refund' } },
   'usage.list': { path: '/usage?by=team' },
   'ledger.list': { path: '/ledger' },
@@ -51,8 +67,10 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
 /** What `POST` creates under an id. @param node without a budget and limits yet */
 export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'tokens') return { id, role: 'viewer' };
+  if (kind === 'prices') return { id, spec: { model: 'm', usd: { input: 1, output: 2 } } };
+  if (kind === 'alerts') return { id, spec: WEBHOOK };
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
 };
 
-export const CREATED_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits', 'tokens'];
+export const CREATED_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits', 'prices', 'alerts', 'tokens'];

@@ -70,7 +70,7 @@ describe('gatehouse admin', () => {
     expect(await run(['keys', 'delete', 'cli', '--reason', 'done'])).toEqual({ code: 0, out: '', err: '' });
   });
 
-  it('follows pages, or says how to', async () => {
+  it('follows pages with --all, or prints the next call', async () => {
     for (const id of ['a', 'b', 'c']) await run(['teams', 'create', '--id', id]);
     const one = await run(['teams', 'list', '--limit', '2', '--output', 'json']);
     expect([JSON.parse(one.out).items.length, one.err]).toEqual([
@@ -93,7 +93,7 @@ describe('gatehouse admin', () => {
     expect((await run(['whoami'])).out).toMatch(/^role +admin$/m);
   });
 
-  it('says why the gateway refused a call, and what is wrong with a call', async () => {
+  it('prints why the gateway refused a call, and what is wrong with a call', async () => {
     const refused = await run(['keys', 'create', '--id', 'x', '--spec', '{"modls":[],"teams":1}']);
     expect([refused.code, refused.err]).toEqual([
       1,

@@ -56,6 +56,25 @@ describe('a key of the API', () => {
     expect(await statusWith(FILE_KEY)).toBe(200);
   });
 
+  it('has digests with the first pepper of the settings, both of which are valid until the overlap of a rotation ends', async () => {
+    await admin.close();
+    const peppers = ['p2', 'p1'].map((name, index) => `${name}:${Buffer.alloc(32, index).toString('base64')}`);
+    admin = await startAdmin({ state: { peppers: `\${env:NONE:-${peppers.join()}}` } });
+    token = await admin.token('admin');
+    const { json: created, headers } = await call('POST', '/keys', { id: 'batch' });
+    await becomes(created.key, 200);
+    const rotated = await call('POST', '/keys/batch:rotate', { overlap: '2s' }, { 'if-match': String(headers.etag) });
+    await becomes(rotated.json.key, 200);
+    expect(await statusWith(created.key)).toBe(200);
+    const { changed } = await admin.gateway.state!.store!.entities.load(0);
+    const digests = changed.find(({ id }) => id === 'batch')!.digests.map(({ digest }) => digest);
+    expect(digests).toEqual([expect.stringMatching(/^hmac:p2:[0-9a-f]{64}$/), expect.stringMatching(/^hmac:p2:/)]);
+    await becomes(created.key, 401);
+    expect(await statusWith(rotated.json.key)).toBe(200);
+    admin = await admin.restart();
+    expect([await statusWith(rotated.json.key), await statusWith(created.key)]).toEqual([200, 401]);
+  });
+
   it('ends at its expiry, which a patch can move', async () => {
     const { json } = await call('POST', '/keys', { id: 'batch', spec: { expires_at: '2090-01-01T00:00:00Z' } });
     await becomes(json.key, 200);

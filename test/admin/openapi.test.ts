@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
     const codes = new Set(Object.keys(PROBLEMS));
     const described = JSON.stringify(document.paths);
     // Those that any path can have, whatever the operation.
-    const always = ['method_not_allowed', 'unknown_host', 'internal_error'];
+    const always = ['method_not_allowed', 'unknown_host', 'foreign_page', 'internal_error'];
     expect([...codes].filter((code) => !described.includes(`\`${code}\``)).sort()).toEqual(always.sort());
   });
 

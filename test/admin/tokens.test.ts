@@ -181,13 +181,29 @@ describe('wrong tokens', () => {
     expect(refused.length).toBe(10);
   });
 
-  it('fill the audit with 60 rows a minute at most', async () => {
+  it('keep no client of the same address out that has a token of the store', async () => {
+    const admin = await start();
+    const from = '127.0.0.9';
+    const token = await admin.token('viewer');
+    for (let tries = 0; tries < 12; tries += 1) await admin.ask('GET', '/keys', { token: `gha_${tries}`, from });
+    expect((await admin.ask('GET', '/keys', { token, from })).status).toBe(200);
+    for (const wrong of ['gha_x', `${token}x`, 'guess'])
+      expect(problem(await admin.ask('GET', '/keys', { token: wrong, from }))).toBe('429 too_many_failures');
+  });
+
+  it('fill the audit with 60 rows a minute at most, and hide no refusal of a valid token', async () => {
     const admin = await start();
     const token = await admin.token('admin');
+    const viewer = await admin.token('viewer');
     for (let tries = 0; tries < 80; tries += 1)
       await admin.ask('DELETE', '/keys/a', { token: 'gha_no', from: `127.0.1.${tries + 1}` });
-    const { json } = await admin.ask('GET', '/audit?limit=200', { token });
-    expect(json.items.filter((row: { action: string }) => row.action === 'refused').length).toBe(60);
+    await admin.ask('DELETE', '/keys/a', { token: viewer });
+    const items = (await admin.ask('GET', '/audit?limit=200', { token })).json.items as {
+      action: string;
+      actor: string;
+    }[];
+    const refused = items.filter(({ action }) => action === 'refused').map(({ actor }) => actor);
+    expect([refused.length, refused.filter((actor) => actor !== 'unknown').length]).toEqual([61, 1]);
   });
 });
 

@@ -10,17 +10,15 @@ import { compileServerSettings } from '../../src/settings/compile/server-setting
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { LONG_MS } from './workers.testkit.ts';
 
-/** What docs/operate/deploy.md gives for systemd and Kubernetes, tried: without either, by what they do. */
+/** The files of deploy/ for systemd and Kubernetes, tried: without either, by what they do. */
 
-const readme = readFileSync(packageFile('docs/operate/deploy.md'), 'utf8');
-const fence = (kind: string, first: string): string =>
-  new RegExp(`^\`\`\`${kind}\\n# ${first}[^\\n]*\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)![1]!;
+const read = (path: string): string => readFileSync(packageFile(path), 'utf8');
 
-const unit = fence('ini', '/etc/systemd/system/gatehouse.service');
+const unit = read('deploy/systemd/gatehouse.service');
 const unitLine = (key: string): string => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)![1]!;
 
 interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: number };
+  readonly httpGet: { readonly path: string; readonly port: string };
   readonly periodSeconds: number;
   readonly timeoutSeconds: number;
   readonly failureThreshold: number;
@@ -38,7 +36,10 @@ interface PodSpec {
     },
   ];
 }
-const pod = parse(fence('yml', 'Kubernetes')) as PodSpec;
+interface Deployment {
+  readonly spec: { readonly template: { readonly spec: PodSpec } };
+}
+const pod = (parse(read('deploy/kubernetes/deployment.yaml')) as Deployment).spec.template.spec;
 const [container] = pod.containers;
 const defaults = compileServerSettings({});
 
@@ -140,8 +141,8 @@ describe('the lines for systemd', () => {
 
   it('start, reload and stop all processes', async () => {
     const [node, flag, main, ...args] = unitLine('ExecStart').split(' ');
-    const { bin } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { bin: { gatehouse: string } };
-    const installed = `/usr/lib/node_modules/gatehouse-gateway/${bin.gatehouse}`;
+    const { bin } = JSON.parse(read('package.json')) as { bin: object };
+    const installed = `/opt/gatehouse/node_modules/.bin/${Object.keys(bin)[0]!}`;
     expect([node, flag, main]).toEqual(['/usr/bin/node', '--disable-sigusr1', installed]);
     const { child, exited, said } = await start(args);
     expect(said().match(/a worker serves/g)).toHaveLength(2);
@@ -171,8 +172,9 @@ describe('the lines for Kubernetes', () => {
       defaults.listen.port,
       defaults.status.port,
     ]);
+    const status = container.ports.find(({ containerPort }) => containerPort === defaults.status.port);
     for (const { httpGet } of [container.readinessProbe, container.livenessProbe])
-      expect(httpGet.port).toBe(defaults.status.port);
+      expect(httpGet.port).toBe(status?.name);
   });
 
   it('kill a blocked container, which SIGTERM does not end, and leave one that is well alone', async () => {

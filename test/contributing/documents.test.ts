@@ -23,7 +23,7 @@ describe('the glossary of CONTRIBUTING.md', () => {
 describe('CHANGELOG.md', () => {
   const text = read('CHANGELOG.md');
 
-  it('says of every change when it came and what to write instead', () => {
+  it('has the date of every change, and what to write instead', () => {
     const rows = rowsOf(text);
     expect(rows.length).toBeGreaterThan(30);
     for (const cells of rows) {

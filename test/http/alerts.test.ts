@@ -179,9 +179,9 @@ it('Settings of webhooks that cannot work are refused at their place, without th
   expect(messages).toEqual([
     'the address of the webhook is plain http: use https, or set `allow_insecure: true`',
     expect.stringContaining('the secret is not `whsec_`') as string,
-    'the address of the webhook is not a URL with https',
-    'there is another webhook `w`',
-    'there is no team:serch',
+    'the address of the webhook is not a URL such as https://hooks.example.com/alerts',
+    'two webhooks have the id `w`: give each its own',
+    'there is no team `serch` in teams.yaml, so this webhook gets no alert of it',
   ]);
   expect(messages.join(' ')).not.toMatch(/127\.0\.0\.1|secret-path/);
 });

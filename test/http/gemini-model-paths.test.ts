@@ -122,7 +122,7 @@ describe('a model of another entry in the path', () => {
     expect((await post(path, { contents })).status).toBe(status);
   });
 
-  it.each(['rawPredict', 'streamRawPredict'])('is asked for by Anthropic’s client: %s', async (method) => {
+  it.each(['rawPredict', 'streamRawPredict'])('is named so by Anthropic’s client: %s', async (method) => {
     const body = { anthropic_version: 'vertex-2023-10-16', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] };
     for (const model of ['@claude/claude-x', encodeURIComponent('@claude/claude-x')]) {
       await post(`${IN_PROJECT}/anthropic/models/${model}:${method}`, body);

@@ -448,7 +448,7 @@ describe('an upstream that speaks Responses', () => {
     expect(upstream.seen).toHaveLength(before);
   });
 
-  it.each(unknownIds)('gets the id of %s where its catalog entry says so', async (_, more) => {
+  it.each(unknownIds)('gets the id of %s with the setting of its catalog entry', async (_, more) => {
     for (const at of [gateway, off]) {
       expect(await sentTo('own', more, at)).toMatchObject({ status: 200 });
       expect(upstream.seen.at(-1)?.json).toMatchObject(more);

@@ -136,7 +136,7 @@ describe.each([
     expect(hash('sha256', Buffer.from(await content.arrayBuffer()))).toBe(hash('sha256', bytes));
   });
 
-  it('says what has arrived, and goes on there after an interruption', async () => {
+  it('reports what has arrived, and continues there after an interruption', async () => {
     await start();
     const { url, state } = await begin();
     expect(state).toBe('active');

@@ -107,6 +107,35 @@ describe('gatehouse import', () => {
     ]);
   });
 
+  it('gives a key of LiteLLM no more than it had: the models of its team too, and an end', async () => {
+    const token = (id: string) => ({ token: digestOf(id).slice('sha256:'.length), key_alias: id, team_id: 'narrow' });
+    const source = {
+      teams: [{ team_id: 'narrow', team_alias: 'narrow', models: ['gpt-4o-mini', 'claude-*'] }],
+      keys: [
+        { ...token('all'), models: ['all-proxy-models'] },
+        { ...token('wider'), models: ['gpt-*', 'claude-opus', 'o3'] },
+        { ...token('other'), models: ['o3'] },
+        { ...token('endless'), expires: 'in a month' },
+        { ...token('number'), expires: 1_795_132_800 },
+      ],
+    };
+    const path = join(folder, 'narrow.json');
+    const dir = join(folder, 'narrow');
+    writeFileSync(path, JSON.stringify(source, null, 2));
+    let said = '';
+    const write = (more: string): void => void (said += more);
+    await importCommand({ kind: 'litellm', paths: [path], dir, out: write, err: write });
+    const { keys } = parse(readFileSync(join(dir, 'keys.yaml'), 'utf8')) as {
+      keys: { id: string; models: string[] }[];
+    };
+    expect(keys.map(({ id, models }) => [id, models])).toEqual([
+      ['all', ['gpt-4o-mini', 'claude-*']],
+      ['wider', ['claude-opus', 'gpt-4o-mini']],
+    ]);
+    expect(said).toContain('has models that its team may not use: gpt-*, o3');
+    expect(said.match(/is not imported/g)).toHaveLength(3);
+  });
+
   it('overwrites nothing, and writes nothing of a file that it cannot read', async () => {
     const dir = join(folder, 'taken');
     mkdirSync(dir);

@@ -9,6 +9,7 @@ import { startGateway } from '../../src/process/gateway.ts';
 import { Authority } from '../../src/settings/read/certificates.testkit.ts';
 import { KEY, startTestGateway, until, writeSettings, type TestGateway } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
+import { connect as openSocket, refusal } from '../http/websockets/kit.testkit.ts';
 import { ask, certificateFolder } from './tls.testkit.ts';
 
 const authority = new Authority();
@@ -228,7 +229,12 @@ describe('certificates of clients', () => {
         tls: { cert: folder.cert, key: folder.key, client_ca: folder.path('clients.pem') },
         reload: { watch: false, debounce: '20ms' },
       },
-      catalog: { providers: [{ slug: 'openai', provider: 'simulator', base_url: upstream.url, allow_insecure: true }] },
+      catalog: {
+        providers: [
+          { slug: 'openai', provider: 'simulator', base_url: upstream.url, allow_insecure: true },
+          { slug: 'sim', provider: 'simulator' },
+        ],
+      },
       keys: { keys },
     });
     onTestFinished(() => rmSync(configs, { recursive: true, force: true }));
@@ -276,6 +282,25 @@ describe('certificates of clients', () => {
     const { gateway, url } = await startMutual();
     await ask(url, ca, { headers: {}, tls: search });
     expect(gateway.records({ limit: 1 })).toMatchObject([{ key_id: 'search' }]);
+  });
+
+  it('identify the key of each turn of a WebSocket, and a handshake without one is refused', async () => {
+    const { gateway, url, folder } = await startMutual();
+    const headers = { authorization: 'Bearer unused' };
+    expect(await refusal({ url }, { ca, headers })).toMatchObject({ status: 401, code: 'invalid_client_certificate' });
+    const client = await openSocket({ url }, { ca, ...search, headers });
+    const turn = async () => (await client.turn({ model: '@sim/demo', input: 'hi' })).at(-1);
+    expect(await turn()).toMatchObject({ type: 'response.completed' });
+    expect(await turn()).toMatchObject({ type: 'response.completed' });
+    expect(gateway.records({ limit: 2 })).toMatchObject([{ key_id: 'search' }, { key_id: 'search' }]);
+    // A reload changes the authorities for new connections.
+    folder.write('clients.pem', strangers.cert);
+    expect((await gateway.reload()).outcome).toBe('changed');
+    expect(await turn()).toMatchObject({ type: 'response.completed' });
+    expect(await refusal({ url }, { ca, ...search })).toMatchObject({
+      status: 401,
+      code: 'invalid_client_certificate',
+    });
   });
 
   it('are verified by the authorities in force, in a session that older ones let in too', async () => {

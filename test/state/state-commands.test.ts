@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -185,7 +185,12 @@ describe('gatehouse state', () => {
       code: 1,
       err: expect.stringContaining('is no backup'),
     });
+    mkdirSync(join(top, 'state', 'ledger'), { recursive: true });
+    chmodSync(join(top, 'state'), 0o755);
     expect(await run('state restore', copy)).toMatchObject({ code: 0, err: '' });
+    for (const folder of [copy, join(top, 'state')])
+      for (const name of ['state.db', 'ledger/dropped.db'])
+        expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     expect((await run('state export')).out).toBe(before.out);
     expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last hash is [0-9a-f]{64}\n$/);
   });

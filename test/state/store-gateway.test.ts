@@ -192,7 +192,8 @@ describe('a gateway with a state store', () => {
         'gatehouse_state_last_load_timestamp_seconds TIME',
       ]),
     );
-    expect(second.logs.join('')).toMatch(/"key_id":"stored".*"within_days":7.*a gateway key expires soon/);
+    const alerted = /"alert":"key_expiry".*"key":"stored".*"days":7/;
+    await until(async () => alerted.test(second.logs.join('')), 'the end of the key is alerted');
     const ready = await fetch(`${second.gateway.status.url}/readyz?verbose`);
     expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('misconfigured: broken')]);
     expect(await second.gateway.state!.store!.entities.lastUses(['stored', 'broken'])).toMatchObject([
@@ -208,6 +209,10 @@ describe('a gateway with a state store', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^\{/, '{"timeouts":{"total":"90s"},'));
     expect((await gateway.gateway.reload()).outcome).toBe('changed');
     expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([200, 200]);
+    const { audit } = gateway.gateway.state!.store!;
+    expect(await audit.rows({ kind: 'settings' })).toMatchObject([
+      { action: 'reload', id: 'files', actor: 'gateway', after: expect.stringContaining('server.yaml') },
+    ]);
     await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
     await until(async () => (await ask(gateway, STORED)) === 401, 'the deleted key is not valid');
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { once } from 'node:events';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAccessLog } from '../../src/record/log/access-log.ts';
 import { createStillClock, endOf, streamedExchange } from '../../src/record/exchange.testkit.ts';
@@ -77,7 +78,9 @@ async function collect(): Promise<{ received: Received[] } & Listening> {
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       received.push({ path: request.url, headers: request.headers, body: Buffer.concat(pieces) });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      const type = request.headers['content-type'] ?? '';
+      // An empty message of protobuf has no bytes.
+      response.writeHead(200, { 'content-type': type }).end(type === 'application/json' ? '{}' : '');
     });
   });
   return { received, ...(await listen(server)) };
@@ -120,6 +123,13 @@ afterEach(async () => {
   for (const name of Object.keys(process.env)) if (OTEL.test(name)) delete process.env[name];
   Object.assign(process.env, Object.fromEntries(before));
 });
+
+/** A server that the end of the test closes. */
+async function opened<Server extends { close(): Promise<void> }>(opening: Promise<Server>): Promise<Server> {
+  const server = await opening;
+  open.push(() => server.close());
+  return server;
+}
 
 const ONLY_TRACES = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 
@@ -174,7 +184,7 @@ function recordOne(
     models: { answered: (model) => model },
     log,
     ended,
-    accessLog: createAccessLog({ log, lines: destination, mode: 'all' }),
+    accessLog: createAccessLog({ log, lines: { write: (line) => destination.write(line.toString()) }, mode: 'all' }),
     openSpan: otel.openSpan,
     countSemconv: otel.countRequest,
   });
@@ -201,8 +211,7 @@ function treeOf(spans: readonly OtlpSpan[]): unknown[] {
 
 describe('OTLP export', () => {
   it('over http/json brings a collector the span tree, the resource and the headers the environment names', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -234,8 +243,7 @@ describe('OTLP export', () => {
   });
 
   it('continues the trace of the caller', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start(
       {},
       { traces: { endpoint: `${collector.url}/custom`, protocol: 'http/json', service_name: 'from-yaml' } },
@@ -249,19 +257,35 @@ describe('OTLP export', () => {
     expect(body.toString()).toContain('from-yaml');
   });
 
-  it('over http/protobuf is what is sent unless something else is asked for', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
-    const started = await start({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` });
+  it.each([
+    ['the gateway', {}, true],
+    ['the SDK, where attributes have limits,', { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '14' }, false],
+  ])('over http/protobuf is the default: %s writes it, with the settings of the exporter', async (_, env, isWhole) => {
+    const collector = await opened(collect());
+    const started = await start({
+      ...ONLY_TRACES,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_SERVICE_NAME: 'edge-gateway',
+      ...env,
+    });
     recordOne(started);
     await started.otel.shutdown();
-    expect(collector.received[0]?.headers['content-type']).toBe('application/x-protobuf');
-    expect(collector.received[0]?.body.includes('chat gemini-2.5-pro')).toBe(true);
+    const [{ path, headers, body } = { path: '', headers: {}, body: Buffer.alloc(0) }] = collector.received;
+    expect([path, headers['content-type'], headers['x-tenant']]).toEqual([
+      '/v1/traces',
+      'application/x-protobuf',
+      'acme',
+    ]);
+    const bytes = gunzipSync(body);
+    expect(['edge-gateway', 'chat gemini-2.5-pro', 'host.name'].filter((text) => !bytes.includes(text))).toEqual([]);
+    expect(bytes.includes('gemini-2.5-pro-002')).toBe(isWhole);
+    expect(started.lines).toEqual([]);
   });
 
   it('obeys the sampler', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -292,8 +316,7 @@ describe('OTLP export', () => {
   });
 
   it('waits for a collector that does not answer no longer than its limit at the end', async () => {
-    const silent = await listen(createServer(() => {}));
-    open.push(() => silent.close());
+    const silent = await opened(listen(createServer(() => {})));
     const started = await start({ ...ONLY_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT: silent.url }, undefined, 100);
     recordOne(started);
     await started.otel.shutdown();
@@ -306,8 +329,7 @@ describe('OTLP export', () => {
   });
 
   it('over gRPC brings a collector all three signals', async () => {
-    const collector = await collectGrpc();
-    open.push(() => collector.close());
+    const collector = await opened(collectGrpc());
     const started = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
@@ -330,8 +352,7 @@ describe('OTLP export', () => {
   });
 
   it('over http/json brings a collector metrics of the conventions and of Gatehouse, from the same records', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -356,8 +377,7 @@ describe('OTLP export', () => {
   });
 
   it('also uses the names of v1.41 with `semconv: both`', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start(
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
       { semconv: 'both' },
@@ -379,8 +399,7 @@ describe('OTLP export', () => {
   });
 
   it('exports the lines of the log with their trace, and none about exports', async () => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -404,8 +423,7 @@ describe('OTLP export', () => {
     ['b3', { b3: `${'1'.repeat(32)}-${'2'.repeat(16)}-1` }, '1'.repeat(32)],
     ['none', { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }, undefined],
   ])('reads the headers of OTEL_PROPAGATORS=%s and no others', async (propagators, headers, traceId) => {
-    const collector = await collect();
-    open.push(() => collector.close());
+    const collector = await opened(collect());
     const started = await start({
       ...ONLY_TRACES,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -67,6 +67,8 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   organization: named('organization'),
   team: named('team'),
   limit: named('limit'),
+  price: named('price'),
+  alert: named('alert'),
   key: object(
     {
       ...META,

@@ -27,9 +27,11 @@ const MAX_BODY_BYTES = 128 * 1024;
 /** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
 const MAX_CALLS = 16;
 const MAX_DEPTH = 32;
-/** Rows of refused writes in a minute. A client that is refused again and again fills no disk. */
+/** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
 const MAX_REFUSALS = 60;
 const REFUSALS_MS = 60_000;
+/** The actor of a call without a valid token. */
+const UNKNOWN = 'unknown';
 
 export interface ApiOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
@@ -51,7 +53,8 @@ export class AdminApi {
   readonly #failures: Failures;
   readonly #bootstrap: Bootstrap;
   readonly #repeatable: RepeatableCalls;
-  readonly #refusals: Refusals;
+  /** Those who are not known hide nothing that the others tried. */
+  readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
   #calls = 0;
 
   constructor(options: ApiOptions) {
@@ -61,7 +64,7 @@ export class AdminApi {
     this.#failures = new Failures(clock);
     this.#bootstrap = new Bootstrap(state?.folder);
     this.#repeatable = new RepeatableCalls(clock);
-    this.#refusals = new Refusals(clock);
+    this.#refusals = { known: new Refusals(clock), unknown: new Refusals(clock) };
   }
 
   /** Writes a bootstrap token if no admin token is valid. Never rejects. */
@@ -97,6 +100,17 @@ export class AdminApi {
     }
   }
 
+  /** The audit has each read of the body of a request. Throws `ApiProblem` while the store does not answer. */
+  async auditRead(requestId: string, actor: Actor): Promise<void> {
+    if (!this.#options.state) return;
+    try {
+      const { store } = await this.#readObjects();
+      await store.audit.add({ action: 'read', kind: 'requests', id: requestId.slice(0, 256) }, actor);
+    } catch (error) {
+      throw problemOf(error, 'GET') ?? error;
+    }
+  }
+
   /** @param path below `/admin/v1` */
   async answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
     if (this.#calls >= MAX_CALLS) return answerOf(new ApiProblem('busy', `${MAX_CALLS} calls are under way.`));
@@ -117,7 +131,7 @@ export class AdminApi {
   async #answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
     const match = findRoute(request.method ?? 'GET', path);
     const place = match && 'route' in match ? { ...match, query } : undefined;
-    let actor: Actor = { id: 'unknown', role: '', address: addressOf(request) };
+    let actor: Actor = { id: UNKNOWN, role: '', address: addressOf(request) };
     try {
       const identity = await this.identify(request);
       ({ actor } = identity);
@@ -153,7 +167,7 @@ export class AdminApi {
         objects,
         settings,
         clock: this.#options.clock,
-        again: this.#readObjects,
+        readObjects: this.#readObjects,
       };
       if (route.body !== undefined) checkAgainst(route.body, call.body);
       const answered = await HANDLERS[operation](call);
@@ -170,14 +184,15 @@ export class AdminApi {
     if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) this.#bootstrap.end();
   }
 
-  /** The audit has refused writes, too. */
+  /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */
   async #auditRefusal(
     { code, kind: { status } }: ApiProblem,
     { operation, route, id }: Place,
     actor: Actor,
   ): Promise<void> {
     const { state, log } = this.#options;
-    if ((status !== 401 && status !== 403) || !isWrite(route) || !state?.store || !this.#refusals.take()) return;
+    if ((status !== 401 && status !== 403) || !isWrite(route) || !state?.store) return;
+    if (!this.#refusals[actor.id === UNKNOWN ? 'unknown' : 'known'].take()) return;
     const event = {
       action: 'refused',
       kind: resourceOf(operation),

@@ -33,6 +33,10 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
   patch_budget: patch('budget'),
   create_limit: create('limit', true),
   patch_limit: patch('limit'),
+  create_price: create('price', true),
+  patch_price: patch('price'),
+  create_alert: create('alert', true),
+  patch_alert: patch('alert'),
   rotate: object(
     {
       overlap: {

@@ -23,7 +23,7 @@ export interface Call {
   readonly settings: Settings;
   readonly clock: Clock;
   /** Reads the objects again, after a write. */
-  readonly again: () => Promise<Objects>;
+  readonly readObjects: () => Promise<Objects>;
 }
 
 export interface CallAnswer {
@@ -37,7 +37,7 @@ export type Handler = (call: Call) => CallAnswer | Promise<CallAnswer>;
 
 export const actorOf = ({ identity }: Pick<Call, 'identity'>): Actor => identity.actor;
 
-/** What an audit row says of a write. */
+/** The reason in the audit row of a write: the operation, and what the caller gave as `reason`. */
 export function reasonOf(
   { operation, query }: Pick<Call, 'operation' | 'query'>,
   reason = query.one('reason'),

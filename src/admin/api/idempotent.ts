@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../plugin/index.ts';
-import { MAX_ANSWER, type Idempotency } from '../../state/idempotency.ts';
+import { MAX_ANSWER_LENGTH, type Idempotency } from '../../state/idempotency.ts';
 import type { AdminAnswer } from '../answer.ts';
 import type { AdminIdentity } from './identity.ts';
 import { ApiProblem } from './problems.ts';
@@ -81,7 +81,7 @@ export class RepeatableCalls {
     const answer = await task();
     const { status, body, headers } = answer;
     const sealed = seal(JSON.stringify({ body, headers }), call);
-    if (status >= 300 || sealed.length > MAX_ANSWER) return answer;
+    if (status >= 300 || sealed.length > MAX_ANSWER_LENGTH) return answer;
     const { actor } = call.identity;
     await kept.keep({
       actor: actor.id,

@@ -4,7 +4,7 @@ import type { Entity, EntityDoc, KeyDigest } from '../../state/entities.ts';
 import type { StateStore } from '../../state/store.ts';
 import { ApiProblem } from './problems.ts';
 import type { ObjectKind } from './routes.ts';
-import { NOT_IN_SPEC } from './schemas.ts';
+import { hiddenOf } from './schemas.ts';
 import type { ApiSources } from './sources.ts';
 
 /** An object of a file or of the store. */
@@ -44,9 +44,8 @@ function fileObject({ kind, id, place, value }: FileObject): OwnedObject {
   // A wrapped secret becomes the name of its source.
   const text = JSON.stringify(value);
   const doc = JSON.parse(text) as EntityDoc;
-  const spec = Object.fromEntries(
-    Object.entries(doc).filter(([name]) => kind !== 'keys' || !NOT_IN_SPEC.some((one) => one === name)),
-  );
+  const hidden = hiddenOf(kind);
+  const spec = Object.fromEntries(Object.entries(doc).filter(([name]) => !hidden.includes(name)));
   const etag = `"file-${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`;
   return {
     kind,
@@ -72,6 +71,8 @@ interface Found {
   readonly version: number | undefined;
   readonly files: readonly FileObject[];
   readonly byKind: Map<string, readonly Named[]>;
+  /** Tokens by their digests; undefined: not asked for yet. */
+  byDigest?: ReadonlyMap<string, Entity>;
 }
 
 type Named = { readonly id: string } & ({ readonly file: FileObject } | { readonly entity: Entity });
@@ -152,6 +153,13 @@ export class Objects {
 
   tokens(): readonly Entity[] {
     return this.names('tokens').flatMap((named) => ('entity' in named ? named.entity : []));
+  }
+
+  tokenOf(digest: string): Entity | undefined {
+    this.#found.byDigest ??= new Map(
+      this.tokens().flatMap((token) => token.digests.map((own): [string, Entity] => [own.digest, token])),
+    );
+    return this.#found.byDigest.get(digest);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Schema } from '../../settings/read/schema-files.ts';
 import { version } from '../../version.ts';
 import { PARAMETERS, type ParameterName } from './parameters.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { isWrite, OPERATIONS, resourceOf, type OperationId, type AdminRoute } from './routes.ts';
+import { isWrite, OBJECT_KINDS, OPERATIONS, resourceOf, ROUTES, type OperationId, type AdminRoute } from './routes.ts';
 import { adminSchema, readReferred } from './schemas.ts';
 
 export const API = '/admin/v1';
@@ -38,7 +38,7 @@ function makeDocument(): object {
     info: {
       title: 'Gatehouse admin API',
       version: version().version,
-      description: 'Keys, teams, organizations, budgets, usage, ledger and audit of a gateway.',
+      description: 'Keys, teams, organizations, budgets, prices, alerts, usage, ledger and audit of a gateway.',
     },
     servers: [{ url: API }],
     security: [{ token: [] }],
@@ -55,24 +55,27 @@ function makeDocument(): object {
 
 type Rule = readonly [when: (id: OperationId, route: AdminRoute) => boolean, ...codes: ProblemCode[]];
 
-const ofObjects = (id: OperationId): boolean => /^(?:organizations|teams|keys|limits|budgets)\.(?!adjust)/.test(id);
+const ofObjects = (id: OperationId): boolean =>
+  OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
-const WITHOUT_STORE = /^(?:(?:organizations|teams|keys|limits|budgets)\.(?:list|get)|whoami\.get|openapi\.get)$/;
+const needsNoStore = (id: OperationId): boolean =>
+  id === 'whoami.get' || id === 'openapi.get' || (ofObjects(id) && !isWrite(ROUTES[id]));
 
 /** Which operations have which errors, besides those of every path. */
 const RULES: readonly Rule[] = [
   [() => true, 'unauthorized', 'forbidden', 'invalid_query', 'too_many_failures', 'store_unavailable', 'busy'],
   [(_, { path }) => path.includes('{id}'), 'not_found'],
-  [(id) => !WITHOUT_STORE.test(id), 'no_store'],
+  [(id) => !needsNoStore(id), 'no_store'],
   [(_, { body }) => body !== undefined, 'invalid_json', 'invalid_body', 'too_large', 'unsupported_media_type'],
   [(_, { changes }) => changes === true, 'precondition_required', 'precondition_failed'],
   [(id, route) => isWrite(route) && ofObjects(id), 'owned_by_files', 'not_owned'],
   [(_, { method }) => method === 'POST', 'invalid_header', 'idempotency_mismatch', 'replay_in_progress'],
-  [(id) => /^(?:organizations|teams|keys|limits|budgets)\.patch$/.test(id), 'exists'],
+  [(id) => ofObjects(id) && id.endsWith('.patch'), 'exists'],
   [(id) => /^budgets\.(?:patch|delete)$/.test(id), 'part_of_object'],
   [(id) => id.endsWith('.create'), 'exists', 'id_gone', 'store_full'],
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
+  [(id) => /^alerts\.(?:create|patch)$/.test(id), 'cannot_seal'],
 ];
 
 const problemsOf = (id: OperationId, route: AdminRoute): readonly ProblemCode[] =>

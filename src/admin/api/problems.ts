@@ -34,6 +34,11 @@ export const PROBLEMS = {
     title: 'Not allowed',
     help: 'The role, the scopes or the networks of the token do not allow the call.',
   },
+  foreign_page: {
+    status: 403,
+    title: 'A page of another origin',
+    help: 'A browser sent the call for a page of another origin. Only programs and pages of this listener may call.',
+  },
   not_found: { status: 404, title: 'Not found', help: 'There is no such object or path.' },
   method_not_allowed: {
     status: 405,
@@ -50,6 +55,11 @@ export const PROBLEMS = {
     status: 409,
     title: 'The object is in use',
     help: 'Other objects name this one; the detail has some of them. Change them first.',
+  },
+  cannot_seal: {
+    status: 409,
+    title: 'The store cannot seal secrets',
+    help: 'Secrets are sealed with `state.encryption_keys`, which server.yaml does not have or which are others than those of the object.',
   },
   key_revoked: {
     status: 409,
@@ -186,5 +196,6 @@ export const OF_STORE: Readonly<Partial<Record<StateFailureCode, ProblemCode>>> 
   not_found: 'not_found',
   id_gone: 'id_gone',
   full: 'store_full',
+  sealed: 'cannot_seal',
   invalid: 'invalid_body',
 };

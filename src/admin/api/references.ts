@@ -1,11 +1,13 @@
-import type { GatewayKey, Organization, Team } from '../../../schemas/types.generated.ts';
-import type { Problem as SettingsProblem } from '../../plugin/index.ts';
+import type { AlertWebhook, GatewayKey, Organization, PriceRule, Team } from '../../../schemas/types.generated.ts';
+import { Secret, type Problem as SettingsProblem } from '../../plugin/index.ts';
+import type { CheckedSettings } from '../../settings/checks/check.ts';
 import { checkMeaning } from '../../settings/checks/index.ts';
+import { SEALED_OF_ALERTS } from '../../settings/read/stored-objects.ts';
 import { toPointer, type JsonPath } from '../../settings/read/pointer.ts';
 import type { EntityDoc } from '../../state/entities.ts';
 import { budgetsIn, nodeOf } from './budgets-in.ts';
 import type { Call } from './call.ts';
-import { ApiProblem } from './problems.ts';
+import { ApiProblem, type FieldError } from './problems.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';
 import { invalidBody } from './schemas.ts';
 
@@ -14,16 +16,27 @@ const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** What a write of an object must agree with. Throws `invalid_body` or `exists`. */
 export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
+  if (kind === 'prices' || kind === 'alerts') return refuse(shown(problemsOfListed(kind, id, spec, call)));
   const entry = entryOf(kind, id, spec);
-  const problems = problemsOf(entry, call).map(({ path, message, suggestion }) => ({
+  const problems = shown(problemsOf(entry, call));
+  if (isOfNode(kind) && !call.objects.find(entry.kind, entry.id))
+    problems.push({ pointer: '/spec/node', message: `there is no ${NOUNS[entry.kind]} "${entry.id}"` });
+  refuse(problems);
+  checkTwins(kind, id, spec, call);
+}
+
+const shown = (problems: readonly SettingsProblem[]): FieldError[] =>
+  problems.map(({ path, message, suggestion }) => ({
     pointer: `/spec${toPointer(path)}`,
     message: suggestion === undefined ? message : `${message}; did you mean "${suggestion}"?`,
   }));
-  if (isOfNode(kind) && !call.objects.find(entry.kind, entry.id))
-    problems.push({ pointer: '/spec/node', message: `there is no ${NOUNS[entry.kind]} "${entry.id}"` });
+
+function refuse(problems: readonly FieldError[]): void {
   if (problems.length > 0) throw invalidBody(problems);
-  checkTwins(kind, id, spec, call);
 }
+
+/** A kind whose objects are a part of the tree. */
+type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts'>;
 
 const isOfNode = (kind: ObjectKind): kind is 'budgets' | 'limits' => kind === 'budgets' || kind === 'limits';
 
@@ -36,7 +49,7 @@ interface FileEntry {
   readonly inside: JsonPath;
 }
 
-function entryOf(kind: ObjectKind, id: string, spec: EntityDoc): FileEntry {
+function entryOf(kind: NodeObject, id: string, spec: EntityDoc): FileEntry {
   if (!isOfNode(kind)) return { kind, id, spec, inside: [] };
   const { node, ...rest } = spec;
   const own: EntityDoc = kind === 'budgets' ? { budgets: [rest] } : { limits: rest };
@@ -55,18 +68,44 @@ function problemsOf(
   const organizations = kind === 'organizations' ? { [id]: spec } : named<Organization>('organizations');
   const teams = kind === 'teams' ? { [id]: spec } : kind === 'keys' ? named<Team>('teams') : {};
   const [file, ...path] = kind === 'keys' ? ['keys.yaml', 'keys', 0, ...inside] : ['teams.yaml', kind, id, ...inside];
+  const checked = { keys: kind === 'keys' ? { keys: [key] } : undefined, teams: { organizations, teams } };
+  return errorsAt([file, ...path], checked, { settings, clock });
+}
+
+/** Of a rule of prices.yaml, or a webhook of server.yaml. */
+function problemsOfListed(
+  kind: 'prices' | 'alerts',
+  id: string,
+  spec: EntityDoc,
+  call: Call,
+): readonly SettingsProblem[] {
+  // A spec is valid by the schema that these types are generated from.
+  if (kind === 'prices')
+    return errorsAt(['prices.yaml', 'prices', 0], { prices: { prices: [{ ...spec, id } as PriceRule] } }, call);
+  const [url, secret] = SEALED_OF_ALERTS.map((name) => new Secret(spec[name] as string));
+  const webhook = { ...spec, id, url, secret } as unknown as AlertWebhook;
+  return errorsAt(['server.yaml', 'alerts', 'webhooks', 0], { server: { alerts: { webhooks: [webhook] } } }, call);
+}
+
+/** The errors of these settings below a place of a file, at their paths from there. */
+function errorsAt(
+  [file, ...path]: JsonPath,
+  checked: Partial<CheckedSettings>,
+  { settings, clock }: Pick<Call, 'settings' | 'clock'>,
+): readonly SettingsProblem[] {
   const found: SettingsProblem[] = [];
   checkMeaning(
     {
       server: undefined,
       catalog: settings.catalog,
-      keys: kind === 'keys' ? { keys: [key] } : undefined,
-      teams: { organizations, teams },
+      keys: undefined,
+      priceTable: settings.priceTable,
       gateway: new Map(),
       configIds: [...settings.gateway.keys()],
       prompts: settings.prompts,
       promptIds: [...settings.prompts.keys()],
       now: clock.wall(),
+      ...checked,
     },
     (name) => (problem) => {
       if (name === file && problem.severity !== 'warning') found.push(problem);
@@ -77,7 +116,7 @@ function problemsOf(
 }
 
 /** A node has one budget that counts the same, and limits in one place. */
-function checkTwins(kind: ObjectKind, id: string, spec: EntityDoc, { objects, settings }: Call): void {
+function checkTwins(kind: NodeObject, id: string, spec: EntityDoc, { objects, settings }: Call): void {
   const { kind: of, id: node } = isOfNode(kind) ? nodeOf(spec['node']) : { kind, id };
   const ref = `${NOUNS[of]}:${node}`;
   const own = { kind, id, spec };

@@ -2,17 +2,20 @@
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What scopes name: the first part of an operation's id. */
+/** What scopes name: the first part of an operation's id; `requests` are records and explanations. */
 export const RESOURCES = [
   'organizations',
   'teams',
   'keys',
   'limits',
   'budgets',
+  'prices',
+  'alerts',
   'usage',
   'ledger',
   'audit',
   'tokens',
+  'requests',
 ] as const;
 
 export const SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);

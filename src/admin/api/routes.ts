@@ -3,7 +3,7 @@ import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
 /** Kinds of objects that files or the store hold. */
-export const OBJECT_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits'] as const;
+export const OBJECT_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits', 'prices', 'alerts'] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 type ObjectAction = 'list' | 'get' | 'create' | 'patch' | 'delete';
@@ -57,6 +57,8 @@ export const NOUNS = {
   keys: 'key',
   budgets: 'budget',
   limits: 'limit',
+  prices: 'price',
+  alerts: 'alert',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
 
 type Noun = (typeof NOUNS)[ObjectKind];
@@ -65,6 +67,14 @@ const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
   budgets:
     'List the budgets, those inside of organizations, teams and keys too, with what is spent in the current period',
   limits: 'List the limits that are objects of the store; others are in the `spec` of organizations, teams and keys',
+  prices: 'List the price rules of the store, and those of prices.yaml that have an `id`',
+  alerts: 'List the webhooks of server.yaml and of the store, without their addresses and secrets',
+};
+
+const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
+  prices:
+    'A rule of prices.yaml. Rules of the store follow those of the file, in the order of their ids; the first that fits is in force.',
+  alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
 };
 
 const readRoutes = (
@@ -98,6 +108,7 @@ const writeRoutes = (kind: ObjectKind, noun: Noun): Record<'create' | 'patch' | 
     path: `/${kind}`,
     role: 'admin',
     summary: `Create ${article(noun)} in the store`,
+    ...(CREATED[kind] !== undefined && { description: CREATED[kind] }),
     query: WRITE,
     body: `create_${noun}`,
     answer: noun === 'key' ? 'created_key' : noun,
@@ -148,6 +159,8 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   ...objectRoutes('keys', ['team']),
   ...objectRoutes('limits', ['node']),
   ...objectRoutes('budgets', ['node']),
+  ...objectRoutes('prices', []),
+  ...objectRoutes('alerts', []),
   'keys.rotate': {
     method: 'POST',
     path: '/keys/{id}:rotate',

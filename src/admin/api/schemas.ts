@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import { toPointer, valueAt } from '../../settings/read/pointer.ts';
 import { isSchema, readSchema, SchemaTree, type Schema } from '../../settings/read/schema-files.ts';
 import { createAjv } from '../../settings/read/settings-ajv.ts';
+import { SEALED_OF_ALERTS } from '../../settings/read/stored-objects.ts';
 import { schemaProblems } from '../../settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS } from './body-schemas.ts';
@@ -10,12 +11,21 @@ import type { NOUNS, ObjectKind } from './routes.ts';
 import type { BodyName } from './schema-names.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
-/** Fields of an entry of keys.yaml that are not in the document of a key: the API makes secrets itself. */
-export const NOT_IN_SPEC = ['id', 'key', 'digest', 'previous'] as const;
+/** Fields of an entry of a settings file that are not in the spec of its object: the API makes the secrets of keys itself. */
+const NOT_IN_SPEC: Readonly<Partial<Record<ObjectKind, readonly string[]>>> = {
+  keys: ['id', 'key', 'digest', 'previous'],
+  prices: ['id'],
+  alerts: ['id'],
+};
+/** Those that no answer has. */
+export const hiddenOf = (kind: ObjectKind): readonly string[] => [
+  ...(NOT_IN_SPEC[kind] ?? []),
+  ...(kind === 'alerts' ? SEALED_OF_ALERTS : []),
+];
 
 /** A part of a settings file with other properties. */
 function derived(
-  file: 'keys' | 'teams',
+  file: 'keys' | 'teams' | 'prices' | 'server',
   definition: string,
   change: (properties: Schema, rest: Schema) => Schema,
 ): Schema {
@@ -44,6 +54,9 @@ const ofNode =
     minProperties: 2,
   });
 
+const without = (kind: ObjectKind, properties: Schema): Schema =>
+  Object.fromEntries(Object.entries(properties).filter(([name]) => !NOT_IN_SPEC[kind]?.includes(name)));
+
 /** The entry of a settings file that an object stands for. */
 const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>> => ({
   organization_spec: { $ref: `${BASE}teams.json#/definitions/organization` },
@@ -52,12 +65,22 @@ const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>>
     ...rest,
     title: 'KeySpec',
     description: 'What a key may do, with the fields of an entry of keys.yaml.',
-    properties: Object.fromEntries(
-      Object.entries(properties).filter(([name]) => !NOT_IN_SPEC.some((one) => one === name)),
-    ),
+    properties: without('keys', properties),
   })),
   budget_spec: derived('teams', 'budget', ofNode('BudgetSpec')),
   limit_spec: derived('teams', 'limits', ofNode('LimitSpec')),
+  price_spec: derived('prices', 'rule', (properties, { examples: _, ...rest }) => ({
+    ...rest,
+    title: 'PriceSpec',
+    properties: without('prices', properties),
+  })),
+  // Answers have neither the address nor the secret, so the handler demands them of a new object.
+  alert_spec: derived('server', 'alert_webhook', (properties, { required: _, examples: __, ...rest }) => ({
+    ...rest,
+    title: 'AlertSpec',
+    description: 'A webhook that gets alerts. `url` and `secret` are written and never shown.',
+    properties: without('alerts', properties),
+  })),
 });
 
 /** The schemas of the admin API as one document, whose references are absolute: those that validate, and those of the OpenAPI document. */
@@ -67,7 +90,7 @@ export function adminSchema(): Schema {
 
 /** The files with definitions that the API's schemas refer to. */
 export const readReferred = (): readonly Schema[] =>
-  (['server', 'keys', 'teams'] as const).map((name) => readSchema(name));
+  (['server', 'keys', 'teams', 'prices'] as const).map((name) => readSchema(name));
 
 interface Compiled {
   validate(name: string): ValidateFunction;

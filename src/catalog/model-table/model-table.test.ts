@@ -57,7 +57,7 @@ describe('data/models.json', () => {
       readonly models: readonly Priced[];
     };
 
-  it('is as its schema says', async () => {
+  it('fits its schema', async () => {
     const schema = JSON.parse(await readFile(join(TABLE_SOURCE, '../models.schema.json'), 'utf8')) as object;
     const validate = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true }).compile(schema);
     expect([validate(await read()), validate.errors]).toEqual([true, null]);
@@ -71,7 +71,7 @@ describe('data/models.json', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
-  it('has prices in the order of their days, and says which models have none', async () => {
+  it('has prices in the order of their days, and marks the models that have none', async () => {
     for (const { id, p, unpriced = false, ctx = Infinity, max_in: input = 0 } of (await read()).models) {
       const days = p.map(({ from = '' }) => from);
       expect(days, id).toEqual([...new Set(days)].toSorted());

@@ -3,7 +3,7 @@ import { defined } from './names.ts';
 import type { ForeignItem } from './source.ts';
 import { VENDORS, type Vendor } from './vendors.ts';
 
-/** What a file says of an account at a vendor. */
+/** An account at a vendor, as another gateway's file describes it. */
 export interface ForeignAccount {
   /** The vendor's name in the file. */
   readonly vendor: string;

@@ -2,6 +2,7 @@ import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
 import { defined, literal, nameOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
+import { matches } from '../../prices/model-pattern.ts';
 import type { ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf } from './spending.ts';
 
@@ -55,11 +56,22 @@ function keyOf(item: ForeignItem, draft: Draft, teams: Teams, taken: DraftPart):
   if (!credential) return undefined;
   if (written !== undefined && team === undefined)
     item.get('team_id')?.lose('names a team that is in none of the files');
+  const ends = item.get('expires');
+  const expiresAt = ends && expiryOf(ends);
+  if (ends && expiresAt === undefined) {
+    ends.lose('is no time, and a key without its end would be valid for ever: the key is not imported');
+    return undefined;
+  }
+  const models = allowed(item.get('models'), team, draft);
+  if (models?.length === 0) {
+    item.lose('has no model that its team may use, too: it is not imported');
+    return undefined;
+  }
   const key = defined({
     id,
     ...credential,
-    expires_at: expiryOf(item.get('expires')),
-    models: allowed(item.get('models'), team, draft),
+    expires_at: expiresAt,
+    models,
     team: team?.id,
     owner: item.get('user_id')?.text(),
     metadata: metadataOf(item.get('metadata')),
@@ -82,19 +94,26 @@ function credentialOf(item: ForeignItem, draft: Draft, id: string): DraftPart | 
   return { key: draft.secret(token, `${id}_KEY`, `the key ${id}`) };
 }
 
-function expiryOf(item: ForeignItem | undefined): string | undefined {
-  const text = item?.text();
-  if (text === undefined) return undefined;
-  const time = Date.parse(text);
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  item?.lose('is no time');
-  return undefined;
+/** Undefined: the value is no time. */
+function expiryOf({ value }: ForeignItem): string | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** A key without a list has that of its team. */
+/** A key without a list has that of its team. LiteLLM checks both lists: a key uses what its team may use, too. */
 function allowed(item: ForeignItem | undefined, team: Team | undefined, draft: Draft): readonly string[] | undefined {
   const names = item?.items().map(({ value }) => value) ?? [];
-  return names.length === 0 || names.includes('all-team-models') ? team?.models : modelsOf(item, draft);
+  if (names.length === 0 || names.includes('all-team-models')) return team?.models;
+  const own = modelsOf(item, draft);
+  if (!own || !team?.models) return own ?? team?.models;
+  const isWithin = (name: string, patterns: readonly string[]): boolean =>
+    patterns.some((pattern) => matches(pattern, name));
+  const ofTeam = team.models;
+  const left = own.filter((name) => !isWithin(name, ofTeam));
+  if (left.length > 0) item?.lose(`has models that its team may not use: ${left.join(', ')}`);
+  return [
+    ...new Set([...own.filter((name) => isWithin(name, ofTeam)), ...ofTeam.filter((name) => isWithin(name, own))]),
+  ];
 }
 
 /** Undefined: all models. */

@@ -57,7 +57,7 @@ export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | und
 
 const AZURE = { azure_model_name: 'write `deployments` in the entry of catalog.yaml' };
 
-/** What a target says of its requests, whichever provider it has. */
+/** The settings of a target that do not depend on its provider. */
 function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPart {
   const deployment = item.get('azure_deployment_id')?.text();
   const params = either(item, 'override_params')?.value;

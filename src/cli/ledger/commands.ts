@@ -1,5 +1,5 @@
 import { LEDGER_DIMENSIONS } from '../../state/ledger.ts';
-import { configs, oneOf, parse, UsageError, type Command } from '../arguments.ts';
+import { configs, oneOf, parse, required, UsageError, type Command } from '../arguments.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,8 +20,7 @@ export const ledgerCommands: readonly (readonly [string, Command])[] = [
           step: { type: 'string', default: 'all' },
           format: { type: 'string', default: 'csv' },
         });
-        if (values.from === undefined) throw new UsageError('ledger export needs --from, such as --from 2026-11-01');
-        const from = dayOf('from', values.from);
+        const from = dayOf('from', required(values.from, 'ledger export needs --from, such as --from 2026-11-01'));
         const to = values.to === undefined ? Date.now() + DAY_MS : dayOf('to', values.to);
         if (to < from) throw new UsageError('--to is before --from');
         const by = values.by?.split(',').map((name) => oneOf('by', name, LEDGER_DIMENSIONS));

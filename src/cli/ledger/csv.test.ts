@@ -12,6 +12,7 @@ it.each([
   ['an entry of the catalog', '@openai/m', `"'@openai/m"`],
   ['a sign before a text', '-cmd', `"'-cmd"`],
   ['a plus', '+1-1', `"'+1-1"`],
+  ['a line before a formula', '\n=1', `"'\n=1"`],
 ])('%s becomes a cell that no spreadsheet calculates', (_, cell, text) => {
   expect(csvLine([cell, 'end'])).toBe(`${text},end\r\n`);
 });
@@ -24,7 +25,7 @@ it('no text becomes the begin of a formula, and each can be read back', () => {
         const line = csvLine([text]).slice(0, -2);
         const cell = line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line;
         expect(cell.replace(/^'/, '')).toBe(text);
-        expect(cell).not.toMatch(/^(?:[=+@\t\r]|-(?!\d+(?:\.\d+)?$))/);
+        expect(cell).not.toMatch(/^(?:[=+@\t\r\n]|-(?!\d+(?:\.\d+)?$))/);
       },
     ),
   );

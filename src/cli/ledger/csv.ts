@@ -1,7 +1,7 @@
 export type Cell = string | number | undefined;
 
 /** A spreadsheet takes a cell that begins with one of these for a formula. Names of keys and models are texts that others choose. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
 const QUOTED = /[",\r\n]/;
 /** Amounts that this gateway has written. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/;

@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<UnknownPrice, string>> = {
 };
 
 interface CheckPricesOptions extends PricesOptions {
-  /** A table of somebody else, to compare with. */
+  /** A file with another table of prices, to compare with the shipped one. */
   readonly against?: string | undefined;
 }
 

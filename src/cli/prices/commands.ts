@@ -1,4 +1,4 @@
-import { configs, oneOf, parse, UsageError, type Command } from '../arguments.ts';
+import { configs, oneOf, parse, required, UsageError, type Command } from '../arguments.ts';
 
 /** `gatehouse prices …`, by name. */
 export const priceCommands: readonly (readonly [string, Command])[] = [
@@ -45,8 +45,7 @@ export const priceCommands: readonly (readonly [string, Command])[] = [
       help: 'Put the newer prices of FILE (as data/models.json) before the shipped ones. --dry-run: only show them',
       async run(args, world) {
         const { values, positionals } = parse(args, { ...configs, 'dry-run': { type: 'boolean' } }, 1);
-        const [file] = positionals;
-        if (file === undefined) throw new UsageError('prices update needs one FILE');
+        const file = required(positionals[0], 'prices update needs one FILE');
         const { updatePricesCommand } = await import('./update.ts');
         return updatePricesCommand({
           ...world,

@@ -56,7 +56,7 @@ const usdPrices = (prices: Prices): OtherPrice['usd'] =>
     COMPARED.flatMap((kind) => (prices[kind] === undefined ? [] : [[kind, usdOf(prices[kind], 1e6)]])),
   );
 
-/** Only kinds that both tables have: a table that leaves one out says nothing about it. */
+/** Only kinds of tokens that both tables have a price of. */
 function differenceOf({ provider, model, usd }: OtherPrice, table: PriceTable, day: string): readonly string[] {
   const row = table.find(provider, model);
   if (!row) return [`+ ${provider}/${model}: ${shown(usd)}`];

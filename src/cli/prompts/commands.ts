@@ -1,6 +1,5 @@
-import { configs, oneOf, parse, UsageError, type Command } from '../arguments.ts';
+import { configs, oneOf, parse, required, type Command } from '../arguments.ts';
 
-/** Options of the commands that read or edit the prompts of a settings folder. */
 const RENDER = { ...configs, variables: { type: 'string' } } as const;
 
 /** `gatehouse prompts …`, by name. */
@@ -25,8 +24,7 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
       help: 'Print the chat request that a prompt makes.\n--variables FILE  their values as JSON (-: standard input); default: examples and defaults',
       async run(args, world) {
         const { values, positionals } = parse(args, RENDER, 1);
-        const [reference] = positionals;
-        if (reference === undefined) throw new UsageError('prompts render needs the name of a prompt');
+        const reference = required(positionals[0], 'prompts render needs the name of a prompt');
         const { renderPromptCommand } = await import('./render.ts');
         return renderPromptCommand({ ...world, dir: values.configs, reference, variables: values.variables });
       },
@@ -39,9 +37,10 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
       help: 'Compare two versions of a prompt, by number or label, with the partials of each',
       async run(args, world) {
         const { values, positionals } = parse(args, configs, 3);
-        const [id, from, to] = positionals;
-        if (id === undefined || from === undefined || to === undefined)
-          throw new UsageError('prompts diff needs a prompt and two versions');
+        const needs = 'prompts diff needs a prompt and two versions';
+        const id = required(positionals[0], needs);
+        const from = required(positionals[1], needs);
+        const to = required(positionals[2], needs);
         const { diffPromptsCommand } = await import('./diff.ts');
         return diffPromptsCommand({ ...world, dir: values.configs, id, from, to });
       },
@@ -54,8 +53,7 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
       help: 'Write the digest of a version beside it: from then on an edit of it, or of a partial, is an error',
       async run(args, world) {
         const { values, positionals } = parse(args, configs, 1);
-        const [reference] = positionals;
-        if (reference === undefined) throw new UsageError('prompts release needs NAME@VERSION');
+        const reference = required(positionals[0], 'prompts release needs NAME@VERSION');
         const { releasePromptCommand } = await import('./edit.ts');
         return releasePromptCommand({ ...world, dir: values.configs, reference });
       },
@@ -68,9 +66,9 @@ export const promptCommands: readonly (readonly [string, Command])[] = [
       help: 'Let a label stand for a released version; everything else in the file stays unchanged',
       async run(args, world) {
         const { values, positionals } = parse(args, configs, 2);
-        const [reference, label] = positionals;
-        if (reference === undefined || label === undefined)
-          throw new UsageError('prompts promote needs NAME@VERSION and a label');
+        const needs = 'prompts promote needs NAME@VERSION and a label';
+        const reference = required(positionals[0], needs);
+        const label = required(positionals[1], needs);
         const { promotePromptCommand } = await import('./edit.ts');
         return promotePromptCommand({ ...world, dir: values.configs, reference, label });
       },

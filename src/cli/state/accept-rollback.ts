@@ -12,7 +12,7 @@ import { onStore, type ExitCode, type StateOptions } from './read.ts';
  */
 export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
   onStore(options, async ({ folder, state }): Promise<ExitCode> => {
-    const ring = state.keys ? KeyEncryptionKeys.parse(state.keys.reveal()) : KeyEncryptionKeys.none();
+    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
     const store = await openStore(state, systemClock);
     try {
       const { version } = await store.entities.load(0);

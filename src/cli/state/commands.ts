@@ -1,12 +1,15 @@
-import { configs, oneOf, parse, UsageError, type Command } from '../arguments.ts';
+import { configs, oneOf, parse, required, type Command, type World } from '../arguments.ts';
+
+type NamedCommand = readonly [string, Command];
+type StoreCommand<More = object> = (options: World & { readonly dir: string } & More) => Promise<number>;
 
 /** `gatehouse state …`, by name. */
-export const stateCommands: readonly (readonly [string, Command])[] = [
+export const stateCommands: readonly NamedCommand[] = [
   [
     'state migrate',
     {
       usage: 'state migrate [--configs DIR] [--dry-run]',
-      help: 'Bring the tables of the state store to this release, and move to it the keys, teams and\norganizations of the files that `state.owns` lists. The gateway must not run',
+      help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices and alerts of the files that `state.owns` lists. The gateway must not run',
       async run(args, world) {
         const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
         const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
@@ -43,8 +46,7 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
           'dry-run': { type: 'boolean', default: false },
         } as const;
         const { positionals, values } = parse(args, options, 1);
-        const [file] = positionals;
-        if (file === undefined) throw new UsageError('state import needs the file of an export');
+        const file = required(positionals[0], 'state import needs the file of an export');
         const { importCommand } = await import('./import.ts');
         const { OWNED_KINDS } = await import('../../state/entities.ts');
         const kind = values.kind === undefined ? undefined : oneOf('kind', values.kind, OWNED_KINDS);
@@ -52,71 +54,66 @@ export const stateCommands: readonly (readonly [string, Command])[] = [
       },
     },
   ],
-  [
-    'state accept-rollback',
-    {
-      usage: 'state accept-rollback [--configs DIR]',
-      help: 'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
-      async run(args, world) {
-        const { configs: dir } = parse(args, configs).values;
-        const { acceptRollbackCommand } = await import('./accept-rollback.ts');
-        return acceptRollbackCommand({ ...world, dir });
-      },
-    },
-  ],
-  [
-    'state diff',
-    {
-      usage: 'state diff [--configs DIR]',
-      help: 'List which keys, teams and organizations the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
-      async run(args, world) {
-        const { configs: dir } = parse(args, configs).values;
-        const { diffCommand } = await import('./diff.ts');
-        return diffCommand({ ...world, dir });
-      },
-    },
-  ],
-  [
-    'state backup',
-    {
-      usage: 'state backup DIR [--configs DIR]',
-      help: 'Copy the state store to a new folder. The gateway may run',
-      async run(args, world) {
-        const { copy, dir } = copyAndConfigs(args, 'backup');
-        const { backupCommand } = await import('./backup.ts');
-        return backupCommand({ ...world, dir, copy });
-      },
-    },
-  ],
-  [
-    'state restore',
-    {
-      usage: 'state restore DIR [--configs DIR]',
-      help: 'Put a backup where `state.store` has no store yet, and check it. The gateway must not run',
-      async run(args, world) {
-        const { copy, dir } = copyAndConfigs(args, 'restore');
-        const { restoreCommand } = await import('./backup.ts');
-        return restoreCommand({ ...world, dir, copy });
-      },
-    },
-  ],
-  [
-    'state verify',
-    {
-      usage: 'state verify [--configs DIR]',
-      help: 'Check that no row of the audit was changed, removed or swapped. Exit code 1: one was',
-      async run(args, world) {
-        const { configs: dir } = parse(args, configs).values;
-        const { verifyCommand } = await import('./backup.ts');
-        return verifyCommand({ ...world, dir });
-      },
-    },
-  ],
+  storeCommand(
+    'accept-rollback',
+    'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
+    async () => (await import('./accept-rollback.ts')).acceptRollbackCommand,
+  ),
+  storeCommand(
+    'diff',
+    'List which keys, teams, organizations, prices and alerts the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
+    async () => (await import('./diff.ts')).diffCommand,
+  ),
+  copyCommand(
+    'backup',
+    'Copy the state store to a new folder. The gateway may run',
+    async () => (await import('./backup.ts')).backupCommand,
+  ),
+  copyCommand(
+    'restore',
+    'Put a backup where `state.store` has no store yet, and check it. The gateway must not run',
+    async () => (await import('./backup.ts')).restoreCommand,
+  ),
+  storeCommand(
+    'verify',
+    'Check that no row of the audit was changed, removed or swapped. Exit code 1: one was',
+    async () => (await import('./backup.ts')).verifyCommand,
+  ),
 ];
 
-function copyAndConfigs(args: string[], action: string): { readonly copy: string; readonly dir: string } {
-  const { positionals, values } = parse(args, configs, 1);
-  const [copy] = positionals;
-  if (copy === undefined) throw new UsageError(`state ${action} needs the folder of the backup`);
-  return { copy, dir: values.configs };
+/** A command on the store of a settings folder. @param load imports its module when the command is called */
+function storeCommand(name: string, help: string, load: () => Promise<StoreCommand>): NamedCommand {
+  return [
+    `state ${name}`,
+    {
+      usage: `state ${name} [--configs DIR]`,
+      help,
+      async run(args, world) {
+        const { configs: dir } = parse(args, configs).values;
+        const command = await load();
+        return command({ ...world, dir });
+      },
+    },
+  ];
+}
+
+/** A command on the store of a settings folder and a copy of it. */
+function copyCommand(
+  name: string,
+  help: string,
+  load: () => Promise<StoreCommand<{ readonly copy: string }>>,
+): NamedCommand {
+  return [
+    `state ${name}`,
+    {
+      usage: `state ${name} DIR [--configs DIR]`,
+      help,
+      async run(args, world) {
+        const { positionals, values } = parse(args, configs, 1);
+        const copy = required(positionals[0], `state ${name} needs the folder of the backup`);
+        const command = await load();
+        return command({ ...world, dir: values.configs, copy });
+      },
+    },
+  ];
 }

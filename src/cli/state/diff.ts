@@ -1,7 +1,13 @@
 import { objectsOfFiles, wordOf, type ObjectOfFile } from './owned-files.ts';
 import { onStore, withReader, type StateOptions } from './read.ts';
 
-const KINDS: ReadonlySet<string> = new Set<ObjectOfFile['kind']>(['keys', 'teams', 'organizations']);
+const KINDS: ReadonlySet<string> = new Set<ObjectOfFile['kind']>([
+  'keys',
+  'teams',
+  'organizations',
+  'prices',
+  'alerts',
+]);
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */
 export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>

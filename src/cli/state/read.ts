@@ -1,5 +1,6 @@
 import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
-import { compileServerSettings, type StateSettings } from '../../settings/compile/server-settings.ts';
+import { compileServerSettings } from '../../settings/compile/server-settings.ts';
+import type { StateSettings } from '../../settings/compile/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
 import type { Environment } from '../../settings/read/references.ts';
 import { StateFailure } from '../../state/failures.ts';

@@ -5,7 +5,7 @@ import type { FormatName } from '../../formats/conversation.ts';
 import type { Asked } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 
-/** What a request asks for, and how long its answer may be. */
+/** What an attempt can use at most, read from the request before it is sent. */
 export interface AskedAttempt {
   readonly asked: Asked;
   /** The client set no length of the answer: the gateway chose one, or there is none. */
@@ -85,10 +85,10 @@ function cacheWriteOf({ body }: Outbound): Asked['cacheWrite'] {
   return body.includes('1h') ? '1h' : '5m';
 }
 
-/** Of a form that is sent on as it arrives, the client says the length. */
+/** A form is sent on as it arrives, so its length is that of the client's content-length. */
 function secondsOf({ bodyBytes, headers }: Exchange['request']): number {
-  const said = Number(headers['content-length'] ?? 0);
-  return Math.ceil(Math.max(bodyBytes, Number.isSafeInteger(said) ? said : 0) / SOUND_BYTES_PER_SECOND);
+  const announced = Number(headers['content-length'] ?? 0);
+  return Math.ceil(Math.max(bodyBytes, Number.isSafeInteger(announced) ? announced : 0) / SOUND_BYTES_PER_SECOND);
 }
 
 /** Longer bodies are not searched: what is learned of prompts needs ordinary ones only. */

@@ -21,12 +21,12 @@ import type { Usage } from '../../formats/events.ts';
 import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
 import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
 import type { LearnedSizes } from '../../prices/learned-sizes.ts';
-import type { PriceList } from '../../prices/price-list.ts';
+import type { PricesInForce } from '../../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
-import { named, NO_SUMS } from '../ledger/ledger-rows.ts';
+import { count, named, NO_SUMS } from '../ledger/ledger-rows.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { askedOf, type AskedAttempt } from './asked.ts';
 import { watchStream, type Overrun } from './overrun.ts';
@@ -34,7 +34,7 @@ import { refusalText, nameOfBudget } from './words.ts';
 
 export interface DeskSetup {
   readonly tree: NodeTree;
-  readonly prices: PriceList;
+  readonly prices: PricesInForce;
   readonly keeper: BudgetKeeper;
   readonly learned: LearnedSizes;
   readonly clock: Clock;
@@ -138,7 +138,7 @@ export class Desk implements BudgetDesk {
     if (budgets.length === 0 && !ledger) return undefined;
     const asked = askedOf(exchange, attempt, resolved, outbound);
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
-    const price = countsUsd || ledger ? this.#priceOf(attempt, asked, rules) : undefined;
+    const price = countsUsd || ledger ? this.#priceOf(exchange, attempt, asked, rules) : undefined;
     const job = this.#amountsFor({ exchange, attempt, budgets }, { asked, price }, rules);
     if (budgets.length > 0) attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), job.amounts, job.output);
     return job;
@@ -192,11 +192,16 @@ export class Desk implements BudgetDesk {
     return budgets;
   }
 
-  #priceOf(attempt: Attempt, { asked, openEnded }: AskedAttempt, rules: BudgetRules): Nano | UnknownPrice {
+  #priceOf(
+    { startedAt }: Exchange,
+    attempt: Attempt,
+    { asked, openEnded }: AskedAttempt,
+    rules: BudgetRules,
+  ): Nano | UnknownPrice {
     const { prices, learned, clock } = this.#setup;
     const resolved = attempt.resolved!;
     const place = placeOf(resolved, undefined, undefined, clock.wall());
-    return reserveOf(prices, asked, place, {
+    return reserveOf(prices.at(startedAt), asked, place, {
       learned: learned.of(nameOfModel(resolved)),
       mode: openEnded ? rules.reserve : 'bound',
     });
@@ -249,8 +254,9 @@ export class Desk implements BudgetDesk {
 
   /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
   #watch(job: Job, hold: number, receivedAt: number): void {
-    const { keeper, prices, onOverrun } = this.#setup;
+    const { keeper, onOverrun } = this.#setup;
     const { exchange, attempt, amounts, prompt, answers, mostOutput } = job;
+    const prices = this.#setup.prices.at(exchange.startedAt);
     const resolved = attempt.resolved!;
     attempt.watch = watchStream({
       bytes: exchange.request.bodyBytes,
@@ -267,7 +273,7 @@ export class Desk implements BudgetDesk {
 
   /** The row of the ledger if the process ends before the request does. */
   #rowOf({ exchange, attempt, amounts, tier, isPriced }: Job, at: number): LedgerRow {
-    const { req, organization, user, priceVersion } = payerOf(exchange, this.#setup.prices, at);
+    const { req, organization, user, priceVersion } = payerOf(exchange, this.#setup.prices.at(exchange.startedAt), at);
     const { slug, model, provider, region } = attempt.resolved!;
     return {
       ...NO_SUMS,
@@ -298,7 +304,7 @@ export class Desk implements BudgetDesk {
   #settle(reserved: Reserved, end: ReplyEnd, receivedAt: number): void {
     const { keeper, prices, learned, ledger } = this.#setup;
     const { exchange, attempt, hold, textBytes } = reserved;
-    const cost = settledCost(exchange, attempt, prices, { end, receivedAt });
+    const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
     // Nothing was sent, or the provider refused.
     const isFreed = cost.source === 'none';
     const amounts = isFreed ? NOTHING : amountsOf(reserved, cost.nano, cost.usage);
@@ -344,11 +350,11 @@ function amountsOf(
   nano: SettledCost['nano'] | UnknownPrice,
   usage: Usage | undefined,
 ): Amounts {
-  const tokens = usage?.total ?? amounts.tokens;
+  const tokens = usage ? count(usage.total) : amounts.tokens;
   if (typeof nano === 'number') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
-  return { usd: assumed(usage.input, usage.output, unpriced), tokens };
+  return { usd: assumed(count(usage.input), count(usage.output), unpriced), tokens };
 }
 
 /** At the price that the settings assume. */

@@ -1,7 +1,7 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { BudgetDesk, Clock } from '../../plugin/index.ts';
 import type { NodeTree } from '../../governance/tree.ts';
-import type { PriceList } from '../../prices/price-list.ts';
+import type { PricesInForce } from '../../prices/prices-in-force.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import { Desk } from './desk.ts';
 import { BudgetState } from './state.ts';
@@ -10,7 +10,7 @@ interface BudgetsSetup {
   /** There are budgets, or the state store may get one. */
   readonly hasBudgets: boolean;
   readonly tree: NodeTree;
-  readonly prices: PriceList;
+  readonly prices: PricesInForce;
   readonly clock: Clock;
   readonly whenDown: 'refuse' | 'allow';
   /** Undefined: counted from zero, for this snapshot alone. */

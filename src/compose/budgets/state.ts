@@ -27,7 +27,7 @@ export interface BudgetStateSetup {
   readonly reports?: BudgetReports;
   /** Undefined: this process counts alone, in memory. */
   readonly shared?: CounterSource | undefined;
-  /** What is spent ends with this process: said once, when there are budgets. */
+  /** What is spent is lost with this process. The log has one warning of it, if there are budgets. */
   readonly inMemory?: boolean;
   /** A budget has reached an alert, as far as this process knows. */
   readonly onAlert?: (account: Account, percent: number) => void;

@@ -4,9 +4,7 @@ import type { Budget } from '../../governance/tree.ts';
 
 /** `team search, month, claude-*`: names a budget for people, without a figure. */
 export const nameOfBudget = ({ node, period, models }: Budget): string =>
-  [`${node.kind} ${node.id}`, PERIODS[period], ...(models ? [models.join(' or ')] : [])].join(', ');
-
-const PERIODS: Readonly<Record<Budget['period'], string>> = { day: 'day', month: 'month', total: 'total' };
+  [`${node.kind} ${node.id}`, period, ...(models ? [models.join(' or ')] : [])].join(', ');
 
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;

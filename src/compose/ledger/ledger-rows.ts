@@ -104,7 +104,8 @@ function priced({ nano, source }: RecordedCost): { kind: LedgerKind; src: Ledger
 
 /** No provider counts as much; an upstream may write anything. */
 const MAX_COUNT = 1e12;
-const count = (value: number | undefined): number =>
+/** A whole number that ledger and counters take. */
+export const count = (value: number | undefined): number =>
   value === undefined || !(value > 0) ? 0 : Math.min(Math.round(value), MAX_COUNT);
 
 /** Kinds are disjoint, as in the price of a request (src/prices/cost.ts): what a provider reports as a part is subtracted from the whole. */

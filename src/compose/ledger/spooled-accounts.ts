@@ -4,7 +4,7 @@ import { accountLine, type AccountAmount } from '../../state/spool/spool-lines.t
 
 interface Entry {
   readonly number: number;
-  /** What the spool says of it. The account itself may be ahead by what is settled in this turn. */
+  /** What it has used, as the spool has it. The account itself may be ahead by what is settled in this turn. */
   used: number;
   /** The lease that the spool names. */
   lease: number;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type GatewayContext, type Reply } from '../../plugin/index.ts';
-import type { WebSocketSettings } from '../../settings/compile/server-settings.ts';
+import type { WebSocketSettings } from '../../settings/compile/websockets.ts';
 import type { OpenSockets } from './open-sockets.ts';
 
 /** RFC 6455, section 4.1. */

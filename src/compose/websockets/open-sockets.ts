@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, type Exchange } from '../../plugin/index.ts';
-import type { WebSocketSettings } from '../../settings/compile/server-settings.ts';
+import type { WebSocketSettings } from '../../settings/compile/websockets.ts';
 
 /** An open socket, as the process sees it. */
 export interface OpenSocket {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { WebSocketSettings } from '../../settings/compile/server-settings.ts';
+import type { WebSocketSettings } from '../../settings/compile/websockets.ts';
 import { limitReached } from './answers.ts';
 import type { OpenSocket, OpenSockets } from './open-sockets.ts';
 import { SocketTurns, type TurnsSetup } from './socket-turns.ts';

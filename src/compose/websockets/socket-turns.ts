@@ -2,7 +2,8 @@ import type { JsonObject } from '../../formats/conversation.ts';
 import type { Routed } from '../../gateway/routed.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
 import { Cancellation, GatewayError, toGatewayError, type Clock, type Turns } from '../../plugin/index.ts';
-import type { ServerSettings, WebSocketSettings } from '../../settings/compile/server-settings.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import type { WebSocketSettings } from '../../settings/compile/websockets.ts';
 import {
   errorFrame,
   limitReached,

@@ -34,6 +34,7 @@ import { dryRunOf } from '../run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
+import { replyHeaders } from './header-watch.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import type { FrozenResponses } from './kept-responses.ts';
@@ -106,7 +107,9 @@ export class Explainer {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
       await inSlices(findOrigins(seen), this.#setup.clock);
-      return describeRun(seen);
+      // The request fails at each target, so that all are seen. Plugins set headers of a reply if there is one.
+      const isSent = seen.attempts.some(({ supposed }) => supposed);
+      return describeRun(seen, isSent ? await this.#observe(question, { answers: true }) : seen);
     });
   }
 
@@ -129,7 +132,7 @@ export class Explainer {
     await compiled?.snapshot.close();
   }
 
-  async #observe(question: ExplainQuestion): Promise<Observation> {
+  async #observe(question: ExplainQuestion, { answers = false } = {}): Promise<Observation> {
     const { clock: real } = this.#setup;
     const moment = question.at ?? { now: real.now(), wall: real.wall() };
     const compiled = await (this.#compiled ??= this.#compile(moment.wall));
@@ -140,19 +143,11 @@ export class Explainer {
     asking.found = question.found;
     asking.limited = question.limited;
     const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
-    const ctx = inboundContext(supposed ? withKey(question, supposed.key, snapshot) : question);
-    const { operation, params, format, refusal } = routed(ctx);
-    const exchange = new HttpExchange(ctx.req, {
-      operation,
-      clientFormat: format,
-      params,
-      snapshot,
-      clock,
-      id: question.id,
-    });
-    const run = new ExplainedRun(exchange, question, (target) => this.#healthOf(asking, exchange, target));
+    const { ctx, exchange } = arrived(supposed ? withKey(question, supposed.key, snapshot) : question, compiled);
+    const run = new ExplainedRun(exchange, { ...question, answers }, (target) =>
+      this.#healthOf(asking, exchange, target),
+    );
     this.#runs.set(exchange, run);
-    exchange.error = refusal;
     if (question.continues !== undefined)
       exchange.kept = { keeps: false, continues: question.continues, references: 0 };
     await this.#run(compiled, ctx, run);
@@ -170,11 +165,16 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      prices: snapshot.prices,
+      prices: snapshot.prices.current,
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
       attempts: dryRun.attempts.map((one) => ({ ...run.notesOf(one.attempt), ...one })),
+      requestHeaders: run.requestHeaders,
+      reply: {
+        headers: replyHeaders({ exchange, attempt: undefined, response: ctx.response }),
+        marks: run.replyHeaders,
+      },
       notes: [
         ...fakedNames(loaded),
         ...expired(question, settings, clock.wall()),
@@ -290,6 +290,16 @@ export class Explainer {
       return this.#setup.health?.peek(config, target, exchange);
     };
   }
+}
+
+/** Koa's context of a question, and its exchange. */
+function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
+  const ctx = inboundContext(question);
+  const { operation, params, format, refusal } = routed(ctx);
+  const { id } = question;
+  const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock, id });
+  exchange.error = refusal;
+  return { ctx, exchange };
 }
 
 function draw(asking: Asking): number {

@@ -13,6 +13,7 @@ import {
   type CachedReply,
   type KeptText,
   type RateGates,
+  type Reply,
   type ReplyCache,
   type SemanticCache,
 } from '../../plugin/index.ts';
@@ -95,17 +96,27 @@ function sendNothing({ clock, server, runOf }: FakesSetup, gates: RateGates | un
       try {
         return await sender.send(exchange, attempt);
       } catch (error) {
-        if (error === supposed) throw error;
-        if (!isUnknownCredential(error)) {
-          seen.supposed = undefined;
-          throw error;
+        if (error !== supposed) {
+          if (!isUnknownCredential(error)) {
+            seen.supposed = undefined;
+            throw error;
+          }
+          run.notes.push(`${attempt.resolved?.slug ?? 'the provider'}: explain does not fetch its access token`);
         }
-        run.notes.push(`${attempt.resolved?.slug ?? 'the provider'}: explain does not fetch its access token`);
+        if (run.answers && !known) return emptyReply(attempt);
         throw supposed;
       }
     },
   };
 }
+
+/** The reply of an upstream of which explain knows nothing: plugins add their headers to it. */
+const emptyReply = ({ outbound }: Attempt): Reply => ({
+  status: 200,
+  headers: { 'content-type': outbound?.contentType ?? 'application/json' },
+  body: Buffer.from('{}'),
+  stream: false,
+});
 
 /** The limits of rates, of which nothing is taken. A request that was served met those of its time. */
 function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGates {

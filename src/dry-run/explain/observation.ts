@@ -20,6 +20,7 @@ import { type NextAfter, nextAfterOf } from './example-failures.ts';
 import type { ExplainQuestion } from './question.ts';
 import type { DryCall } from '../run/calls.ts';
 import type { HealthThen } from './frozen.ts';
+import { HeaderMarks } from './header-marks.ts';
 
 /** The dry run of a question, with what only explain notes of it. */
 export interface Observation extends DryRun {
@@ -34,7 +35,16 @@ export interface Observation extends DryRun {
   /** The plugins of the server's chains, in listed order. */
   readonly listed: readonly ListedPlugin[];
   readonly attempts: readonly SeenAttempt[];
+  /** The headers of the client's request that plugins set. */
+  readonly requestHeaders: HeaderMarks;
+  readonly reply: SeenReply;
   readonly notes: readonly string[];
+}
+
+/** The headers of the reply at the end of the chains. */
+export interface SeenReply {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly marks: HeaderMarks;
 }
 
 /** One plugin that a request reached. */
@@ -65,6 +75,8 @@ export interface AttemptNotes {
   written: RequestBody | undefined;
   resolved: ResolvedTarget | undefined;
   outbound: Outbound | undefined;
+  /** The headers of `outbound` that plugins set after it was encoded. */
+  readonly sentHeaders: HeaderMarks;
   /** Undefined when no cache was looked up. */
   cache: SeenCache | undefined;
   /** Sources of the outbound request; undefined until they are determined. */
@@ -105,15 +117,24 @@ export class ExplainedRun {
   readonly notes: string[] = [];
   /** In order. */
   readonly calls: DryCall[] = [];
+  readonly requestHeaders = new HeaderMarks();
+  readonly replyHeaders = new HeaderMarks();
   readonly #attempts = new Map<Attempt, AttemptNotes>();
   readonly exchange: Exchange;
   /** The failures of the attempts of a request that was served. */
   readonly failures: ExplainQuestion['failures'];
+  /** True: the first request that is sent gets an empty reply, in place of a failure. */
+  readonly answers: boolean;
   readonly #healthOf: (target: Target) => HealthThen;
 
-  constructor(exchange: Exchange, { failures }: ExplainQuestion, healthOf: (target: Target) => HealthThen) {
+  constructor(
+    exchange: Exchange,
+    { failures, answers = false }: Pick<ExplainQuestion, 'failures'> & { readonly answers?: boolean },
+    healthOf: (target: Target) => HealthThen,
+  ) {
     this.exchange = exchange;
     this.failures = failures;
+    this.answers = answers;
     this.#healthOf = healthOf;
   }
 
@@ -137,6 +158,7 @@ export class ExplainedRun {
       written: undefined,
       resolved: attempt.resolved,
       outbound: attempt.outbound,
+      sentHeaders: new HeaderMarks(),
       cache: undefined,
       origins: undefined,
       supposed: undefined,

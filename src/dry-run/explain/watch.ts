@@ -6,6 +6,7 @@ import {
   type Middleware,
 } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
+import { HeaderWatch } from './header-watch.ts';
 import type { PluginStep, ExplainedRun } from './observation.ts';
 
 /** Records every plugin that a request reaches. Plugins that are not declared pure are not even created. */
@@ -35,15 +36,19 @@ function watched(
     const watching = runOf(ctx.exchange);
     const step: PluginStep = { place, run, attempt: ctx.attempt, running: true, words: undefined, refused: undefined };
     watching.steps.push(step);
+    const headers = new HeaderWatch(place, ctx, watching);
     let thrownLater: unknown;
     try {
       await middleware(ctx, async () => {
         look(ctx, watching);
+        headers.pause();
         try {
           await next();
         } catch (thrown) {
           thrownLater = thrown;
           throw thrown;
+        } finally {
+          headers.resume();
         }
       });
     } catch (thrown) {
@@ -52,6 +57,7 @@ function watched(
       throw thrown;
     } finally {
       step.running = false;
+      headers.pause();
       look(ctx, watching);
       if (run) step.words = wordsOf(place, ctx);
     }

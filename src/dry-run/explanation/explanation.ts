@@ -14,6 +14,8 @@ export type FieldSource =
       /** The field of the client's body that it set, if that differs from the described field. */
       readonly path?: string;
     }
+  /** A plugin; `on` is its place in the settings, undefined in a default chain. */
+  | { readonly kind: 'plugin'; readonly plugin: string; readonly on: SettingPlace | undefined }
   /** The gateway itself; `what` is the reason, as a short phrase. */
   | { readonly kind: 'gateway'; readonly what: string };
 
@@ -44,6 +46,11 @@ export interface Explanation {
   readonly leftOut: readonly LeftOutExplanation[];
   /** The gateway's own reply; undefined when a target would answer. */
   readonly answer: AnswerExplanation | undefined;
+  /**
+   * Headers that plugins set on the reply: on `answer`, or on the reply of the first target that answers. Without those that an upstream
+   * or the gateway itself adds to every reply.
+   */
+  readonly replyHeaders: readonly HeaderExplanation[];
   /** Facts that explain could not determine, and steps that it skipped. */
   readonly notes: readonly string[];
 }

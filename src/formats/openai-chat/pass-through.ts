@@ -4,6 +4,7 @@ import type { LossNotes } from '../losses/reply-losses.ts';
 import type { GenerationEvent } from '../events.ts';
 import { decodeReply } from './decode-reply.ts';
 import { readOrdinaryReply } from './ordinary-reply.ts';
+import { withShortContent } from './short-content.ts';
 import { encodeReply } from './encode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { removeExtensions } from './chunk-fields.ts';
@@ -19,7 +20,7 @@ export function passThrough(client: ClientContext, stream: boolean, reply?: Repl
   );
 }
 
-const decode = Object.assign(decodeReply.bind(undefined), { ordinary: readOrdinaryReply });
+const decode = Object.assign(decodeReply.bind(undefined), { ordinary: readOrdinaryReply, shorten: withShortContent });
 
 const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
 

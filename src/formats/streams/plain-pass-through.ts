@@ -3,7 +3,8 @@ import { ReplyFault, type PassThrough, type ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { keepingDigits } from '../json/rounding.ts';
 import { observe } from './signals.ts';
-import { textOf } from '../sse/stream-start.ts';
+import { NOTHING } from '../sse/held-bytes.ts';
+import { textOf, withoutMark } from '../sse/stream-start.ts';
 
 type DecodeReply = ((body: unknown, reply: ReplyContext) => readonly GenerationEvent[]) & {
   /**
@@ -11,6 +12,11 @@ type DecodeReply = ((body: unknown, reply: ReplyContext) => readonly GenerationE
    * reply, and then changes nothing.
    */
   readonly ordinary?: (body: unknown, signals: Signals) => boolean;
+  /**
+   * The text of a reply without a part that `ordinary` does not read: valid JSON exactly if the whole text is. Undefined:
+   * there is no large one.
+   */
+  readonly shorten?: (bytes: Buffer) => string | undefined;
 };
 
 /** A whole reply: its bytes, its parsed JSON, and its events. */
@@ -19,6 +25,8 @@ export interface WholeReply {
   readonly body: unknown;
   readonly events: readonly GenerationEvent[];
 }
+
+const unsentId = (): string => 'call';
 
 const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
 
@@ -32,7 +40,10 @@ export class PlainPassThrough implements PassThrough {
   readonly #decodeReply: DecodeReply;
   readonly #reply: ReplyContext;
   readonly #write: (reply: WholeReply, notes: LossNotes) => Buffer;
-  readonly #pieces: Buffer[] = [];
+  /** Nearly always the only one. */
+  #first: Buffer | undefined;
+  #others: Buffer[] | undefined;
+
   constructor(
     decodeReply: DecodeReply,
     model: string,
@@ -43,20 +54,24 @@ export class PlainPassThrough implements PassThrough {
     this.#decodeReply = decodeReply;
     this.#write = write;
     // These call ids are never sent: the events serve the signals and `write`.
-    this.#reply = { model, newCallId: () => 'call' };
+    this.#reply = { model, newCallId: unsentId };
   }
 
   push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
+    if (!this.#first) this.#first = bytes;
+    else (this.#others ??= []).push(bytes);
     this.signals.progress += 1;
   }
 
   end(): Buffer | undefined {
-    const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+    const bytes = this.#bytes();
+    const { ordinary, shorten } = this.#decodeReply;
     try {
+      const short = ordinary && shorten?.(withoutMark(bytes));
+      if (short !== undefined && ordinary?.(JSON.parse(short), this.signals)) return bytes;
       const text = textOf(bytes);
       const parsed: unknown = JSON.parse(text);
-      if (this.#decodeReply.ordinary?.(parsed, this.signals)) return bytes;
+      if (short === undefined && ordinary?.(parsed, this.signals)) return bytes;
       const body = keepingDigits(text, parsed);
       const events = this.#decodeReply(body, this.#reply);
       observe(this.signals, events);
@@ -71,5 +86,10 @@ export class PlainPassThrough implements PassThrough {
       };
     }
     return undefined;
+  }
+
+  #bytes(): Buffer {
+    const first = this.#first ?? NOTHING;
+    return this.#others ? Buffer.concat([first, ...this.#others]) : first;
   }
 }

@@ -2,25 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { openFamilies } from '../../record/metrics/open-families.ts';
-import { compileAlerts, type AlertNodes, type AlertSettings } from '../../settings/compile/alerts.ts';
+import { compileAlerts, type AlertSettings } from '../../settings/compile/alerts.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
 import { openMemoryStore } from '../../state/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import type { StateStore } from '../../state/store.ts';
 import type { SmallRequest } from '../../upstream/index.ts';
-import type { Alert } from '../../governance/alert.ts';
+import { Tenants } from '../../settings/compile/tenants.ts';
+import type { Alert, AlertTree } from '../../governance/alert.ts';
+import { KeyWatch } from '../state/key-watch.ts';
 import { Alerts } from './alerts.ts';
 import { LostLeases } from './lost-leases.ts';
 import { UnknownPrices } from './unknown-prices.ts';
 
 const HOUR_MS = 3_600_000;
-const NODES: AlertNodes = {
-  around: new Map([
-    ['team:search', ['organization:acme']],
-    ['key:ci', ['team:search', 'organization:acme']],
-  ]),
-  ending: [],
-};
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+const TEAMS = { organizations: { acme: {} }, teams: { search: { organization: 'acme' } } };
+const TREE = Tenants.of({ keys: { keys: [{ id: 'ci', digest: DIGEST, team: 'search' }] }, teams: TEAMS });
 const webhook = (more: object = {}) => ({
   id: 'ops',
   url: new Secret('https://alerts.example/'),
@@ -41,8 +39,8 @@ function open(
   store: Partial<StateStore> | undefined,
   {
     settings = compileAlerts({ webhooks: [webhook()] }),
-    nodes = NODES,
-  }: { settings?: AlertSettings; nodes?: AlertNodes } = {},
+    tree = TREE,
+  }: { settings?: AlertSettings; tree?: AlertTree } = {},
 ) {
   const events: Event[] = [];
   const exchange = ({ body = '' }: SmallRequest) => {
@@ -50,8 +48,8 @@ function open(
     return Promise.resolve({ status: 200, headers: {}, text: '' });
   };
   const alerts = new Alerts({ clock, log: { error() {}, warn() {} } as never, families: openFamilies(), exchange });
-  alerts.apply(settings, nodes);
-  alerts.start(() => store as StateStore | undefined);
+  alerts.apply(settings);
+  alerts.start(() => store as StateStore | undefined, tree);
   return { alerts, events };
 }
 
@@ -109,23 +107,82 @@ describe('a webhook', () => {
   });
 });
 
+/** One process with the watch of its keys, which other keys may replace. */
+function watching(clock: ReturnType<typeof createFakeClock>, store: StateStore, first: Tenants) {
+  let tenants = first;
+  const opened = open(clock, store, { tree: { around: (ref) => tenants.around(ref) } });
+  const families = openFamilies();
+  const watch = new KeyWatch({
+    clock,
+    alerts: opened.alerts,
+    metrics: { families },
+    tenants: () => tenants,
+    days: () => [1, 7, 30],
+  });
+  watch.start();
+  const replace = (next: Tenants): void => void (tenants = next);
+  return { ...opened, watch, replace, daysOf: () => opened.events.map(({ data }) => data.days) };
+}
+
+const ending = (at: number, ids: readonly string[]): Tenants =>
+  Tenants.of({
+    keys: {
+      keys: ids.map((id, index) => ({
+        id,
+        digest: `sha256:${String(index).padStart(64, '0')}`,
+        team: 'search',
+        expires_at: new Date(at).toISOString(),
+      })),
+    },
+    teams: TEAMS,
+  });
+
 describe('keys that end', () => {
   it('are alerted at each of the days before, and once over restarts', async () => {
     const clock = createFakeClock();
     const store = memory(clock);
-    const nodes = { ...NODES, ending: [{ id: 'ci', at: clock.wall() + 40 * 24 * HOUR_MS }] };
-    const first = open(clock, store, { nodes });
-    for (let day = 0; day < 34; day += 1) await clock.advance(24 * HOUR_MS);
+    const tenants = ending(clock.wall() + 40 * 24 * HOUR_MS, ['ci']);
+    const first = watching(clock, store, tenants);
+    for (let hour = 0; hour < 34 * 24; hour += 1) await clock.advance(HOUR_MS);
+    first.watch.stop();
     await first.alerts.close();
-    const second = open(clock, store, { nodes });
-    for (let day = 34; day < 42; day += 1) await clock.advance(24 * HOUR_MS);
-    const daysOf = ({ events }: { readonly events: readonly Event[] }) => events.map(({ data }) => data.days);
-    expect([daysOf(first), daysOf(second)]).toEqual([[30, 7], [1]]);
+    const second = watching(clock, store, tenants);
+    for (let hour = 34 * 24; hour < 42 * 24; hour += 1) await clock.advance(HOUR_MS);
+    expect([first.daysOf(), second.daysOf()]).toEqual([[30, 7], [1]]);
     expect(first.events[0]).toMatchObject({
       type: 'key_expiry',
       nodes: ['key:ci', 'team:search', 'organization:acme'],
     });
+    second.watch.stop();
     await second.alerts.close();
+  });
+
+  it('are alerted within a minute of a change of the keys in force, and again when their end has moved', async () => {
+    const clock = createFakeClock();
+    const { watch, replace, events, alerts } = watching(clock, memory(clock), TREE);
+    await clock.advance(61_000);
+    expect(events).toEqual([]);
+    replace(ending(clock.wall() + 3 * 24 * HOUR_MS, ['new']));
+    await clock.advance(61_000);
+    replace(ending(clock.wall() + 4 * 24 * HOUR_MS, ['new']));
+    await clock.advance(61_000);
+    expect(events.map(({ nodes, data }) => [nodes[0], nodes[1], data.days])).toEqual([
+      ['key:new', 'team:search', 7],
+      ['key:new', 'team:search', 7],
+    ]);
+    watch.stop();
+    await alerts.close();
+  });
+
+  it('at once are alerted in the course of some minutes, each of them', async () => {
+    const clock = createFakeClock();
+    const ids = Array.from({ length: 900 }, (_, index) => `k${index}`);
+    const { watch, events, alerts } = watching(clock, memory(clock), ending(clock.wall() + 24 * HOUR_MS, ids));
+    for (let minute = 0; minute < 6; minute += 1) await clock.advance(60_000);
+    expect(new Set(events.map(({ data }) => data.key))).toEqual(new Set(ids));
+    expect(events).toHaveLength(900);
+    watch.stop();
+    await alerts.close();
   });
 });
 

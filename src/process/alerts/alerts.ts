@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Alert, AlertKind, AlertMark } from '../../governance/alert.ts';
+import type { Alert, AlertKind, AlertMark, AlertTree } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../record/metrics/open-families.ts';
-import type { AlertNodes, AlertSettings } from '../../settings/compile/alerts.ts';
+import type { AlertSettings, WebhookSettings } from '../../settings/compile/alerts.ts';
 import type { CountedPorts } from '../state/counted.ts';
-import { ExpiringKeys } from './expiring-keys.ts';
 import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
 
-/** Alerts whose first process is being asked for. */
+/** Alerts for which the store has not answered yet whether another process has raised them. */
 const MAX_DECIDING = 1000;
-/** Alerts that this process remembers to have raised. */
+/** Alerts that this process has raised, by name: it raises none of them again. */
 const MAX_RAISED = 10_000;
 
 const MESSAGES: Readonly<Record<AlertKind, string>> = {
@@ -21,6 +20,7 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   unknown_price: 'requests have no known price',
   lost_lease: 'a process ended with room of budgets that it had not reported; it counts as spent',
   key_expiry: 'a key is about to expire',
+  backup_failure: 'the state store could not be backed up',
 };
 
 export interface AlertsSetup extends Omit<WebhookTools, 'families' | 'log'> {
@@ -37,40 +37,52 @@ export class Alerts implements ProcessAlerts {
   readonly #setup: AlertsSetup;
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
-  readonly #keys: ExpiringKeys;
   readonly #spend: SpendWatch;
-  #nodes: AlertNodes = { around: new Map(), ending: [] };
+  #settings: AlertSettings | undefined;
+  #stored: readonly WebhookSettings[] = [];
+  #tree: AlertTree = { around: () => [] };
   #ports: () => CountedPorts | undefined = () => undefined;
   #deciding = 0;
 
   constructor(setup: AlertsSetup) {
     this.#setup = setup;
     const { clock, log } = setup;
-    this.#keys = new ExpiringKeys(clock, this);
     this.#spend = new SpendWatch({ clock, alerts: this, onFailure: (err) => log.error({ err }, ANOMALIES_UNKNOWN) });
   }
 
-  apply(settings: AlertSettings, nodes: AlertNodes): void {
-    this.#nodes = nodes;
-    const ids = new Set(settings.webhooks.map(({ id }) => id));
+  apply(settings: AlertSettings): void {
+    this.#settings = settings;
+    this.#useAll();
+  }
+
+  useStored(webhooks: readonly WebhookSettings[]): void {
+    this.#stored = webhooks;
+    this.#useAll();
+  }
+
+  #useAll(): void {
+    const { webhooks: own = [], anomalies } = this.#settings ?? {};
+    // The next load of the settings refuses an id that both have.
+    const taken = new Set(own.map(({ id }) => id));
+    const webhooks = [...own, ...this.#stored.filter(({ id }) => !taken.has(id))];
+    const ids = new Set(webhooks.map(({ id }) => id));
     for (const [id, webhook] of this.#webhooks) {
       if (ids.has(id)) continue;
       this.#webhooks.delete(id);
       webhook.remove();
     }
-    for (const webhook of settings.webhooks) {
+    for (const webhook of webhooks) {
       const known = this.#webhooks.get(webhook.id);
       if (known) known.apply(webhook);
       else this.#webhooks.set(webhook.id, new Webhook(webhook, this.#setup));
     }
-    this.#keys.apply(settings.keyExpiry, nodes.ending);
-    const isWanted = settings.webhooks.some(({ kinds }) => kinds.has('anomaly'));
-    this.#spend.apply(isWanted ? settings.anomalies : undefined);
+    const isWanted = webhooks.some(({ kinds }) => kinds.has('anomaly'));
+    this.#spend.apply(isWanted ? anomalies : undefined);
   }
 
-  start(ports: () => CountedPorts | undefined): void {
+  start(ports: () => CountedPorts | undefined, tree: AlertTree): void {
     this.#ports = ports;
-    this.#keys.start();
+    this.#tree = tree;
     this.#spend.start(() => ports()?.ledger);
   }
 
@@ -84,7 +96,6 @@ export class Alerts implements ProcessAlerts {
   }
 
   async close(): Promise<void> {
-    this.#keys.stop();
     this.#spend.stop();
     await Promise.all([...this.#webhooks.values()].map((webhook) => webhook.close()));
   }
@@ -108,7 +119,7 @@ export class Alerts implements ProcessAlerts {
 
   #publish({ kind, nodes, text, data }: Alert): void {
     const { log, families, clock } = this.#setup;
-    const around = new Set(nodes.flatMap((node) => [node, ...(this.#nodes.around.get(node) ?? [])]));
+    const around = new Set(nodes.flatMap((node) => [node, ...this.#tree.around(node)]));
     const event = {
       id: randomUUID(),
       type: kind,

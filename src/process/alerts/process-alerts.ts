@@ -1,12 +1,14 @@
-import type { AlertSink } from '../../governance/alert.ts';
-import type { AlertNodes, AlertSettings } from '../../settings/compile/alerts.ts';
+import type { AlertSink, AlertTree } from '../../governance/alert.ts';
+import type { AlertSettings, WebhookSettings } from '../../settings/compile/alerts.ts';
 import type { CountedPorts } from '../state/counted.ts';
 
 /** The alerts of a process. */
 export interface ProcessAlerts extends AlertSink {
-  apply(settings: AlertSettings, nodes: AlertNodes): void;
-  /** @param ports where the processes of the gateway count; undefined while they cannot */
-  start(ports: () => CountedPorts | undefined): void;
+  apply(settings: AlertSettings): void;
+  /** The webhooks of the state store, beside those of the settings. */
+  useStored(webhooks: readonly WebhookSettings[]): void;
+  /** @param ports where the processes of the gateway count; undefined while they cannot @param tree in force */
+  start(ports: () => CountedPorts | undefined, tree: AlertTree): void;
   close(): Promise<void>;
 }
 
@@ -14,6 +16,7 @@ export interface ProcessAlerts extends AlertSink {
 export const relayedAlerts = (to: AlertSink): ProcessAlerts => ({
   raise: (alert) => to.raise(alert),
   apply() {},
+  useStored() {},
   start() {},
   close: async () => {},
 });

@@ -49,7 +49,7 @@ export class SpendWatch {
   #schedule(): void {
     this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => {
       this.#schedule();
-      // A store that is slower than the pause is not asked twice at once.
+      // A query of a slow store may outlast the pause: a second one does not begin beside it.
       if (this.#isLooking) return;
       this.#isLooking = true;
       void this.#look()

@@ -21,9 +21,9 @@ export class UnknownPrices {
     this.#alerts = alerts;
   }
 
-  /** Without a webhook that wants to know, the metric of unknown costs is enough. */
-  apply({ webhooks }: AlertSettings): void {
-    this.#isWanted = webhooks.some(({ kinds }) => kinds.has('unknown_price'));
+  /** Without a webhook that wants to know, the metric of unknown costs is enough. @param mayStore the state store may have one */
+  apply({ webhooks }: AlertSettings, mayStore = false): void {
+    this.#isWanted = mayStore || webhooks.some(({ kinds }) => kinds.has('unknown_price'));
   }
 
   readonly see = ({ attempts }: Pick<RequestRecord, 'attempts'>): void => {

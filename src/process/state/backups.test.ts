@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Alert } from '../../governance/alert.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { createMetrics } from '../../record/metrics/registry.ts';
 import type { StateStore } from '../../state/store.ts';
@@ -21,15 +22,17 @@ function setUp(keep: number) {
     flush() {},
   });
   const errors: string[] = [];
+  const raised: Alert[] = [];
+  const alerts = { raise: (alert: Alert) => void raised.push(alert) };
   const log = { warn() {}, error: (_fields: object, message: string) => void errors.push(message) };
   let fails = false;
   const backup = async (folder: string): Promise<void> => {
     mkdirSync(folder, { recursive: true });
-    if (fails) throw new Error('disk full');
+    if (fails) throw Object.assign(new Error('canary: disk full'), { code: 'ENOSPC' });
   };
   const state: { store: StateStore | undefined } = { store: { backup } as Partial<StateStore> as StateStore };
-  const backups = new Backups({ clock, log, metrics } as never, { dir, everyMs: 900_000, keep }, state);
-  return { backups, clock, errors, state, fail: (value: boolean) => void (fails = value) };
+  const backups = new Backups({ clock, log, metrics, alerts } as never, { dir, everyMs: 900_000, keep }, state);
+  return { backups, clock, errors, raised, state, fail: (value: boolean) => void (fails = value) };
 }
 
 describe('backups of the state store', () => {
@@ -60,5 +63,21 @@ describe('backups of the state store', () => {
     await backups.stop();
     expect(readdirSync(dir).sort()).toEqual(['2026-11-23T12-00-00.000Z', '2026-11-23T12-45-00.000Z']);
     expect(existsSync(dir)).toBe(true);
+  });
+
+  it('that fail raise one alert a day, and another one after a backup that was made', async () => {
+    const { backups, clock, fail, raised } = setUp(2);
+    fail(true);
+    backups.start();
+    for (let round = 0; round < 97; round += 1) await clock.advance(900_000);
+    expect(raised).toHaveLength(2);
+    fail(false);
+    await clock.advance(900_000);
+    fail(true);
+    await clock.advance(900_000);
+    await backups.stop();
+    expect(raised.map(({ kind, nodes }) => [kind, nodes])).toEqual(raised.map(() => ['backup_failure', []]));
+    expect([raised.length, raised[0]!.data]).toEqual([3, { dir, reason: 'ENOSPC' }]);
+    expect(JSON.stringify(raised)).not.toContain('canary');
   });
 });

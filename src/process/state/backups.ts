@@ -1,18 +1,22 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
-import type { BackupSettings } from '../../settings/compile/server-settings.ts';
+import type { BackupSettings } from '../../settings/compile/state.ts';
 import type { AnsweringStore } from './counted.ts';
 
 /** Under this name a backup is not whole yet. */
 const UNFINISHED = '.unfinished';
+/** An alert is raised again after this time of failures. */
+const REPEAT_MS = 86_400_000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 
 export interface BackupsSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly alerts: AlertSink;
   readonly metrics: Pick<Metrics, 'families'>;
 }
 
@@ -24,6 +28,8 @@ export class Backups {
   #stopTimer = (): void => {};
   #running: Promise<void> = Promise.resolve();
   #isStopped = false;
+  /** When an alert was raised; undefined: the last backup was made. */
+  #alertedAt: number | undefined;
 
   constructor(setup: BackupsSetup, settings: BackupSettings, state: AnsweringStore) {
     this.#setup = setup;
@@ -63,10 +69,28 @@ export class Backups {
       renameSync(copy, join(dir, name));
       this.#tidy();
       metrics.families.stateBackup.set({}, clock.wall() / 1000);
+      this.#alertedAt = undefined;
     } catch (err) {
       metrics.families.stateBackupFailures.add({});
       log.error({ err }, 'the state store could not be backed up');
+      this.#alert(err);
     }
+  }
+
+  #alert(error: unknown): void {
+    const { clock, alerts } = this.#setup;
+    const now = clock.now();
+    if (this.#alertedAt !== undefined && now - this.#alertedAt < REPEAT_MS) return;
+    this.#alertedAt = now;
+    const { dir } = this.#settings;
+    alerts.raise({
+      kind: 'backup_failure',
+      nodes: [],
+      text: `The state store could not be copied to ${dir}.`,
+      // The system's code alone: messages of the driver may quote what they could not write.
+      data: { dir, reason: codeOf(error) },
+      once: undefined,
+    });
   }
 
   /** Removes what an interrupted backup left, and the oldest ones. Other names in the folder stay. */
@@ -81,3 +105,6 @@ export class Backups {
       rmSync(join(dir, name), { recursive: true, force: true });
   }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import type { StateSettings } from '../../settings/compile/server-settings.ts';
+import type { StateSettings } from '../../settings/compile/state.ts';
 import { STORED_KINDS } from '../../settings/read/stored-objects.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure } from '../../state/failures.ts';

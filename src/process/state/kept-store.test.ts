@@ -38,7 +38,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   const settings = {
     folder,
     owns: ['keys'],
-    keys: undefined,
+    encryptionKeys: undefined,
     peppers: undefined,
     backup: undefined,
     timeZone: 'UTC',
@@ -82,7 +82,7 @@ function seen({ objects: { now } }: KeptStore): string {
 }
 
 describe('the store of a process', () => {
-  it('shows its objects, and says when they have changed', async () => {
+  it('shows its objects, and calls its listener when they have changed', async () => {
     const { open, put, changes, clock } = setUp();
     await put('b');
     const kept = (await open())!;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../plugin/index.ts';
 import { changesBetween, nameOf, type StoredObject } from '../../settings/read/stored-objects.ts';
-import type { StateSettings } from '../../settings/compile/server-settings.ts';
+import type { StateSettings } from '../../settings/compile/state.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
@@ -43,7 +43,7 @@ export class KeptStore {
   /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
-  /** The last version of which the store has told. */
+  /** The latest version that a hint of the store has named. */
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
@@ -55,9 +55,9 @@ export class KeptStore {
 
   private constructor(setup: KeptStoreSetup) {
     this.#setup = setup;
-    const { folder, keys, whenDown } = setup.settings;
+    const { folder, encryptionKeys, whenDown } = setup.settings;
     if (folder === undefined || whenDown.keys === 'refuse') return;
-    const ring = keys ? KeyEncryptionKeys.parse(keys.reveal()) : KeyEncryptionKeys.none();
+    const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
     const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
     this.#snapshots = files && new KeptSnapshots(files, setup);
   }

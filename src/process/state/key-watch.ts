@@ -1,28 +1,43 @@
-import type { Logger } from 'pino';
+import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
 import { STORED_KINDS } from '../../settings/read/stored-objects.ts';
+import type { KeyRecord } from '../../settings/compile/key-record.ts';
 import type { Tenants } from '../../settings/compile/tenants.ts';
+import { expiryAlert } from '../alerts/expiry-alert.ts';
 
 const LOOK_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Days before the end of a key, from the first warning to the last. */
-export const EXPIRY_DAYS = [30, 7, 1] as const;
-/** Keys named in one line of the log, or in `/readyz?verbose`. */
+/** Keys named in `/readyz?verbose`. */
 const NAMED = 20;
+/** Alerts of one look; those of the other keys follow with the next looks. */
+const MAX_ALERTS = 200;
 
 export interface KeyWatchSetup {
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly alerts: AlertSink;
   readonly metrics: Pick<Metrics, 'families'>;
+  /** Those in force. */
   readonly tenants: () => Tenants;
+  /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
+  readonly days: () => readonly number[];
 }
 
-/** Looks at all keys once a minute: which end soon, and which are refused because of something that they name. */
+/** The end of a key when it was alerted, and the days before it. */
+interface LastAlert {
+  readonly at: number;
+  readonly days: number;
+}
+
+/**
+ * Looks at all keys of the files and of the store once a minute: which end soon, and which are refused because of something that they
+ * name.
+ */
 export class KeyWatch {
   readonly #setup: KeyWatchSetup;
-  /** The days of the last warning of each key. Bounded by the keys. */
-  #warned = new Map<string, number>();
+  /** Of each key. Bounded by the keys. */
+  #alerted = new Map<string, LastAlert>();
+  #counted = '';
   #refused: readonly string[] = [];
   #stopTimer = (): void => {};
 
@@ -47,33 +62,47 @@ export class KeyWatch {
   }
 
   look(): void {
-    const { clock, metrics, tenants } = this.#setup;
+    const { metrics, tenants } = this.#setup;
     const { families } = metrics;
-    const now = clock.wall();
     const current = tenants();
-    const ending = new Map<number, number>(EXPIRY_DAYS.map((days) => [days, 0]));
-    const warned = new Map<string, number>();
-    const refused: string[] = [];
-    for (const { id, parts } of current.keys()) {
-      if (parts.problem !== undefined) refused.push(id);
-      const left = parts.expiresAt - now;
-      if (left <= 0 || left === Infinity) continue;
-      for (const days of EXPIRY_DAYS) if (left <= days * DAY_MS) ending.set(days, ending.get(days)! + 1);
-      const due = EXPIRY_DAYS.findLast((days) => left <= days * DAY_MS);
-      if (due === undefined) continue;
-      warned.set(id, due);
-      if ((this.#warned.get(id) ?? Infinity) > due) this.#warn(id, parts.expiresAt, due);
-    }
-    this.#warned = warned;
-    this.#refused = refused;
-    for (const [days, count] of ending) families.keysExpiring.set({ days: String(days) }, count);
-    families.keysMisconfigured.set({}, refused.length);
+    const keys = [...current.keys()];
+    this.#refused = keys.flatMap(({ id, parts }) => (parts.problem === undefined ? [] : [id]));
+    families.keysMisconfigured.set({}, this.#refused.length);
+    this.#lookAtEnds(keys);
     const kinds = Map.groupBy(current.stored.objects.values(), ({ kind }) => kind);
     for (const kind of STORED_KINDS) families.stateObjects.set({ kind }, kinds.get(kind)?.length ?? 0);
   }
 
-  #warn(keyId: string, expiresAt: number, days: number): void {
-    const fields = { key_id: keyId, expires_at: new Date(expiresAt).toISOString(), within_days: days };
-    this.#setup.log.warn(fields, 'a gateway key expires soon');
+  #lookAtEnds(keys: readonly KeyRecord[]): void {
+    const { clock, alerts } = this.#setup;
+    const days = this.#setup.days();
+    const now = clock.wall();
+    const counts = days.map(() => 0);
+    const alerted = new Map<string, LastAlert>();
+    let raised = 0;
+    for (const { id, parts } of keys) {
+      const at = parts.expiresAt;
+      if (at <= now || at === Infinity) continue;
+      for (const [index, day] of days.entries()) if (at - now <= day * DAY_MS) counts[index]! += 1;
+      const reached = days.find((day) => at - now <= day * DAY_MS);
+      if (reached === undefined) continue;
+      const last = this.#alerted.get(id);
+      const isKnown = last?.at === at && last.days <= reached;
+      if (!isKnown && raised === MAX_ALERTS) continue;
+      alerted.set(id, isKnown ? last : { at, days: reached });
+      if (isKnown) continue;
+      raised += 1;
+      alerts.raise(expiryAlert(id, at, reached, days.toReversed()));
+    }
+    this.#alerted = alerted;
+    this.#count(days, counts);
+  }
+
+  #count(days: readonly number[], counts: readonly number[]): void {
+    const { keysExpiring } = this.#setup.metrics.families;
+    // Other days after a reload have other series.
+    if (this.#counted !== days.join()) keysExpiring.reset();
+    this.#counted = days.join();
+    for (const [index, day] of days.entries()) keysExpiring.set({ days: String(day) }, counts[index]!);
   }
 }

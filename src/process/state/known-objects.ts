@@ -36,7 +36,7 @@ export class KnownObjects {
     for (const listener of this.#listeners) listener(changes);
   }
 
-  /** All of it as changes, for a process that knows nothing. */
+  /** All objects as changes, for a process that has none yet. */
   all(): StoredChanges {
     return { known: this.#now.known, changed: [...this.#now.objects.values()], gone: [] };
   }

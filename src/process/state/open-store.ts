@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../plugin/index.ts';
-import type { StateSettings } from '../../settings/compile/server-settings.ts';
+import type { StateSettings } from '../../settings/compile/state.ts';
 import type { StateStore } from '../../state/store.ts';
 
 /** Random, of this run of the process. */
@@ -9,17 +9,17 @@ const BOOT_ID = randomBytes(16).toString('hex');
 
 /** Opens the store of the settings. The drivers are loaded here: a gateway without a store, and most commands, load neither. */
 export async function openStore(
-  { folder, keys }: Pick<StateSettings, 'folder' | 'keys'>,
+  { folder, encryptionKeys }: Pick<StateSettings, 'folder' | 'encryptionKeys'>,
   clock: Clock,
 ): Promise<StateStore> {
-  const ring = keys?.reveal() ?? '';
+  const keys = encryptionKeys?.reveal() ?? '';
   if (folder === undefined) {
     const [{ openMemoryStore }, { KeyEncryptionKeys }] = await Promise.all([
       import('../../state/memory/state-store.ts'),
       import('../../state/rules/sealing.ts'),
     ]);
-    return openMemoryStore(clock, ring === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(ring));
+    return openMemoryStore(clock, KeyEncryptionKeys.parse(keys));
   }
   const { openSqliteStore } = await import('../../state/sqlite/state-store.ts');
-  return openSqliteStore({ folder, owner: { pid: process.pid, boot: BOOT_ID, host: hostname() }, keys: ring }, clock);
+  return openSqliteStore({ folder, owner: { pid: process.pid, boot: BOOT_ID, host: hostname() }, keys }, clock);
 }

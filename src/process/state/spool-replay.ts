@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Boot } from '../../state/counters.ts';
+import { MAX_BATCH, MAX_NANO, type Boot } from '../../state/counters.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
 import { StateFailure } from '../../state/failures.ts';
 import { readSpool, removeSpool, writerOf, type SpoolState } from '../../state/spool/read-spool.ts';
@@ -54,14 +54,17 @@ async function appendAll(ledger: StateStore['ledger'], rows: readonly LedgerRow[
 async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStore['counters']): Promise<void> {
   const used = usedOf(state);
   const leased = used.filter(({ lease }) => lease !== 0);
-  await counters.report(
-    leased.map(({ lease, used: usedTotal }) => ({ lease, usedTotal })),
-    boot,
-  );
-  await counters.giveBack(
-    leased.map(({ lease }) => lease),
-    boot,
-  );
+  for (let from = 0; from < leased.length; from += MAX_BATCH) {
+    const part = leased.slice(from, from + MAX_BATCH);
+    await counters.report(
+      part.map(({ lease, used: usedTotal }) => ({ lease, usedTotal })),
+      boot,
+    );
+    await counters.giveBack(
+      part.map(({ lease }) => lease),
+      boot,
+    );
+  }
   for (const { node, period, number, used: by, lease } of used)
     if (lease === 0 && by > 0)
       await counters.adjust(
@@ -82,7 +85,8 @@ function usedOf({ accounts, open }: SpoolState): readonly SpooledAccount[] {
   const used = new Map([...accounts].map(([number, account]) => [number, account.used]));
   for (const send of open)
     for (const [number, amount] of send.accounts) used.set(number, (used.get(number) ?? 0) + amount);
-  return [...accounts.values()].map((account) => ({ ...account, used: Math.max(0, used.get(account.number) ?? 0) }));
+  const within = (total: number): number => Math.min(MAX_NANO, Math.max(0, total));
+  return [...accounts.values()].map((account) => ({ ...account, used: within(used.get(account.number) ?? 0) }));
 }
 
 /** The process of a spool may still write to it. */

@@ -77,7 +77,7 @@ describe('the state store of a worker', () => {
     expect(lost).toEqual([1]);
   });
 
-  it('has no room left of a process that does not report', async () => {
+  it('loses the leases of a process that does not report, and counts their rest as unreconciled', async () => {
     const { shared, counted, counters, lost, clock } = pair();
     counted.start();
     await shared.take([{ path: PATH, caps: [100], need: 10, want: 40 }], BOOT, 1);

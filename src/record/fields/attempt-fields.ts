@@ -69,6 +69,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
     as: 'text',
     value: ({ responseModel }) => responseModel,
   },
+  { record: 'answered_by_other', as: 'text', value: ({ substitution }) => substitution },
   { record: 'url', as: 'text', value: ({ place }) => place?.url },
   { record: 'started_ms', as: 'ms', value: ({ startedMs }) => startedMs },
   { line: 'tries', as: 'plain', value: ({ tries }) => tries.length },

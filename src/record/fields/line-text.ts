@@ -1,8 +1,11 @@
 import { scrub } from '../scrub.ts';
+import type { LineParts } from './line-parts.ts';
 import type { RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 
-/** Writes `"name":value` of one field; nothing if its value is absent. */
+/** Adds `"name":value` of one field; nothing if its value is absent. */
+type AddMember<T> = (of: T, into: LineParts) => void;
+/** The same as a text; empty if the value is absent. */
 type WriteMember<T> = (of: T) => string;
 
 /**
@@ -12,26 +15,36 @@ type WriteMember<T> = (of: T) => string;
  *
  * @param before what precedes the first field; `''` only if that field is never absent
  */
-export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): WriteMember<T> {
+export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): AddMember<T> {
   const shown = fields.filter(({ line }) => line !== undefined);
-  const runs: WriteMember<T>[][] = [];
+  const adders: AddMember<T>[] = [];
+  let run: WriteMember<T>[] | undefined;
   for (const [index, field] of shown.entries()) {
-    const write = memberOf(field, `${index === 0 ? before : ','}"${field.line}":`);
+    const name = `${index === 0 ? before : ','}"${field.line}":`;
+    if (field.as !== 'text') {
+      adders.push(memberOf(field, name));
+      run = undefined;
+      continue;
+    }
     // Adjacent texts make one run, because the next request often has the same texts.
-    if (field.as === 'text' && shown[index - 1]?.as === 'text') runs.at(-1)!.push(write);
-    else runs.push([write]);
+    if (!run) adders.push(added(runWriter((run = []))));
+    run.push(textMember(field, name));
   }
-  const writers = runs.map((run) => (run.length === 1 ? run[0]! : runWriter(run)));
-  return (of) => {
-    let text = '';
-    for (const write of writers) text += write(of);
-    return text;
+  return (of, into) => {
+    for (const add of adders) add(of, into);
   };
 }
 
-/** Joins several members. Keeps the joined text while all members stay the same, because each join makes an object. */
+function added<T>(write: WriteMember<T>): AddMember<T> {
+  return (of, into) => {
+    const text = write(of);
+    if (text !== '') into.add(text);
+  };
+}
+
+/** Joins members. Keeps the joined text while all members stay the same, because each join makes an object. */
 function runWriter<T>(run: readonly WriteMember<T>[]): WriteMember<T> {
-  const latest = run.map(() => '');
+  const latest: string[] = [];
   let isJoined = false;
   let text = '';
   return (of) => {
@@ -49,14 +62,12 @@ function runWriter<T>(run: readonly WriteMember<T>[]): WriteMember<T> {
   };
 }
 
-function memberOf<T>(field: RecordField<T>, name: string): WriteMember<T> {
+function memberOf<T>(field: Exclude<RecordField<T>, { as: 'text' }>, name: string): AddMember<T> {
   switch (field.as) {
-    case 'text':
-      return textMember(field, name);
     case 'unique':
       return member(name, field.value, uniqueText);
     case 'plain':
-      return plainMember(field.value, name);
+      return added(plainMember(field.value, name));
     case 'ms':
       return member(name, field.value, msText);
     case 'time':
@@ -68,14 +79,16 @@ function memberOf<T>(field: RecordField<T>, name: string): WriteMember<T> {
     case 'json':
       return member(name, field.value, (value) => scrub(JSON.stringify(value)));
     case 'nested':
-      return member(name, field.lineText, (text) => text);
+      return field.addToLine(name);
   }
 }
 
-function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (value: V) => string): WriteMember<T> {
-  return (of) => {
+function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (value: V) => string): AddMember<T> {
+  return (of, into) => {
     const value = valueOf(of);
-    return value === undefined ? '' : name + write(value);
+    if (value === undefined) return;
+    into.add(name);
+    into.add(write(value));
   };
 }
 

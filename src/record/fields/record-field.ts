@@ -1,4 +1,5 @@
 import type { AttributeValue } from '@opentelemetry/api';
+import type { LineParts } from './line-parts.ts';
 
 /** The values of fields, by their notation in JSON. */
 interface Notations {
@@ -40,7 +41,8 @@ type SingleField<T> = {
 /** A field of objects that have fields of their own; see `rows` and `group`. */
 interface NestedField<T> extends ShownAs {
   readonly as: 'nested';
-  readonly lineText: (of: T) => string | undefined;
+  /** Adds the field to a line under this name, which has the comma before it and the colon. */
+  readonly addToLine: (name: string) => (of: T, into: LineParts) => void;
   readonly store: StoreValues<T>;
   readonly read: (from: ValueReader) => unknown;
   readonly span?: never;

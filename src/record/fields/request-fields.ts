@@ -109,6 +109,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'provider', as: 'text', value: (record) => placeOf(record)?.provider },
   { line: 'request_model', as: 'text', value: (record) => placeOf(record)?.model },
   { line: 'response_model', as: 'text', value: (record) => lastOf(record)?.responseModel },
+  { line: 'answered_by_other', as: 'text', value: (record) => lastOf(record)?.substitution },
   { record: 'commit', as: 'text', value: (record) => lastOf(record)?.commit },
   { line: 'finish_reason', record: 'finish_reason', as: 'text', value: (record) => lastOf(record)?.finish },
   rows({ line: 'attempts', record: 'attempts' }, ATTEMPT_FIELDS, ({ attempts }) => attempts),

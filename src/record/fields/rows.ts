@@ -17,12 +17,17 @@ export function rows<T, I>(
   return {
     as: 'nested',
     ...names,
-    lineText(of) {
-      const items = itemsOf(of);
-      if (items.length === 0) return undefined;
-      let text = '';
-      for (const item of items) text += `${text === '' ? '' : ','}{${members(item)}}`;
-      return `[${text}]`;
+    addToLine(name) {
+      const open = `${name}[{`;
+      return (of, into) => {
+        const items = itemsOf(of);
+        if (items.length === 0) return;
+        for (let at = 0; at < items.length; at += 1) {
+          into.add(at === 0 ? open : '},{');
+          members(items[at]!, into);
+        }
+        into.add('}]');
+      };
     },
     store(of, into, at) {
       const items = itemsOf(of);
@@ -47,9 +52,15 @@ export function group<T, I>(
   return {
     as: 'nested',
     ...names,
-    lineText(of) {
-      const item = itemOf(of);
-      return item === undefined ? undefined : `{${members(item)}}`;
+    addToLine(name) {
+      const open = `${name}{`;
+      return (of, into) => {
+        const item = itemOf(of);
+        if (item === undefined) return;
+        into.add(open);
+        members(item, into);
+        into.add('}');
+      };
     },
     store(of, into, at) {
       const item = itemOf(of);

@@ -50,10 +50,11 @@ function lineOf(record: BoundedRecord): object {
 }
 
 function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
-  const { place, responseModel, finish, losses, files, defaulted, usage, semantic, estimated } = answered;
+  const { place, responseModel, substitution, finish, losses, files, defaulted, usage, semantic, estimated } = answered;
   return {
     ...(place && { provider: place.provider, request_model: place.model }),
     ...(responseModel !== undefined && { response_model: responseModel }),
+    ...(substitution && { answered_by_other: substitution }),
     ...(finish && { finish_reason: finish }),
     attempts: attempts.map(attemptField),
     retries,
@@ -115,7 +116,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: asked!,
       mode: 'all',
-      lines: { worker, write: (line) => void lines.push(line) },
+      lines: { worker, write: (line) => void lines.push(line.toString()) },
     });
     fc.assert(
       fc.property(anyRecord, (record) => {
@@ -136,7 +137,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: createLogger({ level: 'info' }),
       mode: 'all',
-      lines: { write: (line) => void lines.push(line) },
+      lines: { write: (line) => void lines.push(line.toString()) },
     });
     const [record] = fc.sample(anyRecord, 1);
     for (const at of [0, 0, 1]) written(record!, WALL + at);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { BoundedRecord } from '../bounded-record.ts';
+import { LineParts } from '../fields/line-parts.ts';
 import { membersWriter } from '../fields/line-text.ts';
 import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 
@@ -12,7 +13,8 @@ export type AccessLog = (record: BoundedRecord, wallMs: number) => void;
 
 /** Where the lines go. */
 export interface AccessLines {
-  write(line: string): void;
+  /** @param line valid during the call */
+  write(line: LineParts): void;
   /** Number of the worker process, when several processes write to the same output. */
   readonly worker?: number | undefined;
 }
@@ -42,7 +44,8 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
   if (mode === 'off') return () => {};
   const overload = new Sampled();
   const time = new TimeText();
-  const ofWorker = lines.worker === undefined ? '' : `,"worker":${lines.worker}`;
+  const line = new LineParts();
+  const ofWorker = lines.worker === undefined ? '"' : `","worker":${lines.worker}`;
   return (record, wallMs) => {
     const level = levelOf(record);
     if (mode === 'errors' && level === 'info') return;
@@ -53,7 +56,13 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
       if (without === undefined) return;
       if (without > 0) end = `,"not_logged":${without}${end}`;
     }
-    lines.write(`{"level":"${level}","time":"${time.of(wallMs)}"${ofWorker}${membersOf(record)}${end}`);
+    line.clear();
+    line.add(STARTS[level]);
+    line.add(time.of(wallMs));
+    line.add(ofWorker);
+    membersOf(record, line);
+    line.add(end);
+    lines.write(line);
   };
 }
 
@@ -94,6 +103,10 @@ class Sampled {
     return without;
   }
 }
+
+const startOf = (level: string): string => `{"level":"${level}","time":"`;
+
+const STARTS = { info: startOf('info'), warn: startOf('warn'), error: startOf('error') } as const;
 
 const endOf = (message: string): string => `,"msg":"${message}"}\n`;
 

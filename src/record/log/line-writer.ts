@@ -1,4 +1,5 @@
 import { write, writeSync } from 'node:fs';
+import type { LineParts } from '../fields/line-parts.ts';
 
 /** Why a line was not written. Labels of a metric: the list is closed. */
 export const DROP_REASONS = ['no_space', 'stalled', 'closed', 'error'] as const;
@@ -10,7 +11,7 @@ type Written = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 
 /** The system calls, and the time. Injected by tests. */
 export interface LineWriterSystem {
-  write(fd: number, data: string | Buffer, written: Written): void;
+  write(fd: number, data: Buffer, written: Written): void;
   /** Throws as `fs.writeSync` does. */
   writeSync(fd: number, data: Buffer): number;
   /** Runs `task` after `ms`; does not keep the process alive. */
@@ -45,6 +46,16 @@ const REPORT_EVERY_MS = 1000;
 /** Maximum delay of a line that need not leave at once. */
 const GATHER_MS = 10;
 const NEWLINE = 10;
+const EMPTY = Buffer.alloc(0);
+/** UTF-8 has at most this many bytes for one unit of a string's length. */
+const MOST_BYTES = 3;
+
+/** Lines that are written together. */
+interface Batch {
+  readonly buffer: Buffer;
+  /** Bytes of its lines. */
+  bytes: number;
+}
 
 /**
  * Writes lines to a file descriptor without ever blocking the process. A failed write (a full disk, a closed pipe)
@@ -59,14 +70,17 @@ export class LineWriter {
   readonly #options: LineWriterOptions;
   readonly #system: LineWriterSystem;
   /** Waiting batches, each at most `batchBytes` or one longer line. */
-  #batches: string[] = [];
-  #lastBatchBytes = 0;
+  #batches: Batch[] = [];
+  /** The memory of a batch that was written, for the next one. */
+  #spare: Buffer | undefined;
+  /** The memory of the current batch. */
+  #written: Buffer = EMPTY;
   /** The last batch may wait for more lines. */
   #isGathering = false;
   /** Bytes of the waiting batches and of the current write. */
   #heldBytes = 0;
   /** The unwritten rest of the current batch. */
-  #rest: string | Buffer = '';
+  #rest: Buffer = EMPTY;
   #state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
   #retryMs = 0;
   /** The last written line was truncated, so that the next one must begin with a line feed. */
@@ -87,7 +101,7 @@ export class LineWriter {
   }
 
   /** Writes a line together with others: when a batch is full, or after `GATHER_MS`. */
-  writeSoon(line: string): void {
+  writeSoon(line: string | LineParts): void {
     if (!this.#hold(line) || this.#state !== 'idle') return;
     if (this.#batches.length === 1 && !this.#isGathering) {
       this.#isGathering = true;
@@ -106,26 +120,44 @@ export class LineWriter {
   };
 
   /** Adds a line to the batches. Returns false if it need not be written, because it was dropped or the process ends. */
-  #hold(line: string): boolean {
+  #hold(line: string | LineParts): boolean {
     if (this.#state === 'ended') {
-      this.#writeNow(Buffer.from(line), 0);
+      this.#writeNow(Buffer.from(line.toString()), 0);
       return false;
     }
-    const bytes = Buffer.byteLength(line);
+    const { batchBytes } = this.#options;
+    const last = this.#batches.at(-1);
+    const most = line.length * MOST_BYTES;
+    // Nearly every line has room however it is encoded, so its bytes are counted as they are written.
+    if (last && last.bytes + most <= batchBytes && this.#heldBytes + most <= MAX_WAITING_BYTES) {
+      this.#add(line, last);
+      return true;
+    }
+    const text = line.toString();
+    const bytes = Buffer.byteLength(text);
     if (this.#heldBytes + bytes > MAX_WAITING_BYTES) {
       this.#drop('stalled', 1);
       return false;
     }
-    const last = this.#batches.length - 1;
-    if (last < 0 || this.#lastBatchBytes + bytes > this.#options.batchBytes) {
-      this.#batches.push(line);
-      this.#lastBatchBytes = bytes;
-    } else {
-      this.#batches[last] += line;
-      this.#lastBatchBytes += bytes;
-    }
-    this.#heldBytes += bytes;
+    this.#add(text, last && last.bytes + bytes <= batchBytes ? last : this.#openBatch(bytes));
     return true;
+  }
+
+  #add(line: string | LineParts, batch: Batch): void {
+    const { buffer, bytes } = batch;
+    const written = typeof line === 'string' ? buffer.write(line, bytes) : line.writeTo(buffer, bytes);
+    batch.bytes += written;
+    this.#heldBytes += written;
+  }
+
+  #openBatch(leastBytes: number): Batch {
+    const { batchBytes } = this.#options;
+    const isLong = leastBytes > batchBytes;
+    const buffer = (isLong ? undefined : this.#spare) ?? Buffer.allocUnsafeSlow(Math.max(leastBytes, batchBytes));
+    if (!isLong) this.#spare = undefined;
+    const batch = { buffer, bytes: 0 };
+    this.#batches.push(batch);
+    return batch;
   }
 
   /**
@@ -135,8 +167,8 @@ export class LineWriter {
   end(): number {
     if (this.#state === 'ended') return 0;
     // A write in a thread cannot be awaited here; it may or may not complete.
-    const rest = this.#state === 'writing' ? '' : this.#rest;
-    const left = Buffer.concat([Buffer.from(rest), Buffer.from(this.#batches.join(''))]);
+    const rest = this.#state === 'writing' ? EMPTY : this.#rest;
+    const left = Buffer.concat([rest, ...this.#batches.map(linesOf)]);
     this.#state = 'ended';
     this.#batches = [];
     return this.#writeNow(left, END_LIMIT_MS);
@@ -159,42 +191,45 @@ export class LineWriter {
 
   #next(): void {
     const isWaiting =
-      this.#isGathering && this.#batches.length === 1 && this.#lastBatchBytes < this.#options.batchBytes;
+      this.#isGathering && this.#batches.length === 1 && this.#batches[0]!.bytes < this.#options.batchBytes;
     const batch = isWaiting ? undefined : this.#batches.shift();
     if (batch === undefined) {
       this.#state = 'idle';
       if (this.#hasDropped && !isWaiting) this.#report();
       return;
     }
-    if (this.#batches.length === 0) this.#lastBatchBytes = 0;
-    this.#rest = this.#lineIsCut ? `\n${batch}` : batch;
+    this.#written = batch.buffer;
+    this.#rest = this.#lineIsCut ? Buffer.concat([LINE_FEED, linesOf(batch)]) : linesOf(batch);
     if (this.#lineIsCut) this.#heldBytes += 1;
     this.#try();
   }
 
   #try(): void {
     this.#state = 'writing';
-    this.#system.write(this.#options.fd, this.#rest, this.#written);
+    this.#system.write(this.#options.fd, this.#rest, this.#onWritten);
   }
 
-  readonly #written: Written = (error, bytes) => {
+  readonly #onWritten: Written = (error, bytes) => {
     // The process is ending; `end` has written or dropped the rest.
     if (this.#state === 'ended') return;
     if (error) return this.#failed(error);
     this.#retryMs = 0;
     this.#heldBytes -= bytes;
-    const rest = Buffer.isBuffer(this.#rest) ? this.#rest : undefined;
-    const length = rest ? rest.length : Buffer.byteLength(this.#rest);
-    if (bytes >= length) {
-      this.#rest = '';
+    const rest = this.#rest;
+    if (bytes >= rest.length) {
+      this.#endBatch();
       this.#lineIsCut = false;
       return this.#next();
     }
-    const whole = rest ?? Buffer.from(this.#rest);
-    if (bytes > 0) this.#lineIsCut = whole[bytes - 1] !== NEWLINE;
-    this.#rest = whole.subarray(bytes);
+    if (bytes > 0) this.#lineIsCut = rest[bytes - 1] !== NEWLINE;
+    this.#rest = rest.subarray(bytes);
     this.#try();
   };
+
+  #endBatch(): void {
+    if (this.#written.length === this.#options.batchBytes) this.#spare = this.#written;
+    this.#written = this.#rest = EMPTY;
+  }
 
   #failed(error: NodeJS.ErrnoException): void {
     if (isBusy(error)) {
@@ -206,12 +241,11 @@ export class LineWriter {
       return;
     }
     // A leading line feed only ends the truncated line and is no line itself.
-    const rest = Buffer.from(this.#rest);
+    const rest = this.#rest;
     const counted = this.#lineIsCut && rest[0] === NEWLINE ? rest.subarray(1) : rest;
-    const lines = linesIn(counted) + this.#batches.reduce((sum, batch) => sum + linesIn(batch), 0);
-    this.#rest = '';
+    const lines = linesIn(counted) + this.#batches.reduce((sum, batch) => sum + linesIn(linesOf(batch)), 0);
+    this.#endBatch();
     this.#batches = [];
-    this.#lastBatchBytes = 0;
     this.#heldBytes = 0;
     this.#state = 'idle';
     this.#drop(reasonOf(error), lines);
@@ -236,8 +270,12 @@ export class LineWriter {
   }
 }
 
+const LINE_FEED = Buffer.from('\n');
+
+const linesOf = ({ buffer, bytes }: Batch): Buffer => buffer.subarray(0, bytes);
+
 const nodeSystem: LineWriterSystem = {
-  write: (fd, data, written) => (typeof data === 'string' ? write(fd, data, written) : write(fd, data, written)),
+  write: (fd, data, written) => write(fd, data, written),
   writeSync: (fd, data) => writeSync(fd, data),
   after: (ms, task) => void setTimeout(task, ms).unref(),
   now: () => performance.now(),
@@ -258,7 +296,7 @@ const REASONS: Readonly<Record<string, DropReason>> = {
 const reasonOf = ({ code = '' }: NodeJS.ErrnoException): DropReason => REASONS[code] ?? 'error';
 
 /** Every line ends with a line feed and has none inside. A line without its beginning counts, too. */
-function linesIn(data: string | Buffer): number {
+function linesIn(data: Buffer): number {
   let lines = 0;
   for (let at = data.indexOf('\n'); at !== -1; at = data.indexOf('\n', at + 1)) lines += 1;
   return lines;

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import type { LineParts } from '../fields/line-parts.ts';
 import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
 /** The size of one read of Docker's log copier, which splits larger writes. */
@@ -12,7 +13,7 @@ const ATOMIC_BATCH_BYTES = 4096;
 export interface LogOutput {
   write(line: string): void;
   /** Writes a line together with others, a few milliseconds later. */
-  writeSoon(line: string): void;
+  writeSoon(line: string | LineParts): void;
 }
 
 /** An output whose lines can also be exported. */
@@ -34,9 +35,9 @@ export class TeeOutput implements LogOutput {
     this.#also?.(line);
   }
 
-  writeSoon(line: string): void {
+  writeSoon(line: string | LineParts): void {
     this.#output.writeSoon(line);
-    this.#also?.(line);
+    this.#also?.(line.toString());
   }
 }
 

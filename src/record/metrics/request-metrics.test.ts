@@ -183,6 +183,7 @@ describe('the metrics of requests', () => {
       attempts: attempts.slice(0, 1).map((one) => ({
         ...one,
         losses: [],
+        substitution: undefined,
         lostCosts: [],
         tries: [],
         semantic: undefined,

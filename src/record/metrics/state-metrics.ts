@@ -5,7 +5,7 @@ export const STATE_METRICS = {
   keysExpiring: {
     type: 'gauge',
     name: 'gatehouse_keys_expiring',
-    help: 'Gateway keys that expire within so many days and have not expired, of files and of the state store, every minute.',
+    help: 'Gateway keys that expire within so many days (alerts.key_expiry) and have not expired, of files and of the state store, every minute.',
     labels: ['days'],
     aggregator: 'primary',
   },

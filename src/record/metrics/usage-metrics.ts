@@ -1,6 +1,7 @@
 import type { Usage } from '../../formats/events.ts';
 import type { RecordedAttempt, RecordedSemantic } from '../record.ts';
 import { UNKNOWN_COSTS } from '../recorded-cost.ts';
+import { SUBSTITUTIONS, type Substitution } from '../substitution.ts';
 import {
   countedPerAttempt,
   MODEL_LABELS,
@@ -18,29 +19,24 @@ const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (
 /** False for a model that counts seconds or pictures, and no tokens. */
 const isInTokens = ({ seconds, images, total }: Usage): boolean => seconds === undefined && (!images || total > 0);
 
-/** Tokens of one type. */
-const tokensOf = (
-  type: string,
-  countOf: (usage: Usage) => number | undefined,
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
+type ByType = Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'>;
+
+/** What an attempt used of one type. */
+const usedOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType => ({
   labels: (attempt) => ({ ...modelOf(attempt), type }),
   value: (attempt) => {
     const usage = paidUsage(attempt);
-    return usage && isInTokens(usage) ? countOf(usage) : undefined;
+    return usage && countOf(usage);
   },
 });
 
+/** Tokens of one type. */
+const tokensOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
+  usedOf(type, (usage) => (isInTokens(usage) ? countOf(usage) : undefined));
+
 /** What is counted by the piece. */
-const unitsOf = (
-  type: string,
-  countOf: (usage: Usage) => number | undefined,
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), type }),
-  value: (attempt) => {
-    const usage = paidUsage(attempt);
-    return usage && (countOf(usage) || undefined);
-  },
-});
+const unitsOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
+  usedOf(type, (usage) => countOf(usage) || undefined);
 
 /** A call for vectors. */
 const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
@@ -48,6 +44,7 @@ const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
   request_model: modelLabel,
   operation: 'embeddings',
 });
+
 type Vectors = NonNullable<RecordedSemantic['embedding']>;
 
 /** Cost by one source. */
@@ -57,12 +54,21 @@ const costBy = (
   labels: (attempt) => ({ ...modelOf(attempt), source }),
   value: ({ cost }) => (cost?.source === source ? cost.nano : undefined),
 });
+
+/** Attempts whose cost is unknown, by one reason. */
 const unknownBy = (
   reason: (typeof UNKNOWN_COSTS)[number],
 ): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
   labels: (attempt) => ({ ...modelOf(attempt), reason }),
   value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
 });
+
+/** Attempts that another model or tier answered. */
+const substitutedBy = (what: Substitution): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'what'> => ({
+  labels: (attempt) => ({ ...modelOf(attempt), what }),
+  value: ({ substitution }) => (substitution === what ? 1 : undefined),
+});
+
 const INPUT = tokensOf('input', ({ input }) => input);
 const OUTPUT = tokensOf('output', ({ output }) => output);
 
@@ -140,6 +146,15 @@ export const USAGE_METRICS = {
       if (call?.cost?.unknown) note({ ...vectorsOf(call), reason: call.cost.unknown });
     },
     ...UNKNOWN_COSTS.map(unknownBy),
+  ),
+  answeredByOther: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_answered_by_other_total',
+      help: 'Attempts that another model or service tier has answered than the request names, by what differs: model (beyond the version of its name), tier, model_and_tier. Their cost is that of what answered.',
+      labels: [...MODEL_LABELS, 'what'],
+    },
+    ...SUBSTITUTIONS.map(substitutedBy),
   ),
   costSaved: perAttempt(
     {

@@ -9,18 +9,18 @@ import {
   ROOT_CONTEXT,
   trace,
 } from '@opentelemetry/api';
-import type { ResourceDetector } from '@opentelemetry/resources';
+import type { Resource, ResourceDetector } from '@opentelemetry/resources';
 import type { LogRecordProcessor } from '@opentelemetry/sdk-logs';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
-import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../metrics/registry.ts';
 import type { RequestRecord } from '../record.ts';
-import { openServerSpan, w3cParent, type OpenSpan, type ParentOf } from '../traces/spans.ts';
-import { openLogExporter, openMetricExporter, openSpanExporter } from './exporters.ts';
+import { w3cParent, type OpenSpan, type ParentOf } from '../traces/spans.ts';
+import { openLogExporter, openMetricExporter } from './exporters.ts';
 import { createLineEmitter } from './log-lines.ts';
 import { FamilyProducer } from './metric-producer.ts';
+import { openSpans } from './open-spans.ts';
 import type { Detector, OtelSettings, OtelYaml } from './otel-settings.ts';
 import { SemconvMetrics } from './semconv-metrics.ts';
 
@@ -67,49 +67,49 @@ export async function openOtel(options: OtelOptions, settings: OtelSettings): Pr
   ]);
   forwardDiagnostics(log, options.env['OTEL_LOG_LEVEL']);
   const semconv = settings.metrics && new SemconvMetrics(settings.semconv);
+  const resource = resourceOf(resources, options, settings);
   const [spans, reader, lines] = await Promise.all([
-    openSpans(settings),
+    settings.traces && openSpans(settings.traces, { resource, name: SCOPE, version }),
     openReader(options, settings, semconv),
     openLines(settings),
   ]);
   checkResourceAttributes(options, resources.resourceAttributesEnvDetector);
   const sdk = new NodeSDK({
-    resource: resources
-      .defaultResource()
-      .merge(resources.resourceFromAttributes({ 'service.name': settings.serviceName, 'service.version': version })),
-    resourceDetectors: settings.detectors.map((name) => detectorOf(resources, name)),
-    spanProcessors: spans ? [spans] : [],
+    resource,
+    autoDetectResources: false,
+    ...(spans && { sampler: spans.sampler }),
+    spanProcessors: spans?.processor ? [spans.processor] : [],
     metricReaders: reader ? [reader] : [],
     logRecordProcessors: lines ? [lines] : [],
   });
   // The constructor replaces it by one that writes to the console if OTEL_LOG_LEVEL is set.
   forwardDiagnostics(log, options.env['OTEL_LOG_LEVEL']);
   sdk.start();
-  const tracer = trace.getTracer(SCOPE, version);
   const spanOptions = { parentOf: parentReader(settings.propagators), semconv: settings.semconv };
   const parts = [spans, reader, lines].filter((part) => part !== undefined);
   return {
-    openSpan: spans && ((exchange, receivedAt) => openServerSpan(tracer, exchange, receivedAt, spanOptions)),
+    openSpan: spans?.opener(spanOptions),
     countRequest: semconv && ((record) => semconv.count(record)),
     writeLine: lines && createLineEmitter(logs.getLogger(SCOPE, version)),
     async flush() {
       await Promise.all(parts.map((part) => part.forceFlush())).catch(reportTo(log));
     },
     async shutdown() {
-      await within(shutdownMs, sdk.shutdown()).catch(reportTo(log));
+      await within(shutdownMs, Promise.all([spans?.shutdown(), sdk.shutdown()])).catch(reportTo(log));
       // Another gateway of this process, as in tests, registers its own.
       for (const api of [trace, metrics, logs, propagation, context]) api.disable();
     },
   };
 }
 
-async function openSpans({ traces }: OtelSettings): Promise<SpanProcessor | undefined> {
-  if (!traces) return undefined;
-  const [{ BatchSpanProcessor }, exporter] = await Promise.all([
-    import('@opentelemetry/sdk-trace'),
-    openSpanExporter(traces),
-  ]);
-  return new BatchSpanProcessor({ exporter, ...traces.batch });
+function resourceOf(
+  resources: typeof import('@opentelemetry/resources'),
+  { version }: OtelOptions,
+  { serviceName, detectors }: OtelSettings,
+): Resource {
+  const own = resources.resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
+  const detected = resources.detectResources({ detectors: detectors.map((name) => detectorOf(resources, name)) });
+  return resources.defaultResource().merge(own).merge(detected);
 }
 
 async function openReader(
@@ -166,7 +166,7 @@ function parentReader(propagators: OtelSettings['propagators']): ParentOf {
   return ({ request }) => propagation.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
 }
 
-async function within(ms: number, exported: Promise<void>): Promise<void> {
+async function within(ms: number, exported: Promise<unknown>): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<void>();
   const callOff = systemClock.after(ms, () => reject(new Error(`the collector did not take them within ${ms} ms`)));
   // A failure after the limit is not reported twice.

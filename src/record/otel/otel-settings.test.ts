@@ -3,8 +3,10 @@ import { readOtelSettings } from './otel-settings.ts';
 
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 const exporter = { protocol: 'http/protobuf', endpoint: undefined };
+const sampler = { root: 'always_on', ratio: 1, isParentBased: true };
+const traces = { ...exporter, batch: {}, sampler, needsSdk: false };
 const defaults = {
-  traces: { ...exporter, batch: {} },
+  traces,
   metrics: { ...exporter, exportIntervalMillis: 60_000, exportTimeoutMillis: 30_000 },
   logs: { ...exporter, batch: {} },
   serviceName: 'gatehouse',
@@ -50,7 +52,7 @@ describe('the settings of OpenTelemetry', () => {
       },
       {
         ...without('metrics', 'logs'),
-        traces: { protocol: 'grpc', endpoint: 'http://c/v1/traces', batch: {} },
+        traces: { ...traces, protocol: 'grpc', endpoint: 'http://c/v1/traces' },
         serviceName: 'edge',
         semconv: 'both',
       },
@@ -66,10 +68,22 @@ describe('the settings of OpenTelemetry', () => {
       { ...COLLECTOR, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' },
       undefined,
       {
-        traces: { protocol: 'http/json', endpoint: undefined, batch: {} },
+        traces: { ...traces, protocol: 'http/json' },
         metrics: { ...defaults.metrics, protocol: 'grpc' },
         logs: { ...defaults.logs, protocol: 'grpc' },
       },
+    ],
+    [
+      'have a sampler',
+      { ...COLLECTOR, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' },
+      undefined,
+      { traces: { ...traces, sampler: { root: 'traceidratio', ratio: 0.25, isParentBased: false } } },
+    ],
+    [
+      'need the SDK for limits of attributes',
+      { ...COLLECTOR, OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' },
+      undefined,
+      { traces: { ...traces, needsSdk: true } },
     ],
     [
       'have batches',
@@ -84,7 +98,7 @@ describe('the settings of OpenTelemetry', () => {
       undefined,
       {
         traces: {
-          ...exporter,
+          ...traces,
           batch: { scheduledDelayMillis: 100, exportTimeoutMillis: 200, maxQueueSize: 300, maxExportBatchSize: 30 },
         },
         logs: { ...exporter, batch: { scheduledDelayMillis: 7 } },

@@ -24,15 +24,29 @@ export interface SignalSettings {
   readonly endpoint: string | undefined;
 }
 
-interface BatchSettings {
+export interface BatchSettings {
   readonly scheduledDelayMillis?: number;
   readonly exportTimeoutMillis?: number;
   readonly maxQueueSize?: number;
   readonly maxExportBatchSize?: number;
 }
 
+export interface SamplerSettings {
+  readonly root: (typeof ROOT_SAMPLERS)[number];
+  readonly ratio: number;
+  /** Traces that a caller has begun follow its decision. */
+  readonly isParentBased: boolean;
+}
+
+export interface TracesSettings extends SignalSettings {
+  readonly batch: BatchSettings;
+  readonly sampler: SamplerSettings;
+  /** Only the SDK does what the environment asks for: limits of attributes, or metrics of the SDK itself. */
+  readonly needsSdk: boolean;
+}
+
 export interface OtelSettings {
-  readonly traces: (SignalSettings & { readonly batch: BatchSettings }) | undefined;
+  readonly traces: TracesSettings | undefined;
   readonly metrics:
     | (SignalSettings & { readonly exportIntervalMillis: number; readonly exportTimeoutMillis: number })
     | undefined;
@@ -48,14 +62,8 @@ export interface OtelSettings {
 const SIGNALS = ['traces', 'metrics', 'logs'] as const;
 type Signal = (typeof SIGNALS)[number];
 
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-];
+const ROOT_SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
+const PARENT_BASED = 'parentbased_';
 
 const PROPAGATORS = ['tracecontext', 'baggage', 'b3', 'b3multi'] as const;
 type Propagator = (typeof PROPAGATORS)[number];
@@ -77,7 +85,7 @@ export class OtelSettingsError extends Error {
 /**
  * Reads the settings of OpenTelemetry from the environment and server.yaml; undefined when neither enables a signal. The
  * environment wins, as operators expect of `OTEL_*`. A general endpoint enables all three signals, as in the
- * specification. The SDK reads sampler and limits from the environment itself and falls back to a default for a faulty
+ * specification. The SDK reads limits from the environment itself and falls back to a default for a faulty
  * one; operators would notice that too late, so all are checked here. Throws OtelSettingsError.
  */
 export function readOtelSettings(env: Environment, yaml: OtelYaml = {}): OtelSettings | undefined {
@@ -92,9 +100,13 @@ export function readOtelSettings(env: Environment, yaml: OtelYaml = {}): OtelSet
   const signal = (name: Signal): SignalSettings | undefined =>
     on.includes(name) ? readSignal(name, read, name === 'traces' ? yaml.traces : undefined) : undefined;
   const [traces, metrics, logs] = [signal('traces'), signal('metrics'), signal('logs')];
-  if (traces) checkTraces(read);
   return {
-    traces: traces && { ...traces, batch: readBatch(read, 'BSP') },
+    traces: traces && {
+      ...traces,
+      batch: readBatch(read, 'BSP'),
+      sampler: readSampler(read),
+      needsSdk: readNeedsSdk(read),
+    },
     metrics: metrics && { ...metrics, ...readExport(read) },
     logs: logs && { ...logs, batch: readBatch(read, 'BLRP') },
     serviceName: yaml.traces?.service_name ?? 'gatehouse',
@@ -148,16 +160,25 @@ function readProtocol(signal: Signal, read: Read, yaml: TracesYaml | undefined):
   throw new OtelSettingsError(`${name} is ${JSON.stringify(value)}; it must be one of ${PROTOCOLS.join(', ')}.`);
 }
 
-function checkTraces(read: Read): void {
-  const sampler = read('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
-  if (!SAMPLERS.includes(sampler))
+function readSampler(read: Read): SamplerSettings {
+  const name = read('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
+  const isParentBased = name.startsWith(PARENT_BASED);
+  const root = ROOT_SAMPLERS.find((known) => known === (isParentBased ? name.slice(PARENT_BASED.length) : name));
+  if (!root) {
+    const known = ['', PARENT_BASED].flatMap((prefix) => ROOT_SAMPLERS.map((one) => prefix + one));
     throw new OtelSettingsError(
-      `OTEL_TRACES_SAMPLER is ${JSON.stringify(sampler)}; it must be one of ${SAMPLERS.join(', ')}.`,
+      `OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}; it must be one of ${known.join(', ')}.`,
     );
+  }
   const ratio = Number(read('OTEL_TRACES_SAMPLER_ARG') ?? 1);
-  if (sampler.endsWith('traceidratio') && !(ratio >= 0 && ratio <= 1))
+  if (root === 'traceidratio' && !(ratio >= 0 && ratio <= 1))
     throw new OtelSettingsError('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.');
-  for (const name of LIMITS) whole(read, name);
+  return { root, ratio, isParentBased };
+}
+
+function readNeedsSdk(read: Read): boolean {
+  const limits = LIMITS.map((name) => whole(read, name));
+  return limits.some((limit) => limit !== undefined) || read('OTEL_NODE_EXPERIMENTAL_SDK_METRICS') === 'true';
 }
 
 const LIMITS = [

@@ -3,7 +3,8 @@ import { CounterFamily, HistogramFamily } from '../metrics/families.ts';
 import { DURATION_BUCKETS, type MetricSpec } from '../metrics/metric-spec.ts';
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
 import { METRIC_ATTRIBUTE, SEMCONV_METRIC, SPAN } from '../semconv.ts';
-import { isFromCache, METHODS } from '../traces/spans.ts';
+import { METHODS } from '../fields/span-fields.ts';
+import { isFromCache } from '../traces/spans.ts';
 import type { Semconv } from './otel-settings.ts';
 
 type SemconvLabels = Readonly<Record<string, string>>;

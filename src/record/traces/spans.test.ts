@@ -1,5 +1,6 @@
 import {
   InMemorySpanExporter,
+  RandomIdGenerator,
   SimpleSpanProcessor,
   TracerProvider,
   AlwaysOffSampler,
@@ -19,6 +20,7 @@ import {
   tryOf,
   WALL,
 } from '../exchange.testkit.ts';
+import { createSpanBytes } from './span-bytes.ts';
 import { openServerSpan, type SpanOptions } from './spans.ts';
 import { recordOf } from '../make-record.ts';
 
@@ -320,5 +322,13 @@ describe('the spans of a request', () => {
       })),
     );
     expect(text).not.toContain('canary');
+    const bytes: string[] = [];
+    const isSampled = (): boolean => true;
+    const openSpan = createSpanBytes({ isSampled, ids: new RandomIdGenerator(), add: (span) => void bytes.push(span) });
+    openSpan(exchange, WALL).close(
+      recordOf(exchange, endOf({ state: 'failed', error }), { endedAt: 1305, receivedAt: WALL }),
+    );
+    expect(bytes.length).toBe(seen.length);
+    expect(bytes.join('')).not.toContain('canary');
   });
 });

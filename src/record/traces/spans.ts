@@ -11,13 +11,20 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Exchange } from '../../plugin/index.ts';
-import { MAX_TEXT } from '../cut.ts';
 import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
-import { RecurringTexts } from '../fields/recurring-texts.ts';
-import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 import { attributesReader } from '../fields/span-attributes.ts';
-import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
-import { EARLIER_SPAN, SPAN } from '../semconv.ts';
+import {
+  ADDRESS_FIELDS,
+  CALL_FIELDS,
+  EARLIER_FIELDS,
+  INFERENCE_FIELDS,
+  METHODS,
+  PLACE_FIELDS,
+  SERVER_FIELDS,
+  TRY_FIELDS,
+} from '../fields/span-fields.ts';
+import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
+import { SPAN } from '../semconv.ts';
 import { readTraceparent } from './traceparent.ts';
 
 /** The server span of one request. Client spans are created from the record when it closes. */
@@ -42,20 +49,6 @@ export interface SpanOptions {
   readonly semconv?: 'latest' | 'both';
 }
 
-/** Methods that HTTP defines; any other method is not a span name. */
-export const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-  'QUERY',
-]);
-
 /**
  * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:
  * undici runs its handlers in the async context of the request that opened the socket.
@@ -68,11 +61,10 @@ export function openServerSpan(
   receivedAt: number,
   { parentOf = w3cParent, semconv = 'latest' }: SpanOptions = {},
 ): ServerSpan {
-  const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
+  const time = (msAfter: number): HrTime => timeOf(receivedAt + msAfter);
   const parent = parentOf(exchange);
   const options = {
     kind: SpanKind.SERVER,
-    attributes: serverAttributes(exchange),
     startTime: time(0),
   };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
@@ -86,7 +78,7 @@ export function openServerSpan(
       if (!span.isRecording()) return span.end(endTime);
       const inside = trace.setSpan(parent, span);
       const maker = { tracer, time, context: inside, isBoth: semconv === 'both' };
-      for (const attempt of record.attempts) recordAttempt(maker, record, attempt);
+      for (const attempt of record.attempts) if (isInference(record, attempt)) recordAttempt(maker, record, attempt);
       closeServerSpan(span, record);
       span.end(endTime);
     },
@@ -102,46 +94,62 @@ export function w3cParent({ request }: Exchange): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { ...place, isRemote: true, ...state });
 }
 
-function toHrTime(ms: number): HrTime {
+export function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-function serverSpanName({ operation, request }: Exchange): string {
+export function serverSpanName({ operation, request }: Exchange): string {
   const method = METHODS.has(request.method) ? request.method : 'HTTP';
   return operation ? `${method} ${operation.path}` : method;
 }
 
-function serverAttributes(exchange: Exchange): Attributes {
-  const { operation, request } = exchange;
-  const userAgent = request.headers['user-agent'];
-  return {
-    [SPAN.httpMethod]: METHODS.has(request.method) ? request.method : '_OTHER',
-    [SPAN.urlPath]: request.path.slice(0, MAX_TEXT),
-    // The gateway's listeners use plain HTTP; the scheme in front of a proxy is not known reliably.
-    [SPAN.urlScheme]: 'http',
-    [SPAN.clientAddress]: request.remoteAddress,
-    [SPAN.requestId]: exchange.id,
-    ...(operation && { [SPAN.httpRoute]: operation.path }),
-    ...(userAgent !== undefined && { [SPAN.userAgent]: userAgent.slice(0, MAX_TEXT) }),
-  };
-}
-
-const requestAttributes = attributesReader(REQUEST_FIELDS);
+const serverAttributes = attributesReader(SERVER_FIELDS);
+const inferenceAttributes = attributesReader(INFERENCE_FIELDS);
+const placeAttributes = attributesReader(PLACE_FIELDS);
 const attemptAttributes = attributesReader(ATTEMPT_FIELDS);
+const earlierAttributes = attributesReader(EARLIER_FIELDS);
+const addressAttributes = attributesReader(ADDRESS_FIELDS);
+const callAttributes = attributesReader(CALL_FIELDS);
+const tryAttributes = attributesReader(TRY_FIELDS);
 
 function closeServerSpan(span: Span, record: RequestRecord): void {
-  span.setAttributes(requestAttributes(record));
+  span.setAttributes(serverAttributes(record));
   for (const [key, value] of Object.entries(record.metadata ?? {})) span.setAttribute(SPAN.metadata + key, value);
-  // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
-  if (record.outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (isServerError(record)) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-const promptAttributes = ({ prompt }: RequestRecord): Attributes =>
-  prompt ? { [SPAN.promptName]: prompt.id, [SPAN.promptVersion]: String(prompt.version) } : {};
+/** A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status"). */
+export const isServerError = ({ outcome, outcomeStatus }: RequestRecord): boolean =>
+  outcome === 'error' && outcomeStatus >= 500;
+
+/** An attempt that has an inference span. */
+export type Inference = RecordedAttempt & { readonly place: RecordedPlace };
+
+/**
+ * Without a target, with a cached reply or with an estimated count, there was no inference: the server span has the
+ * error or the cache's status.
+ */
+export const isInference = ({ semconvName }: RequestRecord, attempt: RecordedAttempt): attempt is Inference =>
+  attempt.place !== undefined && semconvName !== undefined && !isFromCache(attempt) && !attempt.estimated;
+
+export const isFromCache = ({ cache }: RecordedAttempt): boolean =>
+  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
+
+export const inferenceName = ({ semconvName }: RequestRecord, { model }: RecordedPlace): string =>
+  `${semconvName} ${model}`;
+
+/** The tries of an attempt, each with the number of requests that came before it. */
+export function triesOf({ tries }: RecordedAttempt): readonly (readonly [one: RecordedTry, resend: number])[] {
+  let resent = 0;
+  return tries.map((one, index) => {
+    if (one.resent) resent += 1;
+    return [one, index + resent];
+  });
+}
 
 /** What the spans of one request share. */
-interface Maker {
+interface SpanMaker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
@@ -149,70 +157,29 @@ interface Maker {
   readonly isBoth: boolean;
 }
 
-/** Creates one inference span per attempt, with one HTTP span per physical try under it. */
-function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAttempt): void {
+/** Creates one inference span, with one HTTP span per physical try under it. */
+function recordAttempt(maker: SpanMaker, record: RequestRecord, attempt: Inference): void {
   const { place, startedMs, durationMs } = attempt;
-  const operation = record.semconvName;
-  // Without a target, with a cached reply or with an estimated count, there was no inference: the server span has the
-  // error or the cache's status.
-  if (!place || operation === undefined || isFromCache(attempt) || attempt.estimated) return;
   const { tracer, time, context } = maker;
-  const server = SERVERS.of(place.url);
   const attributes = {
-    [SPAN.operationName]: operation,
-    [SPAN.providerName]: place.semconvName,
-    [SPAN.requestModel]: place.model,
-    ...promptAttributes(record),
-    ...server,
+    ...inferenceAttributes(record),
+    ...placeAttributes(place),
+    ...addressAttributes(place.url),
+    ...attemptAttributes(attempt),
+    ...(maker.isBoth && earlierAttributes(attempt)),
   };
-  const span = tracer.startSpan(
-    `${operation} ${place.model}`,
-    { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) },
-    context,
-  );
-  const own = attemptAttributes(attempt);
-  span.setAttributes(own);
-  if (maker.isBoth) span.setAttributes(earlierNames(own));
-  if (record.configId) span.setAttribute(SPAN.configId, record.configId);
+  const options = { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) };
+  const span = tracer.startSpan(inferenceName(record, place), options, context);
   if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = { ...maker, context: trace.setSpan(context, span) };
-  const target = { [SPAN.httpMethod]: 'POST', [SPAN.urlFull]: place.url, ...server };
-  let resent = 0;
-  for (const [index, one] of attempt.tries.entries()) {
-    if (one.resent) resent += 1;
-    recordTry(inside, target, one, index + resent);
-  }
+  const call = callAttributes(place.url);
+  for (const [one, resend] of triesOf(attempt)) recordTry(inside, call, one, resend);
   span.end(time(startedMs + durationMs));
 }
 
-/** The same values by their names of v1.41. */
-function earlierNames(attributes: Attributes): Attributes {
-  const renamed = EARLIER_SPAN.map(([latest, earlier]) => [earlier, attributes[latest]] as const);
-  return Object.fromEntries(renamed.filter(([, value]) => value !== undefined));
-}
-
-export const isFromCache = ({ cache }: RecordedAttempt): boolean =>
-  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
-
-/** Parsing an address takes 1 µs (measured). */
-const SERVERS = new RecurringTexts(serverOf);
-
-function serverOf(text: string): Attributes {
-  const url = new URL(text);
-  return {
-    [SPAN.serverAddress]: url.hostname,
-    [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
-  };
-}
-
-function recordTry({ tracer, time, context }: Maker, target: Attributes, record: RecordedTry, resend: number): void {
-  const { status, errorType, startedMs, durationMs } = record;
-  const attributes: Attributes = {
-    ...target,
-    ...(resend > 0 && { [SPAN.httpResend]: resend }),
-    ...(status !== undefined && { [SPAN.httpStatus]: status }),
-    ...(errorType !== '' && { [SPAN.errorType]: errorType }),
-  };
+function recordTry({ tracer, time, context }: SpanMaker, call: Attributes, one: RecordedTry, resend: number): void {
+  const { errorType, startedMs, durationMs } = one;
+  const attributes = { ...call, ...(resend > 0 && { [SPAN.httpResend]: resend }), ...tryAttributes(one) };
   const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) }, context);
   if (errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(time(startedMs + durationMs));

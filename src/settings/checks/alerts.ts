@@ -24,7 +24,7 @@ export const checkAlerts: Check = (settings) => ({
       if (webhook.kinds?.includes('anomaly') && !state)
         own({ path: ['kinds'], severity: 'warning', message: NO_LEDGER });
       if ((alerts.webhooks ?? []).findIndex(({ id }) => id === webhook.id) < index)
-        own({ path: ['id'], message: `there is another webhook \`${webhook.id}\`` });
+        own({ path: ['id'], message: `two webhooks have the id \`${webhook.id}\`: give each its own` });
     }
     if (alerts.anomalies?.floor !== undefined) checkFloor(alerts.anomalies.floor, within(at, 'anomalies', 'floor'));
     if (alerts.anomalies && !state) at({ path: ['anomalies'], on: 'key', severity: 'warning', message: NO_LEDGER });
@@ -41,7 +41,8 @@ function checkUrl({ url, allow_insecure: insecure = false }: AlertWebhook, repor
 
 function problemOf(text: string, insecure: boolean): string | undefined {
   const url = URL.parse(text);
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'is not a URL with https';
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return 'is not a URL such as https://hooks.example.com/alerts';
   if (url.username || url.password) return 'must not contain credentials';
   const refused = offLimits(url.hostname);
   if (refused !== undefined) return `is ${refused}`;
@@ -60,9 +61,13 @@ function checkNodes({ nodes = [] }: AlertWebhook, { teams, keys }: CheckedSettin
     ...keys.keys.map(({ id }) => `key:${id}`),
   ];
   const all = new Set(known);
-  for (const [index, node] of nodes.entries())
-    if (!all.has(node))
-      report({ path: [index], severity: 'warning', message: `there is no ${node}`, ...withSuggestion(node, known) });
+  for (const [index, node] of nodes.entries()) {
+    if (all.has(node)) continue;
+    const [kind, id] = node.split(/:(.*)/);
+    const file = kind === 'key' ? 'keys.yaml' : 'teams.yaml';
+    const message = `there is no ${kind} \`${id}\` in ${file}, so this webhook gets no alert of it`;
+    report({ path: [index], severity: 'warning', message, ...withSuggestion(node, known) });
+  }
 }
 
 function checkFloor(floor: string, report: Report): void {
@@ -70,6 +75,6 @@ function checkFloor(floor: string, report: Report): void {
     parseCap(floor);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    report({ path: [], message: 'the floor is at most 9000000 USD' });
+    report({ path: [], message: '`floor` must be at most 9000000 USD' });
   }
 }

@@ -7,6 +7,8 @@ import { checkProviderName } from './names.ts';
 
 export const checkPrices: Check = (settings) => ({
   price(rule, report) {
+    if (rule.id !== undefined && settings.prices?.prices.find(({ id }) => id === rule.id) !== rule && settings.prices)
+      report({ path: ['id'], message: `there is another rule \`${rule.id}\`` });
     if (rule.entry !== undefined) checkProviderName(rule.entry, settings, within(report, 'entry'));
     if (rule.provider !== undefined) checkProviderName(rule.provider, settings, within(report, 'provider'));
     checkDays(rule, report);

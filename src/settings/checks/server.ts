@@ -6,8 +6,8 @@ import { parsePeppers } from '../compile/peppers.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
-import { checkConfigId, checkProviderName, withSuggestion } from './names.ts';
-import { isZone, zones } from './time-zones.ts';
+import { checkConfigId, checkProviderName } from './names.ts';
+import { checkZone } from './time-zones.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -150,17 +150,12 @@ function checkState({ state }: ServerFile, report: Report): void {
     store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
   if (type === 'memory' && dir !== undefined)
     store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
-  if (state.time_zone !== undefined && !isZone(state.time_zone))
-    report({
-      path: ['state', 'time_zone'],
-      message: `there is no time zone \`${state.time_zone}\``,
-      ...withSuggestion(state.time_zone, zones()),
-    });
+  if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
   checkPeppers(state, report);
   if (state.backup && type === 'memory')
     report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
   if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
-    report({ path: ['state', 'backup', 'every'], message: '`every` is less than a minute' });
+    report({ path: ['state', 'backup', 'every'], message: '`every` must be at least "1m"' });
   const age = state.when_down?.max_age;
   if (age === undefined) return;
   if (state.when_down?.keys === 'refuse')
@@ -171,7 +166,7 @@ function checkState({ state }: ServerFile, report: Report): void {
   else if (parseDuration(age) < MIN_STATE_AGE_MS)
     report({
       path: ['state', 'when_down', 'max_age'],
-      message: '`max_age` is less than a minute: a store that is slow for a moment would refuse its keys',
+      message: `\`max_age\` must be at least "1m", not ${parseDuration(age)} ms: a store that is slow for a moment would refuse its keys`,
     });
 }
 

@@ -4,7 +4,7 @@ import type { Report } from '../../plugin/index.ts';
 import { countedBy } from '../compile/teams.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { withSuggestion } from './names.ts';
-import { isZone, zones } from './time-zones.ts';
+import { checkZone } from './time-zones.ts';
 
 /** Checks that keys and teams name what exists, and that each budget counts something that no other of its node counts. */
 export const checkTeams: Check = (settings) => ({
@@ -44,7 +44,7 @@ function checkBudgets(budgets: readonly Budget[] = [], report: Report): void {
   const seen = new Map<string, number>();
   for (const [index, budget] of budgets.entries()) {
     const at = within(report, index);
-    checkZone(budget, within(at, 'time_zone'));
+    checkZoneOf(budget, within(at, 'time_zone'));
     checkDay(budget, at);
     const cap = checkCap(budget, within(at, 'cap'));
     if (!cap) continue;
@@ -69,12 +69,11 @@ function checkCap({ cap }: Budget, report: Report): Cap | undefined {
   }
 }
 
-function checkZone({ period, time_zone: zone }: Budget, report: Report): void {
+function checkZoneOf({ period, time_zone: zone }: Budget, report: Report): void {
   if (zone === undefined) return;
   if (period === 'total')
     report({ path: [], on: 'key', severity: 'warning', message: 'without a period, `time_zone` has no effect' });
-  if (!isZone(zone))
-    report({ path: [], message: `there is no time zone \`${zone}\``, ...withSuggestion(zone, zones()) });
+  checkZone(zone, report);
 }
 
 function checkDay({ period, day_of_month: day }: Budget, report: Report): void {

@@ -1,6 +1,7 @@
 import type { CatalogEntry, Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
 import {
   parseDuration,
+  parseSeconds,
   readTimeouts,
   type Report,
   type RetrySettings,
@@ -20,11 +21,12 @@ export const checkTimes: Check = ({ server, catalog }) => {
       checkTimeouts(timeouts, { ...ofServer, ...readTimeouts(timeouts ?? {}) }, within(report, 'timeouts'));
     },
     node(node, report) {
-      const { request_timeout, timeouts, remote_media } = node.file;
+      const { request_timeout, timeouts, remote_media, cache } = node.file;
       const effective = timeoutsOf(node);
       if (request_timeout !== undefined) checkOne('request_timeout', request_timeout, report);
       checkTimeouts(timeouts, effective, within(report, 'timeouts'));
       checkMediaTimeout(remote_media?.timeout, effective.total, within(report, 'remote_media'));
+      checkMaxAge(cache?.max_age, within(report, 'cache'));
       if (request_timeout === undefined || timeouts?.total === undefined) return;
       const message = '`request_timeout` and `timeouts.total` set the same time; keep one of them';
       report({ path: ['request_timeout'], on: 'key', message });
@@ -101,6 +103,14 @@ export function checkUnit(name: string, value: string | number | undefined, repo
   const message = `a number without a unit counts milliseconds: this is ${value} ms`;
   report({ path: [name], severity: 'warning', message, suggestion: `${value}s` });
 }
+
+/** The schema limits numbers only. */
+function checkMaxAge(age: string | number | undefined, report: Report): void {
+  if (typeof age !== 'string' || parseSeconds(age) <= YEAR_MS) return;
+  report({ path: ['max_age'], message: '`max_age` must be at most 8760h' });
+}
+
+const YEAR_MS = 8760 * 3_600_000;
 
 function checkMediaTimeout(timeout: string | number | undefined, totalMs: number | undefined, report: Report): void {
   const time = timeout === undefined ? 0 : parseDuration(timeout);

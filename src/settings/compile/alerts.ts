@@ -1,5 +1,5 @@
-import type { KeysFile, ServerFile, TeamsFile } from '../../../schemas/types.generated.ts';
-import { ALERT_KINDS, refOfNode, type AlertKind } from '../../governance/alert.ts';
+import type { AlertWebhook, ServerFile } from '../../../schemas/types.generated.ts';
+import { ALERT_KINDS, type AlertKind } from '../../governance/alert.ts';
 import { parseCap } from '../../governance/amounts.ts';
 import type { AnomalyRule } from '../../governance/spend-anomaly.ts';
 import type { Secret } from '../../plugin/index.ts';
@@ -27,14 +27,7 @@ export function compileAlerts({
   key_expiry,
 }: NonNullable<ServerFile['alerts']> = {}): AlertSettings {
   return {
-    webhooks: webhooks.map(({ id, url, secret, kinds, nodes, allow_insecure: insecure }) => ({
-      id,
-      url,
-      secret,
-      kinds: new Set(kinds ?? ALERT_KINDS),
-      nodes: nodes && new Set(nodes),
-      allowInsecure: insecure ?? false,
-    })),
+    webhooks: webhooks.map(compileWebhook),
     anomalies: {
       factor: anomalies.factor ?? 5,
       floor: parseCap(anomalies.floor ?? '10 USD').amount,
@@ -43,6 +36,22 @@ export function compileAlerts({
     keyExpiry: (key_expiry ?? [30, 7, 1]).toSorted((a, b) => a - b),
   };
 }
+
+export const compileWebhook = ({
+  id,
+  url,
+  secret,
+  kinds,
+  nodes,
+  allow_insecure: insecure,
+}: AlertWebhook): WebhookSettings => ({
+  id,
+  url,
+  secret,
+  kinds: new Set(kinds ?? ALERT_KINDS),
+  nodes: nodes && new Set(nodes),
+  allowInsecure: insecure ?? false,
+});
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const LEAST_BYTES = 24;
@@ -53,25 +62,4 @@ export function signingKey(secret: Secret): Buffer | undefined {
   const [, text] = SECRET.exec(secret.reveal()) ?? [];
   const key = text === undefined ? undefined : Buffer.from(text, 'base64');
   return key && key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;
-}
-
-/** What alerts know of the tree. */
-export interface AlertNodes {
-  /** The nodes around each node that is inside others, from the inside out. */
-  readonly around: ReadonlyMap<string, readonly string[]>;
-  /** Keys with an end, in milliseconds since 1970. */
-  readonly ending: readonly { readonly id: string; readonly at: number }[];
-}
-
-export function compileAlertNodes({ teams = {} }: TeamsFile, { keys }: KeysFile): AlertNodes {
-  const around = new Map<string, readonly string[]>();
-  for (const [id, { organization }] of Object.entries(teams))
-    if (organization !== undefined) around.set(refOfNode('team', id), [refOfNode('organization', organization)]);
-  for (const { id, team } of keys) {
-    if (team === undefined) continue;
-    const ref = refOfNode('team', team);
-    around.set(refOfNode('key', id), [ref, ...(around.get(ref) ?? [])]);
-  }
-  const ending = keys.flatMap(({ id, expires_at: end }) => (end === undefined ? [] : [{ id, at: Date.parse(end) }]));
-  return { around, ending };
 }

@@ -209,9 +209,9 @@ describe('a setting that a target omits', () => {
   test('is inherited: `cache` from the nearest node that sets it', () => {
     const caches = compile({
       cache: { mode: 'exact', max_age: 60, scope: 'config' },
-      targets: [{}, { cache: { mode: 'exact', max_age: 5 } }, { cache: { mode: 'off' } }],
+      targets: [{}, { cache: { mode: 'exact', max_age: '5m' } }, { cache: { mode: 'off' } }],
     }).map(({ cache }) => cache);
-    expect(caches).toEqual([{ maxAgeMs: 60_000, scope: 'config' }, { maxAgeMs: 5000, scope: 'config' }, undefined]);
+    expect(caches).toEqual([{ maxAgeMs: 60_000, scope: 'config' }, { maxAgeMs: 300_000, scope: 'config' }, undefined]);
     expect(compile({ cache: { mode: 'exact' } })[0]?.cache).toEqual({ maxAgeMs: 300_000, scope: 'key' });
   });
 });

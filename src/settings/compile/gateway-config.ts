@@ -15,6 +15,7 @@ import {
   FAILURE_KINDS,
   parseBytes,
   parseDuration,
+  parseSeconds,
   readTimeouts,
   type BreakerSettings,
   type CacheSettings,
@@ -238,7 +239,7 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   if (file.mode === 'off') return undefined;
   const base = around ?? DEFAULT_CACHE;
   return {
-    maxAgeMs: file.max_age === undefined ? base.maxAgeMs : file.max_age * 1000,
+    maxAgeMs: file.max_age === undefined ? base.maxAgeMs : parseSeconds(file.max_age),
     scope: file.scope ?? base.scope,
     ...(file.mode === 'semantic' && { semantic: compileSemantic(base.semantic, file) }),
   };

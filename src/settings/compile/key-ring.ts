@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
 import {
   GatewayError,
@@ -10,6 +10,7 @@ import {
 } from '../../plugin/index.ts';
 import { certificateRules } from './certificate-rules.ts';
 import { callerWith, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
+import { pepperedDigest } from './peppers.ts';
 import { Tenants } from './tenants.ts';
 import { teamsOfKey } from './teams.ts';
 
@@ -84,7 +85,7 @@ export class DigestRing implements KeyRing {
     const found = keys.digest(hash('sha256', key, 'hex'));
     if (found || this.#peppers.length === 0) return found;
     for (const [name, secret] of this.#peppers) {
-      const peppered = keys.digest(`hmac:${name}:${createHmac('sha256', secret).update(key).digest('hex')}`);
+      const peppered = keys.digest(pepperedDigest(name, secret, key));
       if (peppered) return peppered;
     }
     return undefined;

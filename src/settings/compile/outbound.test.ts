@@ -23,7 +23,7 @@ const ENV = {
 const NONE = { https: undefined, http: undefined, noProxy: [], problems: [] };
 
 describe('the way to upstreams', () => {
-  test('is direct unless the settings say otherwise, whatever the environment says', () => {
+  test('is direct without `proxy`, whatever variables are set', () => {
     expect(compile(undefined, ENV)).toEqual(NONE);
     expect(compile({ proxy: 'none' }, ENV)).toEqual(NONE);
   });
@@ -54,14 +54,14 @@ describe('the way to upstreams', () => {
     expect(socks.problems.join()).not.toContain('canary');
     const alone = compile({ proxy_credentials: new Secret('u:p'), no_proxy: ['a'] });
     expect(alone.problems).toEqual([
-      'proxy_credentials: this has no effect: there is no `proxy`',
-      'no_proxy: this has no effect: there is no `proxy`',
+      'proxy_credentials: `proxy_credentials` has no effect without `proxy`: name the proxy, or remove this',
+      'no_proxy: `no_proxy` has no effect without `proxy`: name the proxy, or remove this',
     ]);
     expect(
       compile({ proxy: 'http://a:1', no_proxy: ['a b', '10.0.0.0/99', '*', 'a.example:80', '::1'] }).problems,
     ).toEqual([
-      'no_proxy.0: this is no host name, address or network in CIDR notation',
-      'no_proxy.1: this is no host name, address or network in CIDR notation',
+      'no_proxy.0: "a b" is no host name, address or network in CIDR notation, such as ".internal.example.com" or "10.0.0.0/8"',
+      'no_proxy.1: "10.0.0.0/99" is no host name, address or network in CIDR notation, such as ".internal.example.com" or "10.0.0.0/8"',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
+import { showValue } from '../problems/show.ts';
 import type { Environment } from '../read/references.ts';
 import { parseNetwork } from './networks.ts';
 
@@ -20,17 +21,22 @@ type Egress = NonNullable<ServerFile['egress']>;
 const DIRECT: OutboundSettings = { proxies: {}, noProxy: [] };
 
 /**
- * Reads `egress.proxy`. The variables of the environment count only where it says so: they are often set for other programs of a
- * machine, and would send credentials and prompts another way without a word in the settings.
+ * Reads `egress.proxy`. The variables of the environment count only with `proxy: env`: they are often set for other programs of a
+ * machine, and would send credentials and prompts through a proxy that no setting names.
  */
 export function compileOutbound(egress: Egress | undefined, env: Environment, report: Report): OutboundSettings {
   const { proxy = 'none', proxy_credentials: credentials, no_proxy: noProxy } = egress ?? {};
   const named = proxy !== 'none' && proxy !== 'env';
   if (!named) {
-    const where = proxy === 'env' ? 'the variables of `proxy: env` have their own' : 'there is no `proxy`';
-    if (credentials !== undefined)
-      report({ path: ['proxy_credentials'], on: 'key', message: `this has no effect: ${where}` });
-    if (noProxy !== undefined) report({ path: ['no_proxy'], on: 'key', message: `this has no effect: ${where}` });
+    const reportUnused = (key: string, variable: string): void => {
+      const message =
+        proxy === 'env'
+          ? `\`${key}\` has no effect with \`proxy: env\`: ${variable}`
+          : `\`${key}\` has no effect without \`proxy\`: name the proxy, or remove this`;
+      report({ path: [key], on: 'key', message });
+    };
+    if (credentials !== undefined) reportUnused('proxy_credentials', 'write them in the URLs of the variables');
+    if (noProxy !== undefined) reportUnused('no_proxy', 'set the variable NO_PROXY');
   }
   if (proxy === 'none') return DIRECT;
   if (proxy === 'env') return fromEnvironment(env, report);
@@ -43,7 +49,10 @@ function checkEntry(entry: string, index: number, report: Report): void {
   const isName = /^(?:\*|(?:\*?\.)?[A-Za-z0-9_-][A-Za-z0-9._-]*(?::\d{1,5})?)$/.test(entry);
   const isAddress = /^(?:\[[0-9A-Fa-f:.]+\](?::\d{1,5})?|[0-9A-Fa-f:.]+)$/.test(entry);
   if (isName || isAddress || parseNetwork(entry)) return;
-  report({ path: ['no_proxy', index], message: 'this is no host name, address or network in CIDR notation' });
+  report({
+    path: ['no_proxy', index],
+    message: `${showValue(entry, undefined)} is no host name, address or network in CIDR notation, such as ".internal.example.com" or "10.0.0.0/8"`,
+  });
 }
 
 /** Upper and lower case are both common; where both are set, the lower one counts, as in curl. */

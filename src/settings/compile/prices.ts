@@ -34,7 +34,7 @@ export const pricesGiven = (usd: UsdPrices): readonly (readonly [name: keyof Usd
 /** The operator's prices in the order of the file. */
 export const compilePrices = ({ prices }: PricesFile): readonly PriceOverride[] => prices.map(compileRule);
 
-function compileRule({ entry, usd, long, source: _, ...rule }: PriceRule): PriceOverride {
+function compileRule({ id: _, entry, usd, long, source: __, ...rule }: PriceRule): PriceOverride {
   return {
     ...rule,
     entry: entry?.slice(1),

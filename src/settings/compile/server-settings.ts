@@ -1,16 +1,7 @@
-import type {
-  ChainItem,
-  Duration,
-  Files,
-  Limits,
-  Listen,
-  ServerFile,
-  WebSockets,
-} from '../../../schemas/types.generated.ts';
+import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
 import {
   parseBytes,
   parseDuration,
-  type FileLimits,
   type JsonLimits,
   type Secret,
   type TimeoutSettings,
@@ -18,7 +9,9 @@ import {
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 import { compileAlerts, type AlertSettings } from './alerts.ts';
-import { DEFAULT_ZONE } from './teams.ts';
+import { compileFiles, type FilesSettings } from './files.ts';
+import { compileState, type StateSettings } from './state.ts';
+import { compileWebSockets, type WebSocketSettings } from './websockets.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -140,71 +133,6 @@ export interface ServerSettings {
   };
 }
 
-export interface FilesSettings {
-  /** A folder, or a bucket. */
-  readonly place: string | BucketSettings;
-  readonly limits: FileLimits;
-  readonly url: string | undefined;
-  readonly inlineBytes: number;
-  readonly idleMs: number;
-  readonly uploads: number;
-  /** Uploads in pieces of one key that have begun and not ended. */
-  readonly unfinished: number;
-}
-
-export interface BackupSettings {
-  readonly dir: string;
-  readonly everyMs: number;
-  /** Copies that are kept. */
-  readonly keep: number;
-}
-
-export interface StateSettings {
-  /** The folder of a store in SQLite; undefined: the store is in memory. */
-  readonly folder: string | undefined;
-  /** Kinds of objects that the store may hold. */
-  readonly owns: readonly string[];
-  readonly keys: Secret | undefined;
-  /** Secrets of digests of keys, by reference. */
-  readonly peppers: Secret | undefined;
-  /** Undefined: none are made. */
-  readonly backup: BackupSettings | undefined;
-  /** Of budgets that name none. */
-  readonly timeZone: string;
-  readonly whenDown: {
-    readonly keys: 'snapshot' | 'refuse';
-    readonly maxAgeMs: number;
-    readonly budgets: 'refuse' | 'allow';
-  };
-  /** For how long rows of the ledger are kept. */
-  readonly ledgerDays: number;
-}
-
-export interface WebSocketSettings {
-  readonly enabled: boolean;
-  /** Origins of web pages that may open one, besides the gateway's own. */
-  readonly origins: readonly string[];
-  /** Open sockets of one key. */
-  readonly perKey: number;
-  readonly frameBytes: number;
-  /** Bytes of the latest response of one socket, with its input. */
-  readonly keptBytes: number;
-  /** Bytes that all sockets hold for requests that are not under way. */
-  readonly heldBytes: number;
-  readonly turns: number;
-  readonly idleMs: number;
-  readonly lifetimeMs: number;
-}
-
-export interface BucketSettings {
-  /** `@slug` of the catalog entry whose credentials are used. */
-  readonly provider: string;
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly baseUrl: string;
-  readonly allowInsecure: boolean;
-}
-
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Fills in the defaults, which the schema documents for people and editors; a test compares the two. */
@@ -280,72 +208,6 @@ function compileChains(chains: NonNullable<ServerFile['chains']>, files: boolean
     attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
   };
 }
-
-function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
-  return {
-    // The schema ensures one of the two.
-    place: gcs ? compileBucket(gcs) : (dir ?? ''),
-    limits: {
-      maxFileBytes: parseBytes(file.max_file_bytes ?? '512MiB'),
-      maxTotalBytes: parseBytes(file.max_total_bytes ?? '4GiB'),
-      maxFiles: file.max_files ?? 1000,
-      ttlMs: parseDuration(file.ttl ?? '720h'),
-    },
-    url: file.url,
-    inlineBytes: parseBytes(file.inline_bytes ?? '20MiB'),
-    idleMs: parseDuration(file.idle_time ?? '30s'),
-    uploads: file.uploads ?? 32,
-    unfinished: file.unfinished_uploads ?? 16,
-  };
-}
-
-function compileState(file: ServerFile['state']): StateSettings | undefined {
-  if (!file) return undefined;
-  const {
-    store,
-    owns = [],
-    encryption_keys,
-    peppers,
-    backup,
-    time_zone: timeZone,
-    when_down: down = {},
-    retention = {},
-  } = file;
-  return {
-    folder: store.dir,
-    owns,
-    keys: encryption_keys,
-    peppers,
-    backup: backup && { dir: backup.dir, everyMs: parseDuration(backup.every ?? '15m'), keep: backup.keep ?? 8 },
-    timeZone: timeZone ?? DEFAULT_ZONE,
-    whenDown: {
-      keys: down.keys ?? 'snapshot',
-      maxAgeMs: parseDuration(down.max_age ?? '24h'),
-      budgets: down.budgets ?? 'refuse',
-    },
-    ledgerDays: retention.ledger_days ?? 400,
-  };
-}
-
-const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
-  enabled: file.enabled ?? true,
-  origins: file.origins ?? [],
-  perKey: file.per_key ?? 64,
-  frameBytes: parseBytes(file.frame_bytes ?? '16MiB'),
-  keptBytes: parseBytes(file.kept_bytes ?? '8MiB'),
-  heldBytes: parseBytes(file.held_bytes ?? '128MiB'),
-  turns: file.turns ?? 1000,
-  idleMs: parseDuration(file.idle_time ?? '10m'),
-  lifetimeMs: parseDuration(file.lifetime ?? '60m'),
-});
-
-const compileBucket = (gcs: NonNullable<Files['gcs']>): BucketSettings => ({
-  provider: gcs.provider,
-  bucket: gcs.bucket,
-  prefix: gcs.prefix ?? '',
-  baseUrl: gcs.base_url ?? 'https://storage.googleapis.com',
-  allowInsecure: gcs.allow_insecure ?? false,
-});
 
 /** The default share of one key in a limit. */
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));

@@ -54,7 +54,7 @@ describe('the tree of keys', () => {
     ]);
   });
 
-  test('says whether anything counts', () => {
+  test('shows whether any node has budgets or limits', () => {
     expect([tree.hasBudgets, tree.hasLimits]).toEqual([true, true]);
     const bare = Tenants.of({ teams: {}, keys: { keys: [key('a')] } });
     expect([bare.hasBudgets, bare.hasLimits]).toEqual([false, false]);

@@ -247,15 +247,84 @@ describe('the tenants of files and a store', () => {
       { numRuns: 300 },
     );
   });
+
+  it('of changed files compile no key of the store again, unless its team or the names of the configs have changed', () => {
+    const objects = objectsOf(
+      stored('keys', 'k', { team: 's' }),
+      stored('keys', 'l', { team: 'a' }),
+      stored('teams', 's'),
+    );
+    const of = (keyId: string, configId = 'prod', before?: Tenants): Tenants =>
+      Tenants.of({
+        keys: { keys: [{ id: keyId, digest: digestOf('x') }] },
+        teams: { teams: { a: {} } },
+        stored: objects,
+        configIds: new Set([configId]),
+        before,
+      });
+    const first = of('a');
+    const second = of('b', 'prod', first);
+    expect(second.key('k')).toBe(first.key('k'));
+    expect(second.key('l')).not.toBe(first.key('l'));
+    expect([verdict(second, 'x'), second.key('a')]).toEqual(['b', undefined]);
+    expect(of('b', 'other', second).key('k')).not.toBe(second.key('k'));
+  });
+
+  it('of changed files take what the store has from those before, and are as if they were compiled anew', () => {
+    const id = fc.constantFrom('a', 'b', 'filed');
+    const team = fc.option(id, { nil: undefined });
+    const cap = fc.constantFrom('1 USD', '2 USD');
+    // Another key may have the digest of an earlier one.
+    const keys = fc.uniqueArray(fc.record({ id, digest: fc.constantFrom('x', 'y', 'z').map(digestOf), team }), {
+      selector: ({ digest }) => digest,
+    });
+    const files = fc.record({
+      keys: keys.map((all) => all.filter((one, at) => all.findIndex((other) => other.id === one.id) === at)),
+      teams: fc.dictionary(
+        id,
+        fc.record({ organization: team, budgets: fc.array(fc.record({ cap }), { maxLength: 1 }) }),
+      ),
+      organizations: fc.dictionary(id, fc.constant({})),
+      configIds: fc.constantFrom(new Set(['prod']), new Set(['prod', 'a'])),
+    });
+    const objects = fc.array(
+      fc.oneof(
+        fc.tuple(fc.constantFrom('teams', 'organizations'), fc.constantFrom('s', 't'), fc.constant({})),
+        fc.tuple(fc.constant('keys'), fc.constantFrom('k', 'l'), fc.record({ team: fc.constantFrom('a', 's') })),
+        fc.tuple(fc.constant('keys'), fc.constantFrom('m'), fc.constant({ default_config: 'a' })),
+        fc.tuple(
+          fc.constant('budgets'),
+          fc.constantFrom('b1'),
+          fc.constant({ node: 'team:a', cap: '3 USD', period: 'day' }),
+        ),
+      ),
+      { maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(files, objects), { minLength: 2, maxLength: 6 }), (states) => {
+        let before: Tenants | undefined;
+        for (const [{ keys: own, teams, organizations, configIds }, docs] of states) {
+          const setup = {
+            keys: { keys: own as GatewayKey[] },
+            teams: { organizations, teams } as TeamsFile,
+            stored: objectsOf(...docs.map(([kind, name, doc]) => stored(kind, name, doc))),
+            configIds,
+          };
+          before = Tenants.of({ ...setup, before });
+          expect(describeAll(before, ALL)).toEqual(describeAll(Tenants.of(setup), ALL));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
 
-const describeAll = (tenants: Tenants): object => ({
+const ALL = ['a', 'b', 'filed', 'k', 'l', 'm', 'x', 'y', 'z'];
+
+const describeAll = (tenants: Tenants, ids = ['a', 'b', 'filed', 'loose', 'in-file']): object => ({
   nodes: tenants
     .nodes()
     .map(({ ref, limits, budgets }) => [ref, limits, budgets.map(({ id: name, amount }) => [name, amount]).sort()])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
-  keys: ['a', 'b', 'filed', 'loose', 'in-file'].map((key) => [
-    verdict(tenants, key).replace(/"[ab]"/, ''),
-    tenants.key(key) && pathOf(tenants, key),
-  ]),
+  keys: ids.map((key) => [verdict(tenants, key).replace(/"[ab]"/, ''), tenants.key(key) && pathOf(tenants, key)]),
 });

@@ -1,4 +1,5 @@
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
+import type { AlertTree } from '../../governance/alert.ts';
 import type { NodeChanges, NodePath, NodeTree, TreeNode } from '../../governance/tree.ts';
 import { ShardedChanges, ShardedMap } from '../../governance/sharded-map.ts';
 import {
@@ -24,6 +25,8 @@ export interface TenantsSetup {
   readonly timeZone?: string | undefined;
   /** The gateway configs that keys of the store can name as their default. Default: any. */
   readonly configIds?: ReadonlySet<string> | undefined;
+  /** Those of the settings before: what only the store has is taken from them, and not compiled again. */
+  readonly before?: Tenants | undefined;
 }
 
 /** What files have, the same for every version of the tenants. */
@@ -71,7 +74,7 @@ export interface ChangedTenants extends NodeChanges {
  * The organizations, teams and keys of the files and the state store at one moment: which keys are valid, and which nodes count what they
  * use. A version never changes; a change of the store makes the next one from the parts that it touches.
  */
-export class Tenants implements NodeTree, KnownKeys {
+export class Tenants implements NodeTree, AlertTree, KnownKeys {
   readonly #base: Base;
   readonly #parts: Parts;
   #nodes: readonly TreeNode[] | undefined;
@@ -81,7 +84,7 @@ export class Tenants implements NodeTree, KnownKeys {
     this.#parts = parts;
   }
 
-  static of({ keys, teams, stored = NO_OBJECTS, timeZone = DEFAULT_ZONE, configIds }: TenantsSetup): Tenants {
+  static of({ keys, teams, stored = NO_OBJECTS, timeZone = DEFAULT_ZONE, configIds, before }: TenantsSetup): Tenants {
     const base: Base = {
       keys: new Map(keys.keys.map((key) => [key.id, key])),
       teams: teams.teams ?? {},
@@ -89,11 +92,10 @@ export class Tenants implements NodeTree, KnownKeys {
       timeZone,
       configIds,
     };
-    const draft = new Draft(base, NOTHING);
-    for (const id of Object.keys(base.organizations)) draft.organizations.add(id);
-    for (const id of Object.keys(base.teams)) draft.teams.add(id);
-    for (const id of base.keys.keys()) draft.keys.add(id);
-    draft.apply(changesBetween(NO_OBJECTS, stored));
+    const known = before && compilesAlike(before.#base, base) ? before : undefined;
+    const draft = new Draft(base, known ? known.#parts : NOTHING);
+    for (const files of known ? [known.#base, base] : [base]) draft.addFiles(files);
+    draft.apply(changesBetween(known?.stored ?? NO_OBJECTS, stored));
     return new Tenants(base, draft.parts());
   }
 
@@ -128,6 +130,12 @@ export class Tenants implements NodeTree, KnownKeys {
     return this.#parts.keys.get(keyId)?.path ?? this.#parts.left.get(keyId) ?? NO_PATH;
   }
 
+  around(ref: string): readonly string[] {
+    if (ref.startsWith('key:')) return refsOf(this.pathOf(ref.slice('key:'.length)).slice(0, -1));
+    const organization = this.#parts.outer.get(ref)?.organization;
+    return organization ? [organization.node.ref] : [];
+  }
+
   nodes(): readonly TreeNode[] {
     return (this.#nodes ??= [
       ...[...this.#parts.outer.values()].map(({ node }) => node),
@@ -143,6 +151,15 @@ export class Tenants implements NodeTree, KnownKeys {
     return this.nodes().some(({ limits }) => limits !== undefined);
   }
 }
+
+/** Whether objects of the store compile to the same with both. */
+const compilesAlike = (one: Base, other: Base): boolean =>
+  one.timeZone === other.timeZone && sameIds(one.configIds, other.configIds);
+
+const sameIds = (one: Base['configIds'], other: Base['configIds']): boolean =>
+  one === other || (one !== undefined && other !== undefined && one.size === other.size && one.isSubsetOf(other));
+
+const refsOf = (path: NodePath): readonly string[] => path.map(({ ref }) => ref).toReversed();
 
 /** The parts of the next version: those that change are copied once, the others are shared. */
 class Draft {
@@ -199,13 +216,20 @@ class Draft {
     this.#compile();
   }
 
+  /** Marks what files have, or had. */
+  addFiles({ organizations, teams, keys }: Base): void {
+    for (const id of Object.keys(organizations)) this.organizations.add(id);
+    for (const id of Object.keys(teams)) this.teams.add(id);
+    for (const id of keys.keys()) this.keys.add(id);
+  }
+
   /** Marks what an object is a part of. @param isThere false: it leaves */
   #touch(object: StoredObject | undefined, isThere: boolean): void {
     if (!object) return;
     if (object.kind === 'organizations') this.organizations.add(object.id);
     else if (object.kind === 'teams') this.teams.add(object.id);
     else if (object.kind === 'keys') this.keys.add(object.id);
-    else {
+    else if (object.kind === 'budgets' || object.kind === 'limits') {
       const { node } = object.value;
       const attached = attachedTo(this.#attached.get(node), object, isThere);
       if (attached) this.#attached.set(node, attached);
@@ -222,6 +246,9 @@ class Draft {
     for (const id of this.organizations) this.#replaceOuter(`organization:${id}`, this.#organization(id));
     if (this.organizations.size > 0) for (const id of this.#teamsOf(this.organizations)) this.teams.add(id);
     for (const id of this.teams) this.#replaceOuter(`team:${id}`, this.#team(id));
+    // All before the first new one: a digest may have moved to another key.
+    for (const id of this.keys)
+      for (const digest of this.#keys.get(id)?.parts.digests ?? []) this.#digests.delete(digest);
     for (const id of this.keys) this.#replaceKey(id);
     if (this.teams.size === 0) return;
     for (const record of this.#keys.done().shards.flatMap((shard) => [...shard.values()])) {
@@ -284,7 +311,6 @@ class Draft {
 
   #replaceKey(id: string): void {
     const before = this.#keys.get(id);
-    for (const digest of before?.parts.digests ?? []) this.#digests.delete(digest);
     const now = this.#key(id);
     if (now) {
       this.#keys.set(id, now.record);

@@ -16,6 +16,34 @@ const LITELLM_MODELS =
 const LIMITS = 'write `limits: { requests: "600/min", tokens: "100000/min", concurrency: 20 }`, any of the three';
 const BUDGETS = 'write `budgets: [ { cap: "500 USD", period: month } ]`';
 
+const RATES: Readonly<Record<string, string>> = {
+  rpm: 'write `requests: "600/min"`',
+  rpm_limit: 'write `requests: "600/min"`',
+  rps: 'write `requests: "10/s"`',
+  tpm: 'write `tokens: "100000/min"`',
+  tpm_limit: 'write `tokens: "100000/min"`',
+  max_parallel_requests: 'write `concurrency: 20`',
+};
+
+const CERTIFICATE = 'write `cert`, the path of the file';
+const PRIVATE_KEY = 'write `key`, the path of the file';
+const TLS: Readonly<Record<string, string>> = {
+  cert_file: CERTIFICATE,
+  cert_path: CERTIFICATE,
+  certificate: CERTIFICATE,
+  key_file: PRIVATE_KEY,
+  key_path: PRIVATE_KEY,
+  private_key: PRIVATE_KEY,
+  ca: 'write `client_ca` for the authorities of client certificates; those of upstreams are `egress.ca`',
+  enabled: NO_SWITCH,
+  min_version: 'there is no setting: TLS 1.2 is the lowest version',
+};
+
+const CAP = 'write `cap: "500 USD"`';
+const PERIOD = 'write `period: month`';
+const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
+const PROXY_LOGIN = 'write `proxy_credentials: "${env:PROXY_CREDENTIALS}"`, as USER:PASSWORD';
+
 /** Of keys, teams and organizations. */
 const SPENDING: Readonly<Record<string, string>> = {
   rate_limit: LIMITS,
@@ -55,8 +83,47 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatewayFile: TARGET,
   Target: TARGET,
   CatalogFile: { model_list: LITELLM_MODELS, litellm_settings: 'write `server.yaml` for what it sets' },
-  GatewayKey: SPENDING,
-  Team: SPENDING,
+  GatewayKey: {
+    ...SPENDING,
+    enabled: 'write `disabled: true` to refuse the key',
+    active: 'write `disabled: true` to refuse the key',
+  },
+  Team: {
+    ...SPENDING,
+    members: 'keys name their team: write `team: NAME` in keys.yaml',
+    keys: 'keys name their team: write `team: NAME` in keys.yaml',
+  },
+  RateLimits: RATES,
+  ModelRateLimits: RATES,
+  Budget: {
+    limit: CAP,
+    amount: CAP,
+    max_budget: CAP,
+    usd: CAP,
+    reset: PERIOD,
+    interval: PERIOD,
+    duration: PERIOD,
+    soft_limit: 'write `alerts: [80]`, percentages of the cap',
+  },
+  ServerFile: { cors: 'list the plugin `cors` in `chains.entry`, before `errors`' },
+  Tls: TLS,
+  AdminTls: { ...TLS, ca: 'the admin listener reads no client certificates' },
+  Egress: {
+    http_proxy: PROXY,
+    https_proxy: PROXY,
+    proxy_url: PROXY,
+    username: PROXY_LOGIN,
+    password: PROXY_LOGIN,
+    ca_file: 'write `ca`',
+    ca_bundle: 'write `ca`',
+  },
+  StateStoreSettings: {
+    path: 'write `dir`',
+    folder: 'write `dir`',
+    file: 'write `dir`',
+    url: 'the store is a folder: write `dir`',
+  },
+  AlertWebhook: { events: 'write `kinds`', teams: 'write `nodes: ["team:search"]`', token: 'write `secret`' },
   Organization: SPENDING,
   Strategy: {
     cb_config: CIRCUIT_BREAKER,
@@ -111,6 +178,16 @@ const VALUES: Readonly<Record<string, string>> = {
   failover: 'fallback',
   priority: 'fallback',
   router: 'conditional',
+  // Of budgets.
+  daily: 'day',
+  monthly: 'month',
+  lifetime: 'total',
+  never: 'total',
+  block: 'refuse',
+  deny: 'refuse',
+  hard: 'refuse',
+  reject: 'refuse',
+  soft: 'warn',
   // Kinds of failure.
   '401': 'auth',
   '403': 'auth',

@@ -4,7 +4,7 @@ import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
 import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../read/schema-files.ts';
 import { packageSchemas } from '../read/schemas.ts';
-import { showName, eitherKey, shortList } from './show.ts';
+import { eitherKey, firstSentenceOf, shortList, showName } from './show.ts';
 import type { Values } from '../read/values.ts';
 
 /** The context in which an ajv error is turned into a message. */
@@ -31,7 +31,10 @@ export function unknownKey(error: ErrorObject, place: ProblemContext): SchemaPro
   const found: SchemaProblem = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
   const advice = adviceOnKey(valueAt(error.parentSchema, ['title']), key);
   if (advice !== undefined) return { ...found, message: `unknown key ${name}: ${advice}`, advice };
+  // A plugin's options are in a schema of its own, which is not a part of this one.
+  const isPlugin = ['plugin', 'options'].every((name) => Object.hasOwn(properties, name));
   const home =
+    (isPlugin ? 'under `options:`' : undefined) ??
     homeInside(key, properties, place) ??
     homeInBranch(key, place) ??
     homeAround(key, place) ??
@@ -138,10 +141,8 @@ export function tagsOf(branches: readonly Schema[], tag: string): string[] {
 }
 
 function reason(error: ErrorObject, missing: string): string {
-  const description = valueAt(propertiesOf(error.parentSchema)[missing], ['description']);
-  if (typeof description !== 'string') return '';
-  const [first = ''] = description.split(/(?<=\.)\s/);
-  return ` (${first.replace(/\.$/, '')})`;
+  const first = firstSentenceOf(propertiesOf(error.parentSchema)[missing]);
+  return first === undefined ? '' : ` (${first})`;
 }
 
 function misspeltKey(path: JsonPath, meant: string): SchemaProblem {

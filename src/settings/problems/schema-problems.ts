@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { nearest, parseDuration, type Problem } from '../../plugin/index.ts';
+import { nearest, type Problem } from '../../plugin/index.ts';
 import { meantBy } from './foreign-words.ts';
 import {
   mergeMisspelt,
@@ -10,7 +10,8 @@ import {
   type ProblemContext,
 } from './key-problems.ts';
 import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
-import { showValue, alternatives, eitherKey, examplesOf, shortList } from './show.ts';
+import { inNotationOf } from './other-notations.ts';
+import { alternatives, eitherKey, exampleInYaml, examplesOf, firstSentenceOf, shortList, showValue } from './show.ts';
 import { settleUnions } from './union-problems.ts';
 
 /** Turns validation errors into problems: one for each mistake, with a readable message. */
@@ -26,10 +27,16 @@ export function schemaProblems(
   return mergeMisspelt(findings).filter(({ path }) => !values.origins.get(toPointer(path))?.unresolved);
 }
 
-/** A value outside an `enum` needs no second message about its type. */
+const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']);
+
+/** A value outside an `enum` needs no second message about its type, and one of the wrong type none about its bounds. */
 function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath));
-  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath));
+  const placesOf = (wanted: string) =>
+    new Set(errors.filter(({ keyword }) => keyword === wanted).map(({ instancePath }) => instancePath));
+  const [listed, mistyped] = [placesOf('enum'), placesOf('type')];
+  return errors.filter(({ keyword, instancePath }) =>
+    keyword === 'type' ? !listed.has(instancePath) : !BOUNDS.has(keyword) || !mistyped.has(instancePath),
+  );
 }
 
 type Mapping = (error: ErrorObject, place: ProblemContext) => SchemaProblem | readonly SchemaProblem[];
@@ -93,15 +100,18 @@ function explain(error: ErrorObject, place: ProblemContext): readonly SchemaProb
   return [{ path: place.path, message: `${nameOf(place.path)} ${error.message ?? 'is not valid'}` }];
 }
 
-const wrongName = (
-  name: string,
-  { message = 'is not valid' }: ErrorObject,
-  { path }: ProblemContext,
-): SchemaProblem => ({
-  path: [...path, name],
-  on: 'key',
-  message: `\`${name.slice(0, 130)}\` cannot be a name here: it ${message}`,
-});
+function wrongName(name: string, error: ErrorObject, { path }: ProblemContext): SchemaProblem {
+  const reason =
+    error.schema === PLAIN_NAME
+      ? 'names have letters, digits, `.`, `_` and `-`'
+      : `it ${error.message ?? 'is not valid'}`;
+  const example = error.keyword === 'pattern' ? examplesOf(error.parentSchema) : undefined;
+  const message = `\`${name.slice(0, 130)}\` cannot be a name here: ${reason}${example === undefined ? '' : `, such as ${example}`}`;
+  return { path: [...path, name], on: 'key', message };
+}
+
+/** The pattern of most names: words explain it better than the expression. */
+const PLAIN_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
 const shown = (data: unknown, { path, values }: ProblemContext): string =>
   showValue(data, values.origins.get(toPointer(path)));
@@ -142,9 +152,25 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const { path } = place;
   const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
   const given = shownOf(error, place);
-  if (wanted !== undefined) return { path, message: `${nameOf(path)} must look like ${wanted}, not ${given}` };
+  if (valueAt(error.parentSchema, ['x-secret']) === true) {
+    // Its examples are references, which say nothing of the text behind them.
+    const form = firstSentenceOf(error.parentSchema);
+    if (form !== undefined) return { path, message: `${nameOf(path)} must be ${form}, which ${given} is not` };
+  }
   // A plugin's schema may have no examples.
-  return { path, message: `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not` };
+  const message =
+    wanted === undefined
+      ? `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not`
+      : `${nameOf(path)} must look like ${wanted}, not ${given}`;
+  const { data, keyword, schema } = error;
+  const isShown = typeof data === 'string' && given === JSON.stringify(data);
+  const suggestion = isShown ? intended(keyword, String(schema), data) : undefined;
+  return { path, message, ...(suggestion !== undefined && { suggestion }) };
+}
+
+function intended(keyword: string, form: string, text: string): string | undefined {
+  if (keyword === 'pattern') return inNotationOf(form, text);
+  return form === 'date-time' && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : undefined;
 }
 
 /** Examples for plugin schemas that have none. */
@@ -171,21 +197,35 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   if (error.data === null) return { path, message: `${name} is empty; give it a value or remove it` };
   // Times and sizes take a number or text: an example is clearer than the two types.
   const isEither = types.length > 1 && types.every((type) => SCALARS.has(type));
-  const example = isEither ? examplesOf(error.parentSchema) : undefined;
-  const wanted = example
-    ? `must look like ${example}`
-    : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
-  const hint = secondsHint(error) ?? quotesHint(types, error.data);
+  const example = isEither || isOtherText(types, error) ? examplesOf(error.parentSchema) : undefined;
+  if (example !== undefined)
+    return {
+      path,
+      message: `${name} must look like ${example}, not ${shownOf(error, place)}`,
+    };
+  const wanted = `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}${containerExample(types, error)}`;
+  const hint = percentHint(error) ?? quotesHint(types, error.data);
   return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${hint}` };
 }
 
-/** A number of seconds takes no unit, where most times do. */
-function secondsHint({ parentSchema, data }: ErrorObject): string | undefined {
+/** Quotes are not enough to make this value the text that the pattern wants: `cap: 500` has no unit. */
+function isOtherText(types: readonly string[], { data, parentSchema }: ErrorObject): boolean {
+  const pattern = valueAt(parentSchema, ['pattern']);
+  if (types.join() !== 'string' || typeof pattern !== 'string') return false;
+  return (typeof data === 'number' || typeof data === 'boolean') && !new RegExp(pattern, 'u').test(String(data));
+}
+
+/** A type alone does not show what a list or an object has in it. */
+function containerExample(types: readonly string[], { parentSchema }: ErrorObject): string {
+  const example = types.some((type) => SCALARS.has(type)) ? undefined : exampleInYaml(parentSchema);
+  return example === undefined ? '' : ` such as \`${example}\``;
+}
+
+/** Other gateways take a share, such as 0.8. */
+function percentHint({ parentSchema, data }: ErrorObject): string | undefined {
   const description = valueAt(parentSchema, ['description']);
-  if (typeof data !== 'string' || typeof description !== 'string' || !/\bin seconds\b/.test(description))
-    return undefined;
-  const ms = /^\d+(ms|s|m|h)$/.test(data) ? parseDuration(data) : undefined;
-  return ms === undefined || ms < 1000 ? undefined : `: it counts seconds, so write ${Math.round(ms / 1000)}`;
+  if (typeof data !== 'number' || typeof description !== 'string' || !/\bpercent/i.test(description)) return undefined;
+  return data > 0 && data < 1 ? `: it counts percent, so write ${Math.round(data * 100)}` : undefined;
 }
 
 function quotesHint(types: readonly string[], data: unknown): string {
@@ -194,7 +234,9 @@ function quotesHint(types: readonly string[], data: unknown): string {
   if (typeof data !== 'string') return '';
   const isNumber = types.includes('integer') && /^-?\d+$/.test(data);
   const isBoolean = types.includes('boolean') && /^(true|false)$/.test(data);
-  return isNumber || isBoolean ? ': remove the quotes' : '';
+  if (isNumber || isBoolean) return ': remove the quotes';
+  const counted = types.includes('integer') ? /^(\d+) ?(?:d|days?|%)$/.exec(data)?.[1] : undefined;
+  return counted === undefined ? '' : `: write ${counted}`;
 }
 
 function tooShort({ params, data }: ErrorObject, { path, values }: ProblemContext): SchemaProblem {

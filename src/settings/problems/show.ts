@@ -64,3 +64,33 @@ export function examplesOf(schema: unknown): string | undefined {
     given.map((example) => (typeof example === 'string' ? JSON.stringify(example) : String(example))),
   );
 }
+
+const LONGEST_EXAMPLE = 120;
+
+/** The first example of a schema on one line of YAML; undefined: it has none, or a long one. */
+export function exampleInYaml(schema: unknown): string | undefined {
+  const given = valueAt(schema, ['examples']);
+  if (!Array.isArray(given) || given.length === 0) return undefined;
+  const text = flowYaml(given[0]);
+  return text.length > LONGEST_EXAMPLE ? undefined : text;
+}
+
+function flowYaml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowYaml).join(', ')}]`;
+  if (typeof value === 'object' && value !== null)
+    return `{ ${Object.entries(value)
+      .map(([key, inner]) => `${flowYaml(key)}: ${flowYaml(inner)}`)
+      .join(', ')} }`;
+  // Other texts may be a number, a reference or a mapping to YAML.
+  return typeof value === 'string' && /^[A-Za-z/][\w./ -]*$|^\d+(?:ms|s|m|h)$/.test(value)
+    ? value
+    : JSON.stringify(value);
+}
+
+/** The first sentence of a schema's description, without its full stop. */
+export function firstSentenceOf(schema: unknown): string | undefined {
+  const description = valueAt(schema, ['description']);
+  if (typeof description !== 'string') return undefined;
+  const [first = ''] = description.split(/(?<=\.)\s/);
+  return first.replace(/\.$/, '');
+}

@@ -1,4 +1,11 @@
-import type { Budget, GatewayKey, KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
+import type {
+  Budget,
+  GatewayKey,
+  KeysFile,
+  PricesFile,
+  ServerFile,
+  TeamsFile,
+} from '../../../schemas/types.generated.ts';
 import { parseCap } from '../../governance/amounts.ts';
 import type { Report } from '../../plugin/index.ts';
 import { digestsOf } from '../compile/api-keys.ts';
@@ -9,14 +16,21 @@ import { nameOf, type StoredBudget, type StoredKey, type StoredObject, type Stor
 interface CheckedFiles {
   readonly keys: KeysFile | undefined;
   readonly teams: TeamsFile | undefined;
+  readonly prices: PricesFile | undefined;
+  readonly server: ServerFile | undefined;
 }
 
 /** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
 export function checkStored(stored: StoredObjects, files: CheckedFiles, reporter: (name: string) => Report): void {
   if (stored.objects.size === 0) return;
-  const checks = new Checks(stored);
+  const digests = new Set((files.keys?.keys ?? []).flatMap(digestsOf));
+  const checks = new Checks(stored, digests);
   for (const [index, key] of (files.keys?.keys ?? []).entries())
     checks.key(key, ['keys', index], reporter('keys.yaml'));
+  for (const [index, { id }] of (files.prices?.prices ?? []).entries())
+    if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
+  for (const [index, { id }] of (files.server?.alerts?.webhooks ?? []).entries())
+    checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
     ['organizations', 'organization'],
     ['teams', 'team'],
@@ -46,17 +60,27 @@ class Checks {
   readonly #budgets: ReadonlyMap<string, readonly StoredBudget[]>;
   readonly #limits: ReadonlyMap<string, StoredObject>;
 
-  constructor({ objects }: StoredObjects) {
+  /** @param digests of the files: most keys of a store have none of them */
+  constructor({ objects }: StoredObjects, digests: ReadonlySet<string>) {
     this.#objects = objects;
-    const all = [...objects.values()];
-    this.#byDigest = new Map(
-      all.flatMap((one) => (one.kind === 'keys' ? one.value.digests.map(({ digest }) => [digest, one] as const) : [])),
-    );
-    this.#budgets = Map.groupBy(
-      all.filter((one) => one.kind === 'budgets' && one.problem === undefined) as StoredBudget[],
-      ({ value }) => value.node,
-    );
-    this.#limits = new Map(all.flatMap((one) => (one.kind === 'limits' ? [[one.value.node, one] as const] : [])));
+    const byDigest = new Map<string, StoredKey>();
+    const budgets: StoredBudget[] = [];
+    const limits = new Map<string, StoredObject>();
+    for (const one of objects.values())
+      if (one.kind === 'keys') {
+        for (const { digest } of one.value.digests) if (digests.has(digest)) byDigest.set(digest, one);
+      } else if (one.kind === 'budgets' && one.problem === undefined) budgets.push(one);
+      else if (one.kind === 'limits') limits.set(one.value.node, one);
+    this.#byDigest = byDigest;
+    this.#budgets = Map.groupBy(budgets, ({ value }) => value.node);
+    this.#limits = limits;
+  }
+
+  named(kind: 'prices' | 'alerts', id: string, path: JsonPath, report: Report): void {
+    const twin = this.#objects.get(nameOf({ kind, id }));
+    const what = kind === 'prices' ? 'price' : 'webhook';
+    if (twin)
+      report({ path, message: `${what} "${id}" is also in the store ${writtenBy(twin)}: remove one of the two` });
   }
 
   key(key: GatewayKey, path: JsonPath, report: Report): void {

@@ -1,10 +1,11 @@
 import { isMap, isScalar } from 'yaml';
 import { isObject } from '../../plugin/index.ts';
+import { valueAt, type JsonPath } from './pointer.ts';
 import type { YamlFile } from '../source/yaml-file.ts';
 
 /** An object that a settings file holds and that a state store could hold instead. */
 export interface FileObject {
-  readonly kind: 'keys' | 'teams' | 'organizations';
+  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts';
   readonly id: string;
   /** `keys.yaml:12` */
   readonly place: string;
@@ -12,19 +13,35 @@ export interface FileObject {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** @param name `keys.yaml` or `teams.yaml` */
+/** Lists of objects with ids in files, and where they are. */
+const LISTS: Readonly<Record<string, { readonly kind: FileObject['kind']; readonly path: JsonPath }>> = {
+  'keys.yaml': { kind: 'keys', path: ['keys'] },
+  'prices.yaml': { kind: 'prices', path: ['prices'] },
+  'server.yaml': { kind: 'alerts', path: ['alerts', 'webhooks'] },
+};
+export const FILES_WITH_OBJECTS: readonly string[] = [...Object.keys(LISTS), 'teams.yaml'];
+
+/** @param name one of `FILES_WITH_OBJECTS` */
 export function fileObjectsOf(name: string, yaml: YamlFile | undefined, value: unknown): FileObject[] {
   if (!yaml || !isObject(value)) return [];
-  if (name === 'keys.yaml') return keysOf(name, yaml, value['keys']);
+  const list = LISTS[name];
+  if (list) return listed(name, yaml, value, list);
   return (['organizations', 'teams'] as const).flatMap((kind) => namedOf(name, yaml, kind, value[kind]));
 }
 
-function keysOf(name: string, yaml: YamlFile, keys: unknown): FileObject[] {
-  if (!Array.isArray(keys)) return [];
-  return keys.flatMap((value: unknown, index) => {
+/** A rule of prices.yaml without an id is no object: nothing can name it. */
+function listed(
+  name: string,
+  yaml: YamlFile,
+  file: Readonly<Record<string, unknown>>,
+  { kind, path }: (typeof LISTS)[string],
+): FileObject[] {
+  const items = valueAt(file, path);
+  if (!Array.isArray(items)) return [];
+  return items.flatMap((value: unknown, index) => {
     if (!isObject(value) || typeof value['id'] !== 'string') return [];
-    const { line } = yaml.locate(['keys', index]);
-    return { kind: 'keys', id: value['id'], place: `${name}:${line}`, value };
+    const { line } = yaml.locate([...path, index]);
+    return { kind, id: value['id'], place: `${name}:${line}`, value };
   });
 }
 

@@ -26,8 +26,8 @@ import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';
 import { packageSchemas } from './schemas.ts';
 import { checkStored } from './check-stored.ts';
-import { withStored, type StoredObjects } from './stored-objects.ts';
-import { fileObjectsOf, type FileObject } from './file-objects.ts';
+import { withStored, withStoredPrices, type StoredObjects } from './stored-objects.ts';
+import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -38,14 +38,14 @@ export interface Settings {
   readonly catalog: CatalogFile;
   /** Of keys.yaml, then of the state store. */
   readonly keys: KeysFile;
-  /** Prices of the operator; the shipped ones are not among them. */
+  /** Prices of the operator, of prices.yaml, then of the state store; the shipped ones are not among them. */
   readonly prices: PricesFile;
   /** The shipped prices, and before them those of price-table.json. */
   readonly priceTable: PriceTable;
   /** Of teams.yaml and of the state store. */
   readonly teams: TeamsFile;
-  /** Keys and teams of the files alone. */
-  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
+  /** Of the files alone. */
+  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile; readonly prices: PricesFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
   readonly stored: StoredObjects | undefined;
   /** By id: the file's name without `.yaml`. */
@@ -125,9 +125,9 @@ export class LoadResult {
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
-  /** The keys, teams and organizations of the files, each with its place. */
+  /** What files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
-    return ['keys.yaml', 'teams.yaml'].flatMap((name) => {
+    return FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;
       return fileObjectsOf(name, yaml, value);
     });
@@ -302,12 +302,27 @@ type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name
 
 /** The files with the objects of the store. */
 function joined(
-  { keys, teams, ...pieces }: CompletePieces,
+  { keys, teams, prices, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
   more: Pick<Settings, 'priceTable' | 'partials' | 'tls' | 'outbound' | 'hash' | 'files'>,
 ): Settings {
-  const written = { keys, teams };
-  return { ...pieces, ...withStored(written, stored), ...more, written, stored };
+  const written = { keys, teams, prices };
+  // Serving needs the files and the store apart: joining 10,000 keys takes 15 ms, which a reload does not spend.
+  let own: ReturnType<typeof withStored> | undefined;
+  const both = (): ReturnType<typeof withStored> => (own ??= withStored(written, stored));
+  return {
+    ...pieces,
+    ...more,
+    prices: withStoredPrices(prices, stored),
+    written,
+    stored,
+    get keys() {
+      return both().keys;
+    },
+    get teams() {
+      return both().teams;
+    },
+  };
 }
 
 function isComplete(pieces: Pieces): pieces is CompletePieces {

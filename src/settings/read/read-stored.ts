@@ -1,12 +1,19 @@
 import type { ErrorObject } from 'ajv';
-import type { GatewayKey, KeysFile, Team, TeamsFile } from '../../../schemas/types.generated.ts';
+import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
 import { checkKeys } from '../checks/keys.ts';
 import { checkNetworks } from '../checks/networks.ts';
+import { checkPrices } from '../checks/prices.ts';
 import { checkTeams } from '../checks/teams.ts';
 import type { CheckedSettings } from '../checks/check.ts';
 import { packageSchemas, type Schemas } from './schemas.ts';
-import { STORED_KINDS, type StoredDigest, type StoredKind, type StoredObject } from './stored-objects.ts';
+import {
+  SEALED_OF_ALERTS,
+  STORED_KINDS,
+  type StoredDigest,
+  type StoredKind,
+  type StoredObject,
+} from './stored-objects.ts';
 
 /** An object as a store has it. */
 export interface StoredEntity {
@@ -36,7 +43,7 @@ export function readStored({
   const value = (problem === undefined ? doc : {}) as object;
   if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
   if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
-  return { ...own, kind, value };
+  return { ...own, kind, value } as StoredObject;
 }
 
 const isStoredKind = (kind: string): kind is StoredKind => (STORED_KINDS as readonly string[]).includes(kind);
@@ -48,8 +55,8 @@ export const NODE_REF = /^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,
 
 /**
  * Why a document is not valid for its kind; undefined: it is. Documents of keys, teams and organizations are the entries of keys.yaml
- * and teams.yaml without their ids; those of budgets and limits have a `node` too. What a document refers to may be missing: it may come
- * or go at any time.
+ * and teams.yaml without their ids; those of budgets and limits have a `node` too; those of prices are rules of prices.yaml, those of alerts
+ * webhooks of server.yaml without what is sealed. What a document refers to may be missing: it may come or go at any time.
  */
 export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']): string | undefined {
   const schemas = packageSchemas();
@@ -59,6 +66,10 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
     case 'organizations':
     case 'teams':
       return problemOfNode(schemas, kind, id, doc);
+    case 'prices':
+      return problemOfPrice(schemas, { ...doc, id });
+    case 'alerts':
+      return problemOfAlert(schemas, { ...doc, id });
     case 'budgets':
     case 'limits': {
       const { node, ...rest } = doc;
@@ -96,6 +107,21 @@ function problemOfNode(
   if (broken) return wordsOf(broken);
   const { organization: _, ...node } = (file as unknown as Required<TeamsFile>)[kind][id] as Team;
   return firstError((report) => checkTeams(NOTHING).organization?.(node, report));
+}
+
+function problemOfPrice(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
+  const file = { prices: [doc] };
+  const [broken] = schemas.validate('prices', file);
+  if (broken) return wordsOf(broken);
+  const [rule] = (file as unknown as PricesFile).prices;
+  return firstError((report) => checkPrices(NOTHING).price?.(rule!, report));
+}
+
+function problemOfAlert(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of SEALED_OF_ALERTS) if (Object.hasOwn(doc, name)) return `\`${name}\` is sealed beside the document`;
+  const webhooks = [{ ...doc, ...Object.fromEntries(SEALED_OF_ALERTS.map((name) => [name, 'sealed'])) }];
+  const [broken] = schemas.validate('server', { alerts: { webhooks } });
+  return broken && wordsOf(broken);
 }
 
 const wordsOf = ({ instancePath, message = 'is not valid' }: ErrorObject): string =>

@@ -1,8 +1,11 @@
 import type {
+  AlertWebhook,
   Budget,
   GatewayKey,
   KeysFile,
   Organization,
+  PriceRule,
+  PricesFile,
   RateLimits,
   Team,
   TeamsFile,
@@ -10,11 +13,11 @@ import type {
 
 import type { Known } from '../../governance/sharded-map.ts';
 
-// Objects of the state store join those of the files, and this room knows nothing of the store: who has the store shows its objects
+// Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
 // beside the files.
 
 /** The kinds of objects of which settings consist, in the order in which they refer to each other. */
-export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys'] as const;
+export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys', 'prices', 'alerts'] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 interface Stored<Kind extends StoredKind, Value> {
@@ -33,12 +36,20 @@ interface Stored<Kind extends StoredKind, Value> {
 export type StoredKey = Stored<'keys', KeyValue>;
 export type StoredBudget = Stored<'budgets', OfNode & Budget>;
 export type StoredLimits = Stored<'limits', OfNode & RateLimits>;
+export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
+export type StoredAlert = Stored<'alerts', StoredWebhook>;
 export type StoredObject =
   | Stored<'organizations', Organization>
   | Stored<'teams', Team>
   | StoredKey
   | StoredBudget
-  | StoredLimits;
+  | StoredLimits
+  | StoredPrice
+  | StoredAlert;
+
+/** A webhook of server.yaml without its address and its secret, which the store seals. */
+export type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
+export const SEALED_OF_ALERTS = ['url', 'secret'] as const;
 
 /** Budgets and limits of a node that are objects of their own. */
 export interface OfNode {
@@ -84,11 +95,20 @@ export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
 /** What has to change so that `before` becomes `now`. */
 export function changesBetween(before: StoredObjects, now: StoredObjects): StoredChanges {
-  return {
-    known: now.known,
-    changed: [...now.objects].flatMap(([name, object]) => (before.objects.get(name) === object ? [] : [object])),
-    gone: [...before.objects.keys()].filter((name) => !now.objects.has(name)),
-  };
+  const changed: StoredObject[] = [];
+  const gone: string[] = [];
+  // Without a list of all of them: nearly all are the same.
+  for (const [name, object] of now.objects) if (before.objects.get(name) !== object) changed.push(object);
+  for (const name of before.objects.keys()) if (!now.objects.has(name)) gone.push(name);
+  return { known: now.known, changed, gone };
+}
+
+/** The rules of prices.yaml, and after them those of the store in the order of their ids. */
+export function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
+  const own = [...(stored?.objects.values() ?? [])]
+    .filter((one): one is StoredPrice => one.kind === 'prices' && one.problem === undefined)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return { prices: [...prices, ...own.map(({ id, value }) => ({ ...value, id }))] };
 }
 
 /** The entry of keys.yaml that a key of the store stands for. */

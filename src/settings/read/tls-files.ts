@@ -11,7 +11,7 @@ export interface TlsIdentity {
   /** The certificate, then those of the authorities between it and the root. */
   readonly cert: string;
   readonly key: Secret;
-  /** Authorities of clients. Undefined: clients are asked for no certificate. */
+  /** Authorities of client certificates. Undefined: the listener requests none. */
   readonly clientCa: string | undefined;
   /** When the certificate ends, in milliseconds since 1970. */
   readonly expiresAt: number;
@@ -110,6 +110,10 @@ async function readFile(
   { folder, files, paths }: Pick<Reading, 'folder' | 'files'> & { readonly paths: string[] },
   report: Report,
 ): Promise<string | undefined> {
+  if (name.includes('-----BEGIN')) {
+    report({ path: [], message: 'this is the path of a file: write the PEM text to a file, and its path here' });
+    return undefined;
+  }
   const path = isAbsolute(name) ? name : join(folder, name);
   paths.push(path);
   const content = await files.read(path);

@@ -177,6 +177,26 @@ export function describeCounters(backend: Backend): void {
     );
 
     it(
+      'stay at the largest amount, and keep the other reports of the call',
+      on(async ({ counters }) => {
+        const { grants } = await counters.take([ask(50)], A, 1);
+        const [team, key] = grants[0]!.leases;
+        await counters.adjust({ ...TEAM, id: 'a', of: 'spent', by: 10, why: 'x' }, ANN);
+        await counters.report(
+          [
+            { lease: team!.lease, usedTotal: MAX_NANO },
+            { lease: key!.lease, usedTotal: 30 },
+          ],
+          A,
+        );
+        expect([await sums(counters), await sums(counters, KEY)]).toEqual([
+          [MAX_NANO, 0, 0],
+          [30, 20, 0],
+        ]);
+      }),
+    );
+
+    it(
       'forget periods that ended, without those that still have leases',
       on(async ({ counters }) => {
         const at = (period: number, node = 'n'): CounterRef => ({ node, period });

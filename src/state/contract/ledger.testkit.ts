@@ -215,5 +215,16 @@ export function describeLedger(backend: Backend): void {
         await expect(sumsOf(ledger)).rejects.toMatchObject({ code: 'invalid' });
       }),
     );
+
+    it(
+      'takes rows whose sum no integer holds, and goes on',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 1100 }, (_, number) => rowOf(number, { nano: Number.MAX_SAFE_INTEGER }));
+        expect(await ledger.append(rows)).toBe(1100);
+        expect(await ledger.append([rowOf(2000, { nano: Number.MAX_SAFE_INTEGER })])).toBe(1);
+        expect(await ledger.append([rowOf(2001, { key: 'other', nano: 7 })])).toBe(1);
+        expect(await sumsOf(ledger, { where: { key: ['other'] } })).toMatchObject([{ nano: 7 }]);
+      }),
+    );
   });
 }

@@ -1,11 +1,17 @@
 import type { Clock } from '../../plugin/index.ts';
-import type { Audit, AuditEvent, AuditQuery, AuditRow, AuditVerdict } from '../audit.ts';
+import {
+  MAX_AUDIT_ROWS,
+  type Audit,
+  type AuditEvent,
+  type AuditQuery,
+  type AuditRow,
+  type AuditVerdict,
+} from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { nextRow, verifyChain } from '../rules/audit-chain.ts';
 import { StateFailure } from '../failures.ts';
 
 const MAX_ROWS = 100_000;
-const MAX_ANSWER = 200;
 
 export class MemoryAudit implements Audit {
   readonly #clock: Clock;
@@ -26,11 +32,11 @@ export class MemoryAudit implements Audit {
     this.append(event, by);
   }
 
-  async rows({ before = Infinity, kind, id, limit = MAX_ANSWER }: AuditQuery): Promise<readonly AuditRow[]> {
+  async rows({ before = Infinity, kind, id, limit = MAX_AUDIT_ROWS }: AuditQuery): Promise<readonly AuditRow[]> {
     const found = this.#rows.filter(
       (row) => row.seq < before && (kind === undefined || row.kind === kind) && (id === undefined || row.id === id),
     );
-    return found.toReversed().slice(0, Math.min(limit, MAX_ANSWER));
+    return found.toReversed().slice(0, Math.min(limit, MAX_AUDIT_ROWS));
   }
 
   async verify(): Promise<AuditVerdict> {

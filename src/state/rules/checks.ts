@@ -10,7 +10,7 @@ import {
   type KeyDigest,
   type KeyUse,
 } from '../entities.ts';
-import { MAX_ANSWER, type KeptAnswer } from '../idempotency.ts';
+import { MAX_ANSWER_LENGTH, type KeptAnswer } from '../idempotency.ts';
 
 // The bounds of the ports. Each backend checks them before it writes anything.
 
@@ -118,5 +118,5 @@ export function checkAnswer({ actor, key, sha256, status, body, until }: KeptAns
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw invalid('the request of an answer is named by a SHA-256');
   checkInteger('the status of an answer', status, 100, 599);
   checkInteger('the end of an answer', until, 0);
-  if (body.length > MAX_ANSWER) throw invalid(`an answer has at most ${MAX_ANSWER} characters`);
+  if (body.length > MAX_ANSWER_LENGTH) throw invalid(`an answer has at most ${MAX_ANSWER_LENGTH} characters`);
 }

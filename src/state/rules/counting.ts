@@ -1,6 +1,7 @@
 import type { Nano } from '../../prices/money.ts';
 import type { AuditEvent } from '../audit.ts';
 import {
+  auditIdOf,
   LEASE_MS,
   MAX_BATCH,
   MAX_NANO,
@@ -167,12 +168,11 @@ function replaceLease(tables: CountingTables, before: LeaseRow | undefined, afte
     lease?.state === state ? restOf(lease) : 0;
   const changed: CounterState = {
     ...counter,
-    spent: counter.spent + after.used - (before?.used ?? 0),
+    // It stays at the largest amount: refusing would keep the other reports of the call out, at each repetition.
+    spent: Math.min(MAX_NANO, counter.spent + after.used - (before?.used ?? 0)),
     leased: counter.leased + part(after, 'live') - part(before, 'live'),
     unreconciled: counter.unreconciled + part(after, 'lost') - part(before, 'lost'),
   };
-  if (!Number.isSafeInteger(changed.spent))
-    throw new StateFailure('full', `the counter ${after.node} cannot count more`);
   tables.saveLease(after);
   tables.saveCounter(changed);
   return stateOf(after, changed);
@@ -234,13 +234,12 @@ export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor
     throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
   tables.saveAdjusted(adjustment.id);
   tables.saveCounter(changed);
-  const { node, period, of, why: reason } = adjustment;
-  const id = period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
+  const { of, why: reason } = adjustment;
   tables.addAudit(
     {
       action: 'adjust',
       kind: 'counter',
-      id,
+      id: auditIdOf(adjustment),
       before: `{"${of}":${before[of]}}`,
       after: `{"${of}":${changed[of]}}`,
       reason,

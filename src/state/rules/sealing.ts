@@ -49,9 +49,11 @@ export class KeyEncryptionKeys {
 
   /**
    * `k2:<base64 of 32 bytes>,k1:<…>`, the sealing key first. Errors name keys and never show them.
+   * @param text empty or undefined: no keys
    * @throws StateFailure `sealed`
    */
-  static parse(text: string): KeyEncryptionKeys {
+  static parse(text: string | undefined): KeyEncryptionKeys {
+    if (!text) return KeyEncryptionKeys.none();
     const keys = new Map<string, Buffer>();
     for (const part of text.trim().split(/[,\n]/)) {
       const [name = '', value = ''] = part.trim().split(':', 2);

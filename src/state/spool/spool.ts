@@ -60,7 +60,7 @@ export class Spool {
     return this.#file !== undefined;
   }
 
-  /** The segment is long enough. */
+  /** The segment has reached its length: the next write begins another one. */
   get isLong(): boolean {
     return (this.#segments.at(-1)?.bytes ?? 0) >= (this.#options.segmentBytes ?? SEGMENT_BYTES);
   }
@@ -90,7 +90,7 @@ export class Spool {
     try {
       this.#append(segment, processLine(boot, pid) + checkpoint() + COMPLETE_LINE);
     } catch (error) {
-      // Half a checkpoint says nothing; the segments before it still count.
+      // A segment without its `complete` line does not count; those before it still do.
       rmSync(path, { force: true });
       throw error;
     }

@@ -1,10 +1,8 @@
-import type { AuditEvent, AuditQuery, AuditRow, AuditVerdict } from '../audit.ts';
+import { MAX_AUDIT_ROWS, type AuditEvent, type AuditQuery, type AuditRow, type AuditVerdict } from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { checkInteger } from '../rules/checks.ts';
 import { nextRow, verifyChain } from '../rules/audit-chain.ts';
 import type { Database } from './database.ts';
-
-const MAX_ANSWER = 200;
 
 interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
   readonly address: string | null;
@@ -46,7 +44,7 @@ export class SqliteAudit {
     this.#db.transaction(() => this.append(event, by, now));
   }
 
-  rows({ before, kind, id, limit = MAX_ANSWER }: AuditQuery): AuditRow[] {
+  rows({ before, kind, id, limit = MAX_AUDIT_ROWS }: AuditQuery): AuditRow[] {
     checkInteger('a limit', limit, 1);
     return this.#db
       .all<StoredAudit>(
@@ -54,7 +52,7 @@ export class SqliteAudit {
         before ?? Number.MAX_SAFE_INTEGER,
         kind ?? null,
         id ?? null,
-        Math.min(limit, MAX_ANSWER),
+        Math.min(limit, MAX_AUDIT_ROWS),
       )
       .map(rowOf);
   }

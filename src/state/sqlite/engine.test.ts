@@ -251,7 +251,7 @@ describe('the keys that seal secrets', () => {
     expect(codeOf(() => open().calls.unseal(NOON, { kind: 'teams', id: 'ads' }, 'webhook'))).toBe('sealed');
   });
 
-  it('are needed to store a secret, and to nothing else', () => {
+  it('are needed to store a secret, and for nothing else', () => {
     const { calls } = open('');
     expect(codeOf(() => calls.write(NOON, [sealed], ANN))).toBe('sealed');
     expect(calls.write(NOON, [team('search')], ANN)).toBe(1);
@@ -274,7 +274,7 @@ describe('a transaction', () => {
     db.close();
   });
 
-  it('waits for no lock for ever', () => {
+  it('waits for a lock for a bounded time', () => {
     open();
     const path = join(folder, 'locked.db');
     const [one, other] = [new Database(path, { synchronous: 'FULL' }), new Database(path, { synchronous: 'FULL' })];

@@ -52,7 +52,7 @@ export class Engine {
       if (maxPages !== undefined) this.#db.exec(`PRAGMA max_page_count = ${maxPages}`);
       this.#ledger = new SqliteLedger(join(folder, 'ledger'), { maxNames });
       opened.push(() => this.#ledger.close());
-      const ring = keys === '' ? KeyEncryptionKeys.none() : KeyEncryptionKeys.parse(keys);
+      const ring = KeyEncryptionKeys.parse(keys);
       this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
       this.calls.useKeys();
     } catch (error) {

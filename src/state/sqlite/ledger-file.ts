@@ -43,8 +43,17 @@ const CREATE = `
   PRAGMA user_version = ${TABLES}`;
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+/**
+ * Sums stay within it, although `sumCells` refuses them long before: a sum that no integer of SQLite holds would refuse its rows at each
+ * repetition, and all those behind them.
+ */
+const MOST = 2 ** 62;
+const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
+// An overflow of `+` is a REAL, so that `min` still compares it.
+const MOST_TEXT = String(BigInt(MOST));
+const added = (sum: string): string => `max(-${MOST_TEXT}, min(${MOST_TEXT}, "${sum}" + excluded."${sum}"))`;
 const ADD_CELL = `INSERT INTO cell (${quoted(CELL_COLUMNS)}) VALUES (${CELL_COLUMNS.map(() => '?').join(', ')})
-  ON CONFLICT DO UPDATE SET ${SUMMED.map((sum) => `"${sum}" = "${sum}" + excluded."${sum}"`).join(', ')}`;
+  ON CONFLICT DO UPDATE SET ${SUMMED.map((sum) => `"${sum}" = ${added(sum)}`).join(', ')}`;
 
 export interface LedgerCursor {
   readonly req: Uint8Array;
@@ -104,7 +113,7 @@ export class LedgerFile {
   addCells(cells: Iterable<RollupCell>): void {
     for (const cell of cells) {
       const names = LEDGER_DIMENSIONS.map((dimension, index) => this.#idOf(dimension, cell.names[index]!));
-      const sums = LEDGER_SUMS.map((sum) => cell[sum]);
+      const sums = LEDGER_SUMS.map((sum) => bounded(cell[sum]));
       this.#db.run(
         ADD_CELL,
         cell.start,

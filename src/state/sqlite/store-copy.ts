@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { StateFailure } from '../failures.ts';
@@ -25,6 +25,7 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true });
   try {
     await backup(source, to);
+    chmodSync(to, OWNER_ONLY);
   } finally {
     source.close();
   }
@@ -40,8 +41,14 @@ export function restoreStore(backup: string, folder: string): void {
   for (const name of names) checkDatabase(join(backup, name));
   mkdirSync(join(folder, 'ledger'), { recursive: true, mode: 0o700 });
   // state.db comes last: without it, a restore that was interrupted is no store, and can be repeated.
-  for (const name of names) copyFileSync(join(backup, name), join(folder, name));
+  for (const name of names) {
+    copyFileSync(join(backup, name), join(folder, name));
+    // A copy has the mode of its source, and the folder may be open to others.
+    chmodSync(join(folder, name), OWNER_ONLY);
+  }
 }
+
+const OWNER_ONLY = 0o600;
 
 function checkDatabase(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });

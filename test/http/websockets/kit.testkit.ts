@@ -76,7 +76,9 @@ export class Client {
   }
 }
 
-const addressOf = ({ url }: TestGateway, path: string): string => `${url.replace('http', 'ws')}${path}`;
+type Served = Pick<TestGateway, 'url'>;
+
+const addressOf = ({ url }: Served, path: string): string => `${url.replace('http', 'ws')}${path}`;
 const HEADERS = { authorization: `Bearer ${KEY}`, 'openai-beta': 'responses_websockets=2026-02-06' };
 
 interface Options extends ClientOptions {
@@ -84,7 +86,7 @@ interface Options extends ClientOptions {
 }
 
 export async function connect(
-  gateway: TestGateway,
+  gateway: Served,
   { path = '/v1/responses', headers, ...options }: Options = {},
 ): Promise<Client> {
   const ws = new WebSocket(addressOf(gateway, path), { headers: { ...HEADERS, ...headers }, ...options });
@@ -95,7 +97,7 @@ export async function connect(
 }
 
 /** The reply that refuses a handshake. */
-export async function refusal(gateway: TestGateway, { path = '/v1/responses', ...options }: Options = {}) {
+export async function refusal(gateway: Served, { path = '/v1/responses', ...options }: Options = {}) {
   const ws = new WebSocket(addressOf(gateway, path), options);
   const [, reply] = (await once(ws, 'unexpected-response')) as [unknown, IncomingMessage];
   const body = JSON.parse(await text(reply)) as { error: { code: string; message: string } };

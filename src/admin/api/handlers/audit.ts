@@ -14,7 +14,7 @@ export const listAudit: Handler = async ({ objects, query }) => {
     id: query.one('object_id'),
   };
   const rows = await objects.store.audit.rows({ ...wanted, limit });
-  // The port answers with 200 rows at most: whether there is one more is another question.
+  // The port answers with `MAX_AUDIT_ROWS` at most, so a second query finds whether there is one more.
   const last = rows.at(-1);
   const more =
     last && rows.length === limit ? await objects.store.audit.rows({ ...wanted, before: last.seq, limit: 1 }) : [];

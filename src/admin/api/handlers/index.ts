@@ -29,6 +29,8 @@ const ORGANIZATIONS = objectHandlers('organizations');
 const TEAMS = objectHandlers('teams');
 const KEYS = objectHandlers('keys');
 const LIMITS = objectHandlers('limits');
+const PRICES = objectHandlers('prices');
+const ALERTS = objectHandlers('alerts');
 
 /** What each operation of the table does. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -60,6 +62,16 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'limits.create': LIMITS.create,
   'limits.patch': LIMITS.patch,
   'limits.delete': LIMITS.delete,
+  'prices.list': PRICES.list,
+  'prices.get': PRICES.get,
+  'prices.create': PRICES.create,
+  'prices.patch': PRICES.patch,
+  'prices.delete': PRICES.delete,
+  'alerts.list': ALERTS.list,
+  'alerts.get': ALERTS.get,
+  'alerts.create': ALERTS.create,
+  'alerts.patch': ALERTS.patch,
+  'alerts.delete': ALERTS.delete,
   'usage.list': listUsage,
   'ledger.list': listLedger,
   'audit.list': listAudit,

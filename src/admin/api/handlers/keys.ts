@@ -30,7 +30,7 @@ export const rotateKey: Handler = async (call) => {
   if (overlapMs > LONGEST_MS)
     throw invalidBody([{ pointer: '/overlap', message: 'an overlap is at most 90 days: 2160h' }]);
   const now = call.clock.wall();
-  const secret = createSecret();
+  const secret = createSecret(call.settings.server.state?.peppers);
   const end = Math.min(now + overlapMs, own.validTo ?? Infinity);
   const digests: KeyDigest[] = [
     { slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo: own.validTo },

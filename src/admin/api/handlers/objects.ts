@@ -8,6 +8,7 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
+import { checkSealed, splitSpec, withSealed } from './sealed.ts';
 import { createSecret } from './secrets.ts';
 import { answerWith, show } from './shown.ts';
 
@@ -22,23 +23,25 @@ interface PatchBody {
   readonly reason?: string;
 }
 
-const FILTERS = {
-  organizations: 'node',
+const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
   teams: 'organization',
   keys: 'team',
   budgets: 'node',
   limits: 'node',
-} as const satisfies Readonly<Record<ObjectKind, ParameterName>>;
+};
+
+/** Requests and events look at each of them. */
+const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50 };
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
   async (call) => {
     const { objects, query } = call;
     const field = FILTERS[kind];
-    const wanted = query.all(field);
+    const wanted = field === undefined ? [] : query.all(field);
     const listed = objects
       .list(kind)
-      .filter(({ spec }) => wanted.length === 0 || wanted.some((one) => one === spec[field]));
+      .filter(({ spec }) => wanted.length === 0 || wanted.some((one) => one === spec[field!]));
     const { items, next } = pageOf(listed, ({ id }) => id, query);
     return { body: { items: await show(items, call), ...(next !== undefined && { next }) } };
   };
@@ -59,13 +62,16 @@ export const createObject =
         ? new ApiProblem('exists', `The ${NOUNS[kind]} "${id}" exists.`)
         : ownedByFiles(found);
     objects.checkOwned(kind);
+    checkRoom(kind, call);
+    checkSealed(kind, spec);
     checkReferences(kind, id, spec, call);
-    const secret = kind === 'keys' ? createSecret() : undefined;
+    const { doc, secrets } = splitSpec(kind, spec);
+    const secret = kind === 'keys' ? createSecret(call.settings.server.state?.peppers) : undefined;
     const now = clock.wall();
     const digests = secret && [
       { slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo: undefined },
     ];
-    const change = putOf({ kind, id, spec, digests, reason: reasonOf(call, reason), ifVersion: 0 });
+    const change = putOf({ kind, id, spec: doc, secrets, digests, reason: reasonOf(call, reason), ifVersion: 0 });
     const object = await write(change, call);
     const answered = await answer(object, call);
     if (!secret) return answered;
@@ -80,12 +86,14 @@ export const patchObject =
     const { spec: patch, reason } = call.body as PatchBody;
     const spec = mergePatch(object.spec, patch) as EntityDoc;
     checkAgainst(`${NOUNS[kind]}_spec`, spec, '/spec');
-    checkReferences(kind, object.id, spec, call);
+    checkReferences(kind, object.id, await withSealed(kind, { entity: object.entity, spec, patch }, call), call);
+    const { doc, secrets } = splitSpec(kind, spec);
     const digests = kind === 'keys' ? object.entity.digests : undefined;
     const parts = {
       kind,
       id: object.id,
-      spec,
+      spec: doc,
+      secrets,
       digests,
       reason: reasonOf(call, reason),
       ifVersion: object.entity.version,
@@ -102,6 +110,12 @@ export const deleteObject =
     if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
     return {};
   };
+
+function checkRoom(kind: ObjectKind, { objects }: Call): void {
+  const most = MOST[kind];
+  if (most !== undefined && objects.names(kind).length >= most)
+    throw new ApiProblem('store_full', `There are ${most} ${kind}, as many as there can be.`);
+}
 
 export interface ShownObject extends OwnedObject {
   readonly entity: Entity;
@@ -124,6 +138,7 @@ interface PutParts {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly spec: EntityDoc;
+  readonly secrets?: Readonly<Record<string, string>> | undefined;
   readonly digests: readonly KeyDigest[] | undefined;
   readonly reason: string;
   readonly ifVersion: number;
@@ -151,12 +166,13 @@ export async function write(change: ObjectPut, call: Call): Promise<OwnedObject>
   const { kind, id } = change;
   if (call.query.dryRun) return storedObject(imagined(change, call), kind);
   await call.objects.store.entities.write([change], actorOf(call));
-  const object = (await call.again()).find(kind, id);
+  const object = (await call.readObjects()).find(kind, id);
   // Another call has deleted it at the same moment.
   if (!object) throw new ApiProblem('precondition_failed', 'The object was deleted meanwhile.');
   return object;
 }
 
+/** The object that a dry run would have written. */
 const imagined = ({ kind, id, doc, digests = [] }: ObjectPut, call: Call): Entity => ({
   kind,
   id,
@@ -185,6 +201,6 @@ function checkUnused(kind: ObjectKind, id: string, { objects }: Call): void {
   if (ids.length > 0)
     throw new ApiProblem(
       'in_use',
-      `${ids.length} objects name it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
+      `${ids.length} ${ids.length === 1 ? 'object names' : 'objects name'} it: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
     );
 }

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Secret } from '../../../plugin/index.ts';
 import { digestOf, generateKey } from '../../../settings/compile/api-keys.ts';
+import { parsePeppers, pepperedDigest } from '../../../settings/compile/peppers.ts';
 
 export interface NewSecret {
   /** Shown once. */
@@ -10,9 +12,11 @@ export interface NewSecret {
 
 const withDigest = (text: string, digest: string): NewSecret => ({ text, digest, last4: text.slice(-4) });
 
-export function createSecret(): NewSecret {
+/** @param peppers of the settings in force: the first makes the digest. Undefined: none. */
+export function createSecret(peppers: Secret | undefined): NewSecret {
   const { key, digest } = generateKey();
-  return withDigest(key, digest);
+  const [first] = peppers ? parsePeppers(peppers.reveal()) : [];
+  return withDigest(key, first ? pepperedDigest(...first, key) : digest);
 }
 
 const CHECKSUM = 6;

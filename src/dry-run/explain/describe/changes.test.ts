@@ -22,6 +22,7 @@ function line({ path, action, value, was, source }: ChangeExplanation): string {
 function from(source: ChangeExplanation['source']): string {
   if (source.kind === 'settings') return `${source.at.file}:${source.at.line}:${source.at.column} ${source.setting}`;
   if (source.kind === 'header') return source.name;
+  if (source.kind === 'plugin') return source.plugin;
   return source.kind === 'gateway' ? source.what : source.path;
 }
 

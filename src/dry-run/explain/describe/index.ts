@@ -6,10 +6,15 @@ import { describePlugins } from './plugins.ts';
 import { describePrompt } from './prompt.ts';
 import { describeCaller, describeConfig, describeDeadline, describeRequest, describeAnswer } from './request.ts';
 import { describeRules } from './rules.ts';
+import { describeReplyHeaders, noteOfReply } from './reply-headers.ts';
 import { describeTarget } from './targets.ts';
 
-/** Describes an observation: plain values with their sources, without secrets. */
-export function describeRun(seen: Observation): Explanation {
+/**
+ * Describes an observation: plain values with their sources, without secrets.
+ *
+ * @param answered the same request with a reply in place of the first failure
+ */
+export function describeRun(seen: Observation, answered = seen): Explanation {
   const { record, exchange, loaded } = seen;
   const targets = seen.attempts.map((attempt) => describeTarget(seen, attempt));
   const reported: Explanation = {
@@ -26,7 +31,8 @@ export function describeRun(seen: Observation): Explanation {
     targets,
     leftOut: describeLeftOut(seen),
     answer: describeAnswer(seen),
-    notes: [...seen.notes, ...noteOfLists(targets)],
+    replyHeaders: describeReplyHeaders(answered),
+    notes: [...seen.notes, ...noteOfLists(targets), ...noteOfReply(seen, answered)],
   };
   return withoutSecrets(reported, seen);
 }

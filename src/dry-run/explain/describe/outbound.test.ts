@@ -199,6 +199,7 @@ async function outbounds(parts: AskParts): Promise<readonly OutboundExplanation[
 const shortly = (source: FieldSource): string => {
   if (source.kind === 'client') return source.path;
   if (source.kind === 'header') return `header ${source.name}`;
+  if (source.kind === 'plugin') return `plugin ${source.plugin}`;
   if (source.kind === 'gateway') return `(${source.what})`;
   const { at, setting, path } = source;
   return `${path === undefined ? '' : `${path} = `}${setting} ${at.file}:${at.line}:${at.column}`;

@@ -5,7 +5,7 @@ import { originsOf, catalogSlug, unique } from './outbound-fields.ts';
 import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
 import { SECRET } from '../../run/calls.ts';
 import { maskedHeader } from './masks.ts';
-import { catalogSource, configSource } from './places.ts';
+import { catalogSource, configSource, pluginSource } from './places.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 
@@ -60,7 +60,7 @@ function describeHeaders(
       name,
       // A `headers` entry of the catalog that should have been in `secret_headers`.
       value: mayHoldCredential(name) ? maskedHeader(value) : value,
-      ...openSource(seen, one, name, origins.get(name) ?? []),
+      ...(byPlugin(seen, one, name, value) ?? openSource(seen, one, name, origins.get(name) ?? [])),
     })),
     ...credentials.map((name) => ({
       name,
@@ -69,6 +69,12 @@ function describeHeaders(
     })),
     ...unknownCredential(seen, one),
   ];
+}
+
+/** The plugin that set a header of the encoded request, or the header of the client's request that it comes from. */
+function byPlugin(seen: Observation, { sentHeaders }: SeenAttempt, name: string, value: string): Described | undefined {
+  const setter = sentHeaders.setterOf(name, value) ?? seen.requestHeaders.setterOf(name, value);
+  return setter && { source: pluginSource(seen, setter) };
 }
 
 function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Described {

@@ -1,5 +1,6 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
+import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import type { ResolvedTarget } from '../../../plugin/index.ts';
 import type { LoadResult } from '../../../settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../settings/read/pointer.ts';
@@ -99,6 +100,19 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
   if (file === undefined) return { kind: 'header', name: seen.exchange.request.headerName('config') };
   return inFile(seen.loaded, file, path);
 }
+
+/** Why a plugin is in its chain. */
+export const listedAt = (seen: DryRun, { file, path }: ListedPlugin): FieldSource =>
+  file === 'server.yaml' ? (serverSource(seen, path) ?? DEFAULT_CHAIN) : sourceAt(seen, path);
+
+const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
+
+/** A value that a plugin set. */
+export const pluginSource = (seen: DryRun, place: ListedPlugin): FieldSource => ({
+  kind: 'plugin',
+  plugin: place.instance,
+  on: placeOf(listedAt(seen, place)),
+});
 
 /** Points at the key, if there is one; items of a list have none. */
 export const inFile = (

@@ -1,10 +1,10 @@
-import type { AnswerExplanation, PluginExplanation, FieldSource } from '../../explanation/explanation.ts';
+import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
 import type { Attempt, GatewayError, NamedChain, PluginLevel } from '../../../plugin/index.ts';
 import { subjectOf } from '../../../chain/compose.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import { pluginsOf } from '../../../compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { serverSource, sourceAt } from './places.ts';
+import { listedAt } from './places.ts';
 import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
@@ -34,7 +34,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     target: undefined,
     name: place.instance,
     plugin: place.plugin.name,
-    on: whyOn(seen, place),
+    on: listedAt(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
     does: step?.words?.does,
     details: step?.words?.details,
@@ -51,11 +51,6 @@ function isLeftOut(
   const subject = subjectOf[plugin.level]({ exchange, attempt });
   return builtin && subject !== undefined && plugin.idleFor?.(subject, options) === true;
 }
-
-const whyOn = (seen: Observation, { file, path }: ListedPlugin): FieldSource =>
-  file === 'server.yaml' ? (serverSource(seen, path) ?? DEFAULT_CHAIN) : sourceAt(seen, path);
-
-const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 
 /**
  * The error by which this plugin itself rejected the request. Excluded are errors of a chain that it runs, and assumed

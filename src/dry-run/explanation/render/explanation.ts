@@ -1,4 +1,5 @@
 import type { Explanation, TargetExplanation } from '../explanation.ts';
+import { headerRows } from './fields.ts';
 import { answerRows, headSections, chainSections, rulesRows } from './head.ts';
 import { printBlock, printSection, row, span, type PageFormat, type Row, type Section } from './layout.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
@@ -11,6 +12,15 @@ export function renderExplanation(reported: Explanation, page: PageFormat): stri
     print(chainSections(reported.plugins), page),
     print([{ label: 'rules', rows: reported.rules.flatMap(rulesRows) }], page),
     ...targetBlocks(reported, page),
+    print(
+      [
+        {
+          label: 'reply',
+          rows: headerRows({ headers: reported.replyHeaders.filter(({ name }) => !OF_THE_BODY.includes(name)) }),
+        },
+      ],
+      page,
+    ),
     print([{ label: 'left out', rows: leftOutRows(reported.leftOut) }], page),
     print([{ label: 'notes', rows: reported.notes.map((note) => row(note)) }], page),
   ];
@@ -19,6 +29,9 @@ export function renderExplanation(reported: Explanation, page: PageFormat): stri
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }
+
+/** Headers that every reply has and that only describe its body; `--json` has them. */
+const OF_THE_BODY = ['content-type', 'content-length'];
 
 const print = (sections: readonly Section[], page: PageFormat, depth = 0): string[] =>
   sections.flatMap((section) => (section.rows.length === 0 ? [] : printSection(section, page, depth)));

@@ -38,6 +38,13 @@ export function createExplanation(parts: Partial<Explanation> = {}): Explanation
     metadata: { tier: 'gold', team: 'search' },
     labels: { team: 'search' },
     deadline: { ms: 60_000, source: settings(prod(3, 1), 'deadline') },
+    replyHeaders: [
+      {
+        name: 'x-tenant',
+        value: 'search',
+        source: { kind: 'plugin', plugin: 'tenant', on: prod(7, 12) },
+      },
+    ],
     plugins: [
       {
         chain: 'entry',
@@ -157,6 +164,7 @@ export const refused = (): Explanation =>
     rules: [],
     targets: [],
     leftOut: [],
+    replyHeaders: [],
     notes: [],
     plugins: [
       {

@@ -46,7 +46,7 @@ export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: Outb
   ]),
 ];
 
-export const headerRows = ({ headers }: OutboundExplanation): Row[] =>
+export const headerRows = ({ headers }: Pick<OutboundExplanation, 'headers'>): Row[] =>
   headers.map(({ name, value, source, also = [], allowedBy }) => {
     // The caller's header, and the line of the config that forwards it.
     const allowed = allowedBy ? ` ← ${sourceText(allowedBy)}` : '';

@@ -12,6 +12,8 @@ export function sourceText(source: FieldSource): string {
       return `the header ${source.name}`;
     case 'settings':
       return placeText(source.at);
+    case 'plugin':
+      return source.on ? `the plugin ${source.plugin} ← ${placeText(source.on)}` : `the plugin ${source.plugin}`;
     case 'gateway':
       return source.what;
   }

@@ -1,0 +1,43 @@
+type Rewrite = readonly [notation: RegExp, write: (...parts: string[]) => string];
+
+const NUMBER = String.raw`(\d[\d,_]*)`;
+const digits = (text: string): string => text.replaceAll(/[,_]/g, '');
+
+const THOUSANDS: Readonly<Record<string, number>> = { '': 1, k: 1_000, m: 1_000_000 };
+const count = (text: string, unit: string): string =>
+  String(Number(digits(text)) * (THOUSANDS[unit.toLowerCase()] ?? 1));
+
+const PER: Readonly<Record<string, string>> = { s: 's', m: 'min', h: 'h' };
+const UNIT = '(s|sec|seconds?|m|mins?|minutes?|h|hrs?|hours?)';
+
+/** How people and other tools write an amount, and how the settings write it. */
+const REWRITES: readonly Rewrite[] = [
+  [new RegExp(String.raw`^\$ ?${NUMBER}$`), (amount = '') => `${digits(amount)} USD`],
+  [new RegExp(String.raw`^${NUMBER} ?(?:usd|dollars?|\$)$`, 'i'), (amount = '') => `${digits(amount)} USD`],
+  [new RegExp(`^${NUMBER} ?([km]?) ?tokens?$`, 'i'), (amount = '', unit = '') => `${count(amount, unit)} tokens`],
+  [
+    new RegExp(`^${NUMBER} ?([km]?) ?(?:/|per) ?${UNIT}$`, 'i'),
+    (amount = '', unit = '', per = '') => `${count(amount, unit)}/${PER[per.charAt(0).toLowerCase()]}`,
+  ],
+  [/^(\d+) ?d(?:ays?)?$/i, (days) => `${Number(days) * 24}h`],
+  [new RegExp(`^(\\d+) ?${UNIT}$`, 'i'), (amount, unit = '') => `${amount}${unit.charAt(0).toLowerCase()}`],
+  [/^daily$/i, () => '24h'],
+  [/^hourly$/i, () => '1h'],
+  // An origin, as browsers send it, ends without a slash.
+  [/^(https?:\/\/[^/]+)\/$/, (origin = '') => origin],
+  // A host that is named without its port.
+  [/^([\w.-]+):\d{1,5}$/, (host = '') => host],
+  // Methods of HTTP.
+  [/^([a-z]+)$/, (word = '') => word.toUpperCase()],
+];
+
+/** What `text` is in the notation of `pattern`, a regular expression of a schema. Undefined: no rewrite of it matches. */
+export function inNotationOf(pattern: string, text: string): string | undefined {
+  const wanted = new RegExp(pattern, 'u');
+  for (const [notation, write] of REWRITES) {
+    const found = notation.exec(text);
+    const rewritten = found && write(...found.slice(1));
+    if (rewritten && wanted.test(rewritten)) return rewritten;
+  }
+  return undefined;
+}
