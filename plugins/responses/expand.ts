@@ -2,6 +2,7 @@ import {
   GatewayError,
   hasReferences,
   isReference,
+  outputOf,
   type Exchange,
   type Found,
   type KeptResponse,
@@ -51,7 +52,7 @@ export async function wholeInput(
   const own = hasReferences(asking.operation, body) ? await resolved(asking, service, turns) : undefined;
   if (!before && (own?.references ?? 0) === 0) return undefined;
   const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
-  const earlier = before ? [insideOf(before.input), insideOf(outputOf(before))] : [];
+  const earlier = before ? [insideOf(before.input), insideOf(outputOf(before.response))] : [];
   const texts = [...earlier, ...ownTexts].filter((text) => text.length > 0);
   return {
     texts,
@@ -105,8 +106,6 @@ const [OPEN_LIST, QUOTE, SPACE] = [0x5b, 0x22, 0x20];
 const EMPTY_LIST = Buffer.from('[]');
 const BEFORE_TEXT = Buffer.from('[{"type":"message","role":"user","content":[{"type":"input_text","text":');
 const AFTER_TEXT = Buffer.from('}]}]');
-
-const outputOf = ({ response, output }: KeptResponse): Buffer => response.subarray(output.from, output.to);
 
 /** The items of a JSON list. */
 function insideOf(list: Buffer): Buffer {

@@ -18,8 +18,6 @@ const OUTPUT = JSON.stringify({ type: 'message', id: 'msg_1', content: LONG });
 const kept: KeptResponse = {
   id: 'resp_1',
   response: Buffer.from(`{"output":[${OUTPUT}],"id":"resp_1"}`),
-  output: { from: 10, to: 12 + OUTPUT.length },
-  items: [{ id: 'msg_1', from: 11, to: 11 + OUTPUT.length }],
   input: Buffer.from(`[${[message('one'), message(LONG), message(LONG), message('last')].join(',')}]`),
 };
 

@@ -1,6 +1,13 @@
-import type { Exchange, MaybePromise, Reply, ResponseService } from '../../src/plugin/index.ts';
+import {
+  idIn,
+  placesIn,
+  type Exchange,
+  type MaybePromise,
+  type NewResponse,
+  type Reply,
+  type ResponseService,
+} from '../../src/plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
-import { placesIn } from './places.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
 export function keepReply(
@@ -12,10 +19,8 @@ export function keepReply(
   if (reply.status !== 200) return undefined;
   const isOwn = isWritten(exchange);
   const keep: Keep = (response) => {
-    const places = isOwn || isJson(response) ? placesIn(response) : undefined;
-    if (!places || !ENDED.has(places.status)) return undefined;
-    const { id, output, items } = places;
-    return service.keep(exchange, { id, response, output, items, input: input() });
+    const found = isOwn ? writtenPlaces(response) : passedPlaces(response);
+    return found && service.keep(exchange, { ...found, response, input: input() });
   };
   const { body, stream } = reply;
   if (Buffer.isBuffer(body)) {
@@ -24,6 +29,26 @@ export function keepReply(
   }
   reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
   return undefined;
+}
+
+type Places = Pick<NewResponse, 'id' | 'items'>;
+
+/**
+ * The ids of a response that the gateway has written. Its items are in the family of its id, and few responses are read again, so those of
+ * a short one are found when they are asked for.
+ */
+function writtenPlaces(response: Buffer): Places | undefined {
+  if (response.length > LONG) return placesIn(response);
+  const id = idIn(response);
+  return id === undefined ? undefined : { id, items: [] };
+}
+
+/** Bytes that are read through for an item. */
+const LONG = 16 * 1024;
+
+function passedPlaces(response: Buffer): Places | undefined {
+  const places = isJson(response) ? placesIn(response) : undefined;
+  return places && ENDED.has(places.status) ? places : undefined;
 }
 
 /** The gateway has written the reply itself, from that of another API, so it is JSON. */

@@ -183,13 +183,16 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
+export { idIn, itemsIn, outputOf, placesIn } from './response-places.ts';
 export {
+  familyOf,
   hasReferences,
   isReference,
   type Found,
   type KeptItem,
   type KeptResponse,
   type MaybePromise,
+  type NewResponse,
   type ResponseService,
 } from './responses.ts';
 export { parseBytes, parseDuration, parseSeconds } from './units.ts';

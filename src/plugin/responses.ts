@@ -9,18 +9,33 @@ export interface KeptResponse {
   readonly id: string;
   /** The response as the client received it. */
   readonly response: Buffer;
-  /** Place of the list of its output items. */
-  readonly output: JsonSpan;
-  /** The output items that have ids. */
-  readonly items: readonly KeptItem[];
   /** `input` of its request as a list of items, after the input and output of the responses that it continues. */
   readonly input: Buffer;
+}
+
+/** A response to be kept. */
+export interface NewResponse extends KeptResponse {
+  /** The output items that have ids. Those whose ids are in the family of the response's id may be missing. */
+  readonly items: readonly KeptItem[];
 }
 
 /** An output item, and its place in the response. */
 export interface KeptItem extends JsonSpan {
   readonly id: string;
 }
+
+/**
+ * The part of an id that a response of the gateway and its items have in common: 28 of its 32 digits. In other ids it is the whole id, or
+ * a part that no other has.
+ */
+export function familyOf(id: string): JsonSpan {
+  const from = id.indexOf('_') + 1;
+  return from > 0 && id.length - from === DIGITS ? { from, to: id.length - OWN_DIGITS } : { from: 0, to: id.length };
+}
+
+const DIGITS = 32;
+/** The digits of an item's id that are its own. */
+const OWN_DIGITS = 4;
 
 /** The result of a search for an id. `foreign`: another key has it. Undefined: no key has it. */
 export type Found<T> = T | 'foreign' | undefined;
@@ -36,7 +51,7 @@ export interface ResponseService {
   /** The texts of output items by their ids. */
   findItems(exchange: Exchange, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
   /** Keeps a response, if there is room. Never rejects. */
-  keep(exchange: Exchange, kept: KeptResponse): MaybePromise<void>;
+  keep(exchange: Exchange, kept: NewResponse): MaybePromise<void>;
   /** False: the key had none. */
   remove(exchange: Exchange, id: string): MaybePromise<boolean>;
 }

@@ -6,8 +6,9 @@ import type {
   HealthDirectory,
   KeptResponse,
   KeptText,
-  Route,
   MaybePromise,
+  NewResponse,
+  Route,
   Target,
   TargetHealth,
   TextPlace,
@@ -104,7 +105,7 @@ export interface ResponseStore {
   find(owner: string, id: string): MaybePromise<Found<KeptResponse>>;
   /** The texts of output items. */
   findItems(owner: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
-  keep(owner: string, kept: KeptResponse): MaybePromise<void>;
+  keep(owner: string, kept: NewResponse): MaybePromise<void>;
   /** False: the key had none. */
   remove(owner: string, id: string): MaybePromise<boolean>;
 }

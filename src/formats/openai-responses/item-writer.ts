@@ -6,7 +6,8 @@ import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
 import { PartText } from './part-text.ts';
-import { TEXT_DELTA, type ResponseSink } from './response-sink.ts';
+import type { ResponseSink } from './response-sink.ts';
+import { TEXT_DELTA } from './text-run.ts';
 
 interface ReasoningItem {
   readonly kind: 'reasoning';

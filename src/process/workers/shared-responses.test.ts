@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
+import { itemsIn } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryResponses } from '../../state/memory/responses.ts';
 import type { ToPrimary, ToWorker } from './ipc.ts';
@@ -8,13 +9,16 @@ import { ResponseAnswers, SharedResponses } from './shared-responses.ts';
 type Asked = Extract<ToPrimary, { readonly type: 'responses' }>;
 type Answered = Extract<ToWorker, { readonly type: 'responses' }>;
 
-const kept = (id: string, chars = 1) => ({
-  id,
-  response: Buffer.from('{"output":[{}]}'),
-  output: { from: 10, to: 14 },
-  items: [{ id: `msg_${id}`, from: 11, to: 13 }],
-  input: Buffer.from(`[${'1'.repeat(chars)}]`),
-});
+const kept = (id: string, chars = 1) => {
+  const response = Buffer.from(`{"id":"${id}","status":"completed","output":[{"id":"msg_${id}"}]}`);
+  const input = Buffer.from(`[${'1'.repeat(chars)}]`);
+  return { id, response, items: itemsIn(response), input };
+};
+
+const found = (id: string) => {
+  const { items: _, ...rest } = kept(id);
+  return rest;
+};
 
 function start() {
   const clock = createFakeClock();
@@ -37,9 +41,9 @@ describe('the responses of a worker', () => {
       return question;
     };
     await answered(worker.keep('a', kept('r1')));
-    expect(await answered(worker.find('a', 'r1'))).toEqual(kept('r1'));
+    expect(await answered(worker.find('a', 'r1'))).toEqual(found('r1'));
     expect(await answered(worker.find('b', 'r1'))).toBe('foreign');
-    expect(await answered(worker.findItems('a', ['msg_r1']))).toEqual(new Map([['msg_r1', '{}']]));
+    expect(await answered(worker.findItems('a', ['msg_r1']))).toEqual(new Map([['msg_r1', '{"id":"msg_r1"}']]));
     expect(await answered(worker.remove('a', 'r1'))).toBe(true);
     expect(store.size.entries).toBe(0);
     expect(clock.pending).toEqual([]);

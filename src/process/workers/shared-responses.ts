@@ -1,4 +1,4 @@
-import { GatewayError, type Clock, type Found, type KeptResponse } from '../../plugin/index.ts';
+import { GatewayError, type Clock, type Found, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
 import { sizeOf } from '../../state/memory/responses.ts';
 import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
@@ -50,7 +50,7 @@ export class SharedResponses implements ResponseStore {
     return (await this.#ask({ act: 'findItems', owner, ids }, bytes)) as ReadonlyMap<string, Found<string>>;
   }
 
-  async keep(owner: string, kept: KeptResponse): Promise<void> {
+  async keep(owner: string, kept: NewResponse): Promise<void> {
     await this.#ask({ act: 'keep', owner, kept }, sizeOf(kept));
   }
 
@@ -113,7 +113,7 @@ function bytesOf(answer: ResponseAnswer): number {
     for (const [id, text] of answer) bytes += 2 * (id.length + (text?.length ?? 0));
     return bytes;
   }
-  return typeof answer === 'object' ? sizeOf(answer as KeptResponse) : 0;
+  return typeof answer === 'object' ? sizeOf({ ...(answer as KeptResponse), items: [] }) : 0;
 }
 
 function act(question: ResponseQuestion, store: ResponseStore): ResponseAnswer | Promise<ResponseAnswer> {

@@ -1,19 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KeptResponse } from '../../plugin/index.ts';
+import type { KeptResponse, NewResponse } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryResponses, sizeOf } from './responses.ts';
 
-const kept = (id: string, chars = 10): KeptResponse => {
+const kept = (id: string, chars = 10): NewResponse => {
   const item = `{"id":"msg_${id}"}`;
+  const head = `{"id":"${id}","status":"completed","output":[`;
   return {
     id,
-    response: Buffer.from(`{"output":[${item}]}`),
-    output: { from: 10, to: 12 + item.length },
-    items: [{ id: `msg_${id}`, from: 11, to: 11 + item.length }],
+    response: Buffer.from(`${head}${item}]}`),
+    items: [{ id: `msg_${id}`, from: head.length, to: head.length + item.length }],
     input: Buffer.from(`[${'1'.repeat(chars)}]`),
   };
 };
+
+/** What is found of a kept response. */
+const found = ({ id, response, input }: NewResponse): KeptResponse => ({ id, response, input });
 
 function start(maxBytes = 1_000_000, ttlMs = 1000) {
   let now = 0;
@@ -27,7 +30,7 @@ describe('kept responses', () => {
   it('are found by their key, and foreign to any other, with their items', () => {
     const { store } = start();
     store.keep('a', kept('r1'));
-    expect(store.find('a', 'r1')).toEqual(kept('r1'));
+    expect(store.find('a', 'r1')).toEqual(found(kept('r1')));
     expect(store.find('b', 'r1')).toBe('foreign');
     expect(store.find('b', 'r2')).toBeUndefined();
     expect(store.findItems('a', ['msg_r1', 'msg_r2'])).toEqual(
@@ -46,9 +49,9 @@ describe('kept responses', () => {
     const { store } = start();
     store.keep('a', kept('r1', 1));
     store.keep('b', kept('r1', 2));
-    expect(store.find('a', 'r1')).toEqual(kept('r1', 1));
+    expect(store.find('a', 'r1')).toEqual(found(kept('r1', 1)));
     store.remove('a', 'r1');
-    expect(store.find('b', 'r1')).toEqual(kept('r1', 2));
+    expect(store.find('b', 'r1')).toEqual(found(kept('r1', 2)));
     expect(store.find('a', 'r1')).toBe('foreign');
   });
 
@@ -66,7 +69,7 @@ describe('kept responses', () => {
     const { store } = start(10 * sizeOf(kept('r00')));
     store.keep('small', kept('own'));
     for (let at = 10; at < 99; at += 1) store.keep('large', kept(`r${at}`));
-    expect(store.find('small', 'own')).toEqual(kept('own'));
+    expect(store.find('small', 'own')).toEqual(found(kept('own')));
     expect(store.find('large', 'r98')).toBeDefined();
     expect(store.find('large', 'r10')).toBeUndefined();
   });
@@ -85,10 +88,10 @@ describe('kept responses', () => {
           if (act === 'keep') store.keep(owner, kept(id, chars));
           else if (act === 'remove') store.remove(owner, id);
           else clock.advance(chars / 4);
-          const held = ['a', 'b', 'c'].flatMap((one) =>
+          const held = ['a', 'b', 'c'].flatMap((key) =>
             ['r1', 'r2', 'r3', 'r4', 'r5'].flatMap((name) => {
-              const found = store.find(one, name);
-              return found && found !== 'foreign' ? [sizeOf(found)] : [];
+              const one = store.find(key, name);
+              return one && one !== 'foreign' ? [sizeOf({ ...one, items: kept(name).items })] : [];
             }),
           );
           expect(store.size.entries).toBe(held.length);
@@ -100,5 +103,37 @@ describe('kept responses', () => {
         expect(store.size).toEqual({ entries: 0, bytes: 0 });
       }),
     );
+  });
+});
+
+describe('items', () => {
+  const digits = '0'.repeat(28);
+  const text = (at: number): string => `{"id":"msg_${digits}${String(at).padStart(4, '0')}","at":${at}}`;
+  const response = (id: string): NewResponse => ({
+    id,
+    response: Buffer.from(`{"output":[${text(0)},${text(1)}],"id":"${id}","status":"completed"}`),
+    items: [],
+    input: Buffer.from('[]'),
+  });
+
+  it('in the family of their response are found although it was kept without them', () => {
+    const { store } = start();
+    store.keep('a', response(`resp_${digits}abcd`));
+    const [first, second, none] = ['0000', '0001', '0002'].map((own) => `msg_${digits}${own}`);
+    expect([...store.findItems('a', [first!, second!, none!]).values()]).toEqual([text(0), text(1), undefined]);
+    expect([...store.findItems('b', [first!, none!]).values()]).toEqual(['foreign', undefined]);
+  });
+
+  it('of several responses are told apart, also where thousands were kept and dropped', () => {
+    const { store } = start(400_000);
+    for (let at = 0; at < 5000; at += 1) store.keep(`key${at % 7}`, kept(`r${at}`));
+    const { entries } = store.size;
+    expect(entries).toBeGreaterThan(100);
+    for (let at = 5000 - entries; at < 5000; at += 1) {
+      const one = store.find(`key${at % 7}`, `r${at}`);
+      if (one !== undefined) expect(one).toEqual(found(kept(`r${at}`)));
+      expect(store.findItems(`key${at % 7}`, [`msg_r${at}`]).get(`msg_r${at}`)).toBe(one && `{"id":"msg_r${at}"}`);
+    }
+    expect(store.find('key0', 'r0')).toBeUndefined();
   });
 });

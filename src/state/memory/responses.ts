@@ -1,47 +1,60 @@
-import type { Clock, Found, KeptItem, KeptResponse } from '../../plugin/index.ts';
+import {
+  familyOf,
+  idIn,
+  itemsIn,
+  type Clock,
+  type Found,
+  type KeptItem,
+  type KeptResponse,
+  type NewResponse,
+} from '../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../ports.ts';
-import { LinkedChain, type Link } from './chain.ts';
-import { copyOf, FreePages, Pages, textIn, type PagePlace } from './pages.ts';
+import { EntryTable, FIELDS, OF_ALL, OF_KEY } from './entry-table.ts';
+import { keyedHash } from './keyed-hash.ts';
+import { Pages, PageTable, type Page } from './pages.ts';
 
-/** A response; its bytes and behind them those of its input are at `place`. */
-interface Held extends Pick<KeptResponse, 'id' | 'output' | 'items'> {
-  readonly owner: string;
-  readonly place: PagePlace;
-  /** Length of the response. */
-  readonly length: number;
-  readonly expiresAt: number;
-  /** Its places in the orders of all and of its key. */
-  ofAll: Link<Held> | undefined;
-  ofKey: Link<Held> | undefined;
-}
+/** The fields of an entry: of a response, or of an item that is found by its own id. */
+const RESPONSE = FIELDS;
+/** The entries of a response's items. */
+const MORE = FIELDS + 1;
+const ITEMS = FIELDS + 2;
+/** Place: of a response in its page, with its input behind it; of an item in its response. */
+const PAGE = FIELDS + 3;
+const FROM = FIELDS + 4;
+const LENGTH = FIELDS + 5;
+const INPUT_LENGTH = FIELDS + 6;
 
 /** The responses of one key. */
 interface Part {
-  readonly responses: Map<string, Held>;
-  readonly order: LinkedChain<Held>;
-  /** Output items by their ids. */
-  readonly items: Map<string, { readonly held: Held; readonly item: KeptItem }>;
+  readonly anchor: number;
   readonly pages: Pages;
+  responses: number;
   /** Upper estimate of the memory besides the pages. */
   overhead: number;
 }
 
 const bytesOf = ({ pages, overhead }: Part): number => pages.size + overhead;
 
+const hashOfFamily = (id: string): number => {
+  const { from, to } = familyOf(id);
+  return keyedHash(id, from, to);
+};
+
 /**
  * Responses in memory, by key. When it is full, the key that holds the most loses its oldest response: a key cannot evict those
  * of keys that hold less. One per process, in the primary where there are workers; it outlives the settings.
+ *
+ * A response is bytes in a page and an entry of numbers. Its id is read from its bytes when it is asked for.
  */
 export class MemoryResponses implements ResponseStore {
   readonly #clock: Clock;
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
   readonly #parts = new Map<string, Part>();
+  readonly #pages = new PageTable();
+  readonly #table = new EntryTable();
   /** In the order in which they were kept. */
-  readonly #order = new LinkedChain<Held>();
+  readonly #all = this.#table.anchor(OF_ALL);
   #entries = 0;
-  readonly #free = new FreePages();
-  /** How many keys have an id, of a response or of an item. */
-  readonly #holders = new Map<string, number>();
   #bytes = 0;
 
   constructor(clock: Clock) {
@@ -59,68 +72,134 @@ export class MemoryResponses implements ResponseStore {
 
   find(owner: string, id: string): Found<KeptResponse> {
     this.#expire();
-    const found = this.#parts.get(owner)?.responses.get(id);
-    return found ? keptOf(found) : this.#foreign(id);
+    const entry = this.#find(owner, id);
+    if (typeof entry !== 'number') return entry;
+    const length = this.#table.get(entry, LENGTH);
+    // A copy: the page may be used again while the bytes are sent.
+    const bytes = Buffer.from(this.#bytesAt(entry, length + this.#table.get(entry, INPUT_LENGTH)));
+    return { id, response: bytes.subarray(0, length), input: bytes.subarray(length) };
   }
 
   findItems(owner: string, ids: readonly string[]): ReadonlyMap<string, Found<string>> {
     this.#expire();
-    const part = this.#parts.get(owner);
-    return new Map(
-      ids.map((id) => {
-        const found = part?.items.get(id);
-        return [id, found ? textIn(found.held.place, found.item) : this.#foreign(id)];
-      }),
-    );
+    const read = new Map<number, ReadonlyMap<string, KeptItem>>();
+    return new Map(ids.map((id) => [id, this.#findItem(owner, id, read)]));
   }
 
-  keep(owner: string, kept: KeptResponse): void {
+  keep(owner: string, kept: NewResponse): void {
     if (sizeOf(kept) > this.#limits.maxBytes) return;
     this.remove(owner, kept.id);
-    const { id, response, output, items, input } = kept;
+    const { id, response, input, items } = kept;
     const part = this.#partOf(owner);
     const before = bytesOf(part);
-    const place = part.pages.add(response, input);
-    const expiresAt = this.#clock.now() + this.#limits.ttlMs;
-    const { length } = response;
-    const held: Held = { owner, id, output, items, place, length, expiresAt, ofAll: undefined, ofKey: undefined };
-    held.ofAll = this.#order.add(held);
-    held.ofKey = part.order.add(held);
-    part.responses.set(id, held);
+    const page = part.pages.add(response, input);
+    const table = this.#table;
+    const entry = table.add(hashOfFamily(id));
+    table.set(entry, RESPONSE, entry);
+    table.set(entry, MORE, 0);
+    table.set(entry, ITEMS, 0);
+    table.set(entry, PAGE, page.number);
+    table.set(entry, FROM, page.used - response.length - input.length);
+    table.set(entry, LENGTH, response.length);
+    table.set(entry, INPUT_LENGTH, input.length);
+    table.setTime(entry, this.#clock.now() + this.#limits.ttlMs);
+    table.append(this.#all, entry, OF_ALL);
+    table.append(part.anchor, entry, OF_KEY);
+    for (const item of items) this.#addItem(entry, item);
     this.#entries += 1;
-    this.#count(id, 1);
-    for (const item of items) {
-      if (!part.items.has(item.id)) this.#count(item.id, 1);
-      part.items.set(item.id, { held, item });
-    }
-    part.overhead += overheadOf(held);
+    part.responses += 1;
+    part.overhead += overheadOf(items.length);
     this.#bytes += bytesOf(part) - before;
     this.#evict();
   }
 
   remove(owner: string, id: string): boolean {
     this.#expire();
-    const found = this.#parts.get(owner)?.responses.get(id);
-    if (found) this.#drop(found);
-    return found !== undefined;
+    const entry = this.#find(owner, id);
+    if (typeof entry !== 'number') return false;
+    this.#drop(entry);
+    return true;
   }
 
-  #foreign(id: string): 'foreign' | undefined {
-    return this.#holders.has(id) ? 'foreign' : undefined;
+  #addItem(response: number, { id, from, to }: KeptItem): void {
+    const table = this.#table;
+    const entry = table.add(keyedHash(id));
+    table.set(entry, RESPONSE, response);
+    table.set(entry, FROM, from);
+    table.set(entry, LENGTH, to - from);
+    table.set(entry, MORE, table.get(response, MORE));
+    table.set(response, MORE, entry);
+    table.set(response, ITEMS, table.get(response, ITEMS) + 1);
+  }
+
+  /** The entry of a response. */
+  #find(owner: string, id: string): Found<number> {
+    const table = this.#table;
+    const hash = hashOfFamily(id);
+    let found: 'foreign' | undefined;
+    for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
+      if (table.get(entry, RESPONSE) !== entry) continue;
+      if (idIn(this.#bytesAt(entry, table.get(entry, LENGTH))) !== id) continue;
+      if (this.#pageOf(entry).owner === owner) return entry;
+      found = 'foreign';
+    }
+    return found;
+  }
+
+  /** @param read the items of responses that were looked through, by their entries */
+  #findItem(owner: string, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): Found<string> {
+    const table = this.#table;
+    let found: 'foreign' | undefined;
+    for (const hash of [keyedHash(id), hashOfFamily(id)]) {
+      for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
+        const text = this.#itemAt(entry, id, read);
+        if (!text) continue;
+        if (this.#pageOf(entry).owner === owner) return text.toString('utf8');
+        found = 'foreign';
+      }
+    }
+    return found;
+  }
+
+  #itemAt(entry: number, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): Buffer | undefined {
+    const table = this.#table;
+    const response = table.get(entry, RESPONSE);
+    const length = table.get(entry, LENGTH);
+    if (response !== entry) {
+      const bytes = this.#bytesAt(response, table.get(response, LENGTH));
+      const item = bytes.subarray(table.get(entry, FROM), table.get(entry, FROM) + length);
+      return idIn(item) === id ? item : undefined;
+    }
+    // Its items have entries of their own.
+    if (table.get(entry, ITEMS) > 0) return undefined;
+    const bytes = this.#bytesAt(entry, length);
+    let items = read.get(entry);
+    if (!items) read.set(entry, (items = new Map(itemsIn(bytes).map((item) => [item.id, item]))));
+    const item = items.get(id);
+    return item && bytes.subarray(item.from, item.to);
+  }
+
+  #pageOf(entry: number): Page {
+    return this.#pages.page(this.#table.get(this.#table.get(entry, RESPONSE), PAGE));
+  }
+
+  #bytesAt(response: number, length: number): Buffer {
+    const from = this.#table.get(response, FROM);
+    return this.#pageOf(response).bytes.subarray(from, from + length);
   }
 
   #partOf(owner: string): Part {
     let part = this.#parts.get(owner);
-    if (!part) this.#parts.set(owner, (part = newPart(this.#free)));
+    if (!part) {
+      part = { anchor: this.#table.anchor(OF_KEY), pages: new Pages(this.#pages, owner), responses: 0, overhead: 0 };
+      this.#parts.set(owner, part);
+    }
     return part;
   }
 
   #evict(): void {
     this.#expire();
-    while (this.#bytes > this.#limits.maxBytes) {
-      const { first: oldest } = this.#largest().order;
-      this.#drop(oldest!);
-    }
+    while (this.#bytes > this.#limits.maxBytes) this.#drop(this.#table.oldest(this.#largest().anchor, OF_KEY));
   }
 
   #largest(): Part {
@@ -132,55 +211,40 @@ export class MemoryResponses implements ResponseStore {
   /** The oldest expire first, unless the settings have changed since. */
   #expire(): void {
     const now = this.#clock.now();
-    for (let { first } = this.#order; first && first.expiresAt <= now; { first } = this.#order) this.#drop(first);
-  }
-
-  #drop(held: Held): void {
-    const { owner, id, items, place, ofAll, ofKey } = held;
-    const part = this.#parts.get(owner);
-    if (!part || !ofAll || !ofKey) return;
-    this.#order.remove(ofAll);
-    part.order.remove(ofKey);
-    part.responses.delete(id);
-    this.#entries -= 1;
-    this.#count(id, -1);
-    for (const item of items) {
-      if (part.items.get(item.id)?.held !== held) continue;
-      part.items.delete(item.id);
-      this.#count(item.id, -1);
+    for (;;) {
+      const oldest = this.#table.oldest(this.#all, OF_ALL);
+      if (oldest === 0 || this.#table.time(oldest) > now) return;
+      this.#drop(oldest);
     }
+  }
+
+  #drop(response: number): void {
+    const table = this.#table;
+    const page = this.#pageOf(response);
+    const part = this.#parts.get(page.owner)!;
     const before = bytesOf(part);
-    part.pages.drop(place);
-    part.overhead -= overheadOf(held);
+    part.overhead -= overheadOf(table.get(response, ITEMS));
+    table.unlink(response, OF_ALL);
+    table.unlink(response, OF_KEY);
+    for (let entry = response; entry !== 0;) {
+      const next = table.get(entry, MORE);
+      table.remove(entry);
+      entry = next;
+    }
+    this.#entries -= 1;
+    part.responses -= 1;
+    part.pages.drop(page);
     this.#bytes += bytesOf(part) - before;
-    if (part.responses.size === 0) this.#parts.delete(owner);
-  }
-
-  #count(id: string, change: number): void {
-    const holders = (this.#holders.get(id) ?? 0) + change;
-    if (holders > 0) this.#holders.set(id, holders);
-    else this.#holders.delete(id);
+    if (part.responses > 0) return;
+    this.#parts.delete(page.owner);
+    table.removeAnchor(part.anchor);
   }
 }
 
-const newPart = (free: FreePages): Part => ({
-  responses: new Map(),
-  order: new LinkedChain(),
-  items: new Map(),
-  pages: new Pages(free),
-  overhead: 0,
-});
+/** An upper estimate of the memory of an entry: two arrays of 64 bytes and more for it while the table grows. */
+const ENTRY_BYTES = 192;
 
-function keptOf({ id, output, items, place, length }: Held): KeptResponse {
-  const bytes = copyOf(place);
-  return { id, output, items, response: bytes.subarray(0, length), input: bytes.subarray(length) };
-}
+const overheadOf = (items: number): number => ENTRY_BYTES * (1 + items);
 
-/** An upper estimate of the memory besides the bytes: of a response and of an item, with their places in the tables. */
-const RESPONSE_BYTES = 1024;
-const ITEM_BYTES = 512;
-
-const overheadOf = ({ items }: Pick<KeptResponse, 'items'>): number => RESPONSE_BYTES + ITEM_BYTES * items.length;
-
-export const sizeOf = (kept: Pick<KeptResponse, 'response' | 'input' | 'items'>): number =>
-  overheadOf(kept) + kept.response.length + kept.input.length;
+export const sizeOf = ({ response, input, items }: Omit<NewResponse, 'id'>): number =>
+  overheadOf(items.length) + response.length + input.length;

@@ -1,0 +1,79 @@
+import { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
+import { unquoted } from '../formats/json/scan.ts';
+import type { KeptItem } from './responses.ts';
+
+/** What a response says of itself, and where its items are. */
+interface ResponsePlaces {
+  readonly id: string;
+  readonly status: string;
+  readonly items: readonly KeptItem[];
+}
+
+/** Finds the items of a response without parsing them. Undefined: it has no id or no state. */
+export function placesIn(response: Buffer): ResponsePlaces | undefined {
+  // JSON's own characters are ASCII, so the places are those of the bytes.
+  const text = response.toString('latin1');
+  let id: string | undefined;
+  let status: string | undefined;
+  let output: JsonSpan | undefined;
+  eachMember(text, 0, (key, value) => {
+    if (key === 'id') id = stringAt(response, value);
+    else if (key === 'status') status = stringAt(response, value);
+    else if (key === 'output') output = value;
+    return id === undefined || status === undefined || output === undefined;
+  });
+  if (id === undefined || status === undefined) return undefined;
+  return { id, status, items: output ? itemsAt(response, text, output) : [] };
+}
+
+/** The output items of a response that have ids. */
+export function itemsIn(response: Buffer): readonly KeptItem[] {
+  return placesIn(response)?.items ?? [];
+}
+
+/** The list of a response's output items, as JSON. */
+export function outputOf(response: Buffer): Buffer {
+  let output: JsonSpan = { from: 0, to: 0 };
+  eachMember(response.toString('latin1'), 0, (key, value) => {
+    if (key === 'output') output = value;
+    return key !== 'output';
+  });
+  return response.subarray(output.from, output.to);
+}
+
+/** The id of an object that is JSON. Most begin with it. */
+export function idIn(object: Buffer): string | undefined {
+  const start = object.toString('latin1', 0, MOST_BEFORE);
+  const id = idBefore(object, start, start.length);
+  return id === undefined && object.length > MOST_BEFORE ? idBefore(object, object.toString('latin1')) : id;
+}
+
+const MOST_BEFORE = 256;
+
+function idBefore(object: Buffer, text: string, end = Number.POSITIVE_INFINITY): string | undefined {
+  let id: string | undefined;
+  eachMember(text, 0, (key, value) => {
+    if (key === 'id' && value.to < end) id = stringAt(object, value);
+    return key !== 'id';
+  });
+  return id;
+}
+
+function itemsAt(response: Buffer, text: string, { from }: JsonSpan): KeptItem[] {
+  const items: KeptItem[] = [];
+  for (const span of itemSpans(text, from)) {
+    eachMember(text, span.from, (key, value) => {
+      const id = key === 'id' ? stringAt(response, value) : undefined;
+      if (id !== undefined) items.push({ id, ...span });
+      return key !== 'id';
+    });
+  }
+  return items;
+}
+
+/** A string of its own: part of the text would hold all of it. */
+function stringAt(bytes: Buffer, { from, to }: JsonSpan): string | undefined {
+  return bytes[from] === QUOTE ? unquoted(bytes.toString('utf8', from, to)) : undefined;
+}
+
+const QUOTE = 0x22;
