@@ -67,6 +67,17 @@ export type Models = string[];
  */
 export type InlineThinking = string[];
 /**
+ * Ids of objects in the vendor's account, which all keys share: files, containers of code execution, skills, caches, vector stores and other data stores, responses, conversations, stored prompts, voices. refuse: a request with such an id gets a 400, and `gs://` addresses pass only in `media_buckets`. A list: ids of these kinds pass. Files and responses that the gateway keeps for the key always pass, as do all ids in requests with the caller's own token.
+ *
+ * @minItems 1
+ */
+export type VendorObjects =
+  | 'pass'
+  | 'refuse'
+  | readonly (
+      'files' | 'containers' | 'skills' | 'caches' | 'stores' | 'responses' | 'conversations' | 'prompts' | 'voices'
+    )[];
+/**
  * The API in which requests are sent. chat: chat completions. responses: the Responses API. auto: at api.openai.com and Azure the Responses API for its own clients and for tools of models from gpt-5.4 on, which refuse tools with reasoning on chat completions; otherwise, and at all other servers, chat completions.
  */
 export type ApiChoice = 'auto' | 'chat' | 'responses';
@@ -989,7 +1000,7 @@ export interface VertexEmbeddings {
  */
 export interface Fields {
   /**
-   * `shared_credentials` is for an account that many callers share. It refuses fields that reach beyond the caller's own requests: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `connector_id`, `server_url`, `previous_response_id`, `vector_store_ids`, `data_sources`, `vertex_ai_search`, `vertex_rag_store`, `labels` and `store` anywhere in a body, `conversation`, `prompt.id`, `messages[].audio.id`, and `gs://` addresses outside `media_buckets`.
+   * `shared_credentials` is for an account that many callers share. It refuses fields that reach beyond the caller's own requests, with any token: those of `vendor_objects`, such as `file_id`, `container` and `vector_store_ids`, and `mcp_servers`, `connector_id`, `server_url`, `labels`, `store` and `gs://` addresses outside `media_buckets`.
    */
   preset?: 'shared_credentials';
   /**
@@ -1005,11 +1016,12 @@ export interface Fields {
    */
   allow?: string[];
   /**
-   * The only Cloud Storage buckets that `gs://` addresses may name, each with or without a path prefix. Default: all; with the preset: none.
+   * The only Cloud Storage buckets that `gs://` addresses may name, each with or without a path prefix. Default: all; with the preset, or where `vendor_objects` refuses files: none.
    *
    * @minItems 1
    */
   media_buckets?: string[];
+  vendor_objects?: VendorObjects;
 }
 /**
  * Rates and concurrency of requests. A request must fit into all of them, and into those of the team and the organization above. Default: none.

@@ -132,7 +132,9 @@ export class CatalogResolver implements TargetResolver {
       isGranted(exchange, place, identifier.model) || (ofTarget !== undefined && access.allowsAlias(ofTarget));
     checkModel(identifier.model, chosen, granted);
     checkFurtherModels(exchange, target, chosen);
-    for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
+    const ownAccount = entry.provider.usesCallersToken;
+    for (const rules of [access.fields, entry.fields])
+      checkFields(exchange, target, ownAccount ? rules?.ofOwnAccount : rules);
     const { model: upstreamModel } = known.location;
     // The settings name the target of an alias, as they name the models of an entry.
     const aliased = this.#aliased.size > 0 && this.#aliased.has(`${place}/${identifier.model}`);

@@ -74,7 +74,7 @@ export const ERRORS = {
   ),
   field_not_allowed: invalid(
     400,
-    'The `fields` of the key or of the catalog entry do not allow a field of the request, or the bucket of a `gs://` address; `param` names its place.',
+    'The `fields` of the key or of the catalog entry do not allow a field of the request, the id of an object at the vendor in it, or the bucket of a `gs://` address; `param` names its place.',
   ),
   ambiguous_parameter: invalid(
     400,

@@ -1,3 +1,4 @@
+import type { VendorObjectKind } from '../formats/fields/vendor-objects.ts';
 import type { DefaultMaxTokens } from '../formats/format.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
@@ -217,6 +218,10 @@ export interface FieldSettings {
    * the preset.
    */
   readonly mediaBuckets?: readonly string[] | undefined;
+  /**
+   * The kinds of objects at the vendor whose ids pass. Undefined: all. Requests with the caller's own token may have any id.
+   */
+  readonly vendorObjects?: readonly VendorObjectKind[] | undefined;
 }
 
 /** Limits for the files of one key. */

@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VENDOR_OBJECTS } from '../../src/formats/fields/vendor-objects.ts';
 import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
 import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
@@ -170,6 +171,31 @@ const RESPONSES =
   'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.';
 const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
 
+const OBJECTS =
+  'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which kinds ' +
+  'of them callers may name; by default all. `**.` stands for any depth. The rule holds for the bodies of all APIs, in camelCase and in snake_case, because fields that an API does not have ' +
+  'travel on to some targets. Addresses of files of the Gemini API are found in any field with an address. Further, `responses` are the items that ' +
+  'an input names by their ids: `item_reference`, and an `image_generation_call` without its image.';
+
+const API_NAMES = {
+  chat: 'chat completions',
+  responses: 'Responses',
+  messages: 'Messages',
+  gemini: 'Gemini',
+  images: 'images',
+  speech: 'speech',
+} as const;
+
+const VALUES: Readonly<Record<string, string>> = { '**.file_uri': 'an id, such as `files/…`', '**.skill_id': '`skill_…`' };
+
+function objectTable(): string {
+  const rows = VENDOR_OBJECTS.map(
+    ({ kind, path, of, whole }) =>
+      `| \`${kind}\` | \`${path}\` | ${VALUES[path] ?? (whole ? 'any' : 'an id')} | ${of.map((api) => API_NAMES[api]).join(', ')} |`,
+  );
+  return ['| Kind | Field | Refused value | API |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
 export interface Document {
   readonly file: string;
   readonly text: string;
@@ -193,6 +219,8 @@ export async function regenerate(): Promise<Document> {
     await table([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS),
     `## Gemini\n\n${GEMINI_API}`,
     await table([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS),
+    `## Objects of the vendor\n\n${OBJECTS}`,
+    objectTable(),
   ];
   return { file: DOCUMENT, text: within(readFileSync(DOCUMENT, 'utf8'), blocks.join('\n\n')) };
 }

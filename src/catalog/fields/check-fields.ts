@@ -1,4 +1,12 @@
-import { GatewayError, type Exchange, type RequestBody, type Target, type UsedPrompt } from '../../plugin/index.ts';
+import {
+  GatewayError,
+  isReference,
+  type Exchange,
+  type RequestBody,
+  type Target,
+  type UsedPrompt,
+} from '../../plugin/index.ts';
+import { isObject, objectOf } from '../../formats/json/object.ts';
 import type { FieldRules } from './field-rules.ts';
 import { findViolation, type FieldViolation } from './rule-walk.ts';
 
@@ -27,10 +35,33 @@ function once(subject: object, rules: FieldRules, check: () => void): void {
   else passed.set(subject, [rules]);
 }
 
-function checkBody({ operation }: Exchange, body: RequestBody, rules: FieldRules): void {
-  const violation = findViolation(body.original, rules.for(operation?.fields));
+function checkBody(exchange: Exchange, body: RequestBody, rules: FieldRules): void {
+  const { operation, kept } = exchange;
+  const compiled = rules.for(operation?.fields);
+  // The gateway has put the response of this id, which it keeps for the key, in its place.
+  const violation =
+    findViolation(body.original, compiled, kept?.continues) ??
+    (compiled.objects?.kinds.has('responses') ? namedItem(exchange, body) : undefined);
   if (violation) throw refusal(violation, rules, '');
 }
+
+/** An item of the input that stands for one at the vendor: what the gateway keeps for the key is in its place. */
+function namedItem({ operation }: Exchange, body: RequestBody): FieldViolation | undefined {
+  if (!operation?.hasReferences) return undefined;
+  const asked = body.abridged();
+  for (const lifted of [undefined, ...(operation.fields?.lifted ?? [])]) {
+    const input = lifted === undefined ? asked['input'] : objectOf(asked[lifted])?.['input'];
+    const at = Array.isArray(input) ? input.findIndex((item) => isReference(item) || namesImage(item)) : -1;
+    if (at >= 0) return { param: `${lifted === undefined ? '' : `${lifted}.`}input[${at}].id`, object: RESPONSES };
+  }
+  return undefined;
+}
+
+const RESPONSES = { kind: 'responses' } as const;
+
+/** A call without its image asks the vendor for the image that it has stored. */
+const namesImage = (item: unknown): boolean =>
+  isObject(item) && item['type'] === 'image_generation_call' && typeof item['id'] === 'string' && !item['result'];
 
 /** Checks the parts that values of the caller became: a variable may hold the address of a bucket or the id of a file. */
 function checkMedia({ operation }: Exchange, { media }: UsedPrompt, rules: FieldRules): void {
@@ -53,7 +84,19 @@ function checkParams({ operation, request }: Exchange, target: Target, rules: Fi
   }
 }
 
-function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string, shown = param): GatewayError {
+function refusal(
+  violation: FieldViolation,
+  { owner }: FieldRules,
+  where: string,
+  shown = violation.param,
+): GatewayError {
+  const { param, bucket, object } = violation;
+  if (object) {
+    const message = `${owner} does not allow ids of the vendor's ${object.kind}, because all keys share its account: \`${param}\`${where}.`;
+    // Clients send the whole conversation after this code.
+    const code = /(?:^|\.)previous_?response_?id$/i.test(param) ? 'previous_response_not_found' : 'field_not_allowed';
+    return new GatewayError(code, message, { param: shown });
+  }
   const message =
     bucket === undefined
       ? `${owner} does not allow the field \`${param}\`${where}.`

@@ -4,7 +4,7 @@ import { toSnake } from '../../formats/json/field-names.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
 /** The key `[]` stands for every item of a list. */
-const ITEM = '[]';
+export const ITEM = '[]';
 
 /** A path of a rule: keys, and `[]` for every item of a list. */
 export interface FieldPath {

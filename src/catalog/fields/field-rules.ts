@@ -1,6 +1,7 @@
 import type { FieldSettings } from '../../plugin/index.ts';
 import { chatFields, type FieldTable } from '../../formats/fields/field-tables.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
+import { objectRules, type ObjectRules } from './object-rules.ts';
 import {
   readFieldPath,
   exactName,
@@ -25,6 +26,8 @@ export interface CompiledRules {
   /** How a key is compared with names that pass, and with names that are refused. One that is longer than every name stays as it is. */
   readonly exact: (key: string) => string;
   readonly loose: (key: string) => string;
+  /** Undefined: ids of the vendor's objects pass. */
+  readonly objects: ObjectRules | undefined;
   /** Undefined: `gs://` addresses pass. */
   readonly buckets: readonly string[] | undefined;
 }
@@ -35,10 +38,13 @@ export class FieldRules {
   readonly owner: string;
   readonly #settings: FieldSettings;
   readonly #compiled = new Map<FieldTable, CompiledRules>();
+  /** For requests that leave with the caller's own token: the account behind it is not the gateway's. */
+  readonly ofOwnAccount: FieldRules;
 
-  constructor(settings: FieldSettings, owner: string) {
-    this.#settings = settings;
+  constructor({ vendorObjects, ...settings }: FieldSettings, owner: string) {
+    this.#settings = vendorObjects ? { ...settings, vendorObjects } : settings;
     this.owner = owner;
+    this.ofOwnAccount = vendorObjects ? new FieldRules(settings, owner) : this;
   }
 
   /** @param table the fields of the operation. Default: those of chat completions. */
@@ -49,7 +55,8 @@ export class FieldRules {
   }
 }
 
-function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, table: FieldTable): CompiledRules {
+function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
+  const { preset, deny = [], allow, mediaBuckets } = settings;
   const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
   // A request without a model has no target. `models` restricts which models pass.
   const allowed = allow && read([...allow, 'model']);
@@ -68,7 +75,9 @@ function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, tabl
     paths.filter(({ anywhere }) => !anywhere).flatMap(({ keys }) => withSynonyms(keys, table));
   const anywhere = (paths: readonly FieldPath[], nameOf: (key: string) => string) =>
     new Set(paths.flatMap(({ keys, anywhere: any }) => (any ? nameOf(keys[0]!) : [])));
+  const objects = objectRules(settings, table, loose);
   return {
+    objects,
     denied: treeOf(placed(denied), loose),
     deniedAnywhere: anywhere(denied, loose),
     allowed: allowed && treeOf(placed(allowed), exact),
@@ -80,7 +89,7 @@ function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, tabl
     // A key is no shorter as an exact name, and what is left of one beside its underscores is as long as its folding.
     exact: (key) => (key.length > longest ? key : nameOf(key)),
     loose: (key) => looseName(key, longest),
-    buckets: mediaBuckets ?? (preset === 'shared_credentials' ? [] : undefined),
+    buckets: mediaBuckets ?? (preset === 'shared_credentials' || objects?.kinds.has('files') ? [] : undefined),
   };
 }
 
@@ -92,4 +101,13 @@ const read = (texts: readonly string[]): FieldPath[] =>
   });
 
 export const compileFields = (file: Fields | undefined): FieldSettings | undefined =>
-  file && { preset: file.preset, deny: file.deny, allow: file.allow, mediaBuckets: file.media_buckets };
+  file && {
+    preset: file.preset,
+    deny: file.deny,
+    allow: file.allow,
+    mediaBuckets: file.media_buckets,
+    vendorObjects: passingKinds(file.vendor_objects),
+  };
+
+const passingKinds = (setting: Fields['vendor_objects']): FieldSettings['vendorObjects'] =>
+  typeof setting === 'object' ? setting : setting === 'refuse' ? [] : undefined;

@@ -1,4 +1,5 @@
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
+import { GOOGLE_FILE, namesVendorObject, type VendorObject } from '../../formats/fields/vendor-objects.ts';
 import type { CompiledRules } from './field-rules.ts';
 import { fieldOf, itemOf, type FieldNode } from './field-path.ts';
 import {
@@ -19,6 +20,8 @@ export interface FieldViolation {
   readonly param: string;
   /** Set where the rules refuse the bucket in the field's `gs://` address rather than the field. */
   readonly bucket?: string;
+  /** Set where the rules refuse the object at the vendor that the field names. */
+  readonly object?: Pick<VendorObject, 'kind'>;
 }
 
 /** The current position in the trees of the rules. */
@@ -26,6 +29,10 @@ interface RulePlace {
   readonly denied: FieldNode | undefined;
   /** Undefined: everything inside passes. */
   readonly allowed: FieldNode | undefined;
+  /** Undefined: no placed field inside names an object of the vendor. */
+  readonly objects: FieldNode | undefined;
+  /** The row of the objects that a text here, or an item of the list here, names. */
+  readonly object: VendorObject | undefined;
   /** Undefined: there is no object with the caller's own keys inside. */
   readonly free: FieldNode | undefined;
   /** The position is inside such an object. */
@@ -38,10 +45,11 @@ interface RulePlace {
  * Finds the first field of a body that the rules refuse. It reads the bytes rather than the parsed body: of a duplicate key
  * JSON.parse keeps the last value, but an upstream may use the first.
  * @param bytes well-formed JSON
+ * @param issued an id of the vendor's form that the gateway has given to the caller
  */
-export function findViolation(bytes: Buffer, rules: CompiledRules): FieldViolation | undefined {
+export function findViolation(bytes: Buffer, rules: CompiledRules, issued?: string): FieldViolation | undefined {
   try {
-    new RuleChecker(bytes, rules).run();
+    new RuleChecker(bytes, rules, issued).run();
     return undefined;
   } catch (error) {
     if (error instanceof ViolationFound) return error.violation;
@@ -61,19 +69,29 @@ class ViolationFound extends Error {
 class RuleChecker {
   readonly #bytes: Buffer;
   readonly #rules: CompiledRules;
+  readonly #issued: string | undefined;
   /** Keys and list indices. */
   readonly #path: (string | number)[] = [];
   #at = 0;
 
-  constructor(bytes: Buffer, rules: CompiledRules) {
+  constructor(bytes: Buffer, rules: CompiledRules, issued: string | undefined) {
     this.#bytes = bytes;
     this.#rules = rules;
+    this.#issued = issued;
   }
 
   run(): void {
-    const { denied, allowed, freeMaps } = this.#rules;
+    const { denied, allowed, freeMaps, objects } = this.#rules;
     this.#space();
-    this.#value({ denied, allowed, free: freeMaps, inFree: false, key: '' });
+    this.#value({
+      denied,
+      allowed,
+      objects: objects?.tree,
+      object: undefined,
+      free: freeMaps,
+      inFree: false,
+      key: '',
+    });
   }
 
   #value(place: RulePlace): void {
@@ -106,7 +124,13 @@ class RuleChecker {
   #items(place: RulePlace): void {
     this.#open();
     const denied = itemOf(place.denied);
-    const inside: RulePlace = { ...place, denied, allowed: allowedItem(place.allowed), free: itemOf(place.free) };
+    const inside: RulePlace = {
+      ...place,
+      denied,
+      allowed: allowedItem(place.allowed),
+      objects: itemOf(place.objects),
+      free: itemOf(place.free),
+    };
     for (let index = 0; this.#bytes[this.#at] !== CLOSE_ARRAY; index += 1) {
       this.#path.push(index);
       if (denied !== place.denied && denied?.whole) this.#refuse();
@@ -118,7 +142,7 @@ class RuleChecker {
   }
 
   /** Throws ViolationFound where the key itself is refused. A null counts as an omitted field. */
-  #inside({ denied, allowed, free, inFree }: RulePlace, key: string): RulePlace {
+  #inside({ denied, allowed, objects, free, inFree }: RulePlace, key: string): RulePlace {
     const { deniedAnywhere, allowedAnywhere, exact, loose: looseOf } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
     const loose = looseOf(key);
@@ -132,24 +156,47 @@ class RuleChecker {
       if (allowedHere?.whole) allowedHere = undefined;
     }
     const freeHere = fieldOf(free, name);
+    const objectsHere = fieldOf(objects, loose);
+    const object = inFree || unset ? undefined : this.#objectAt(loose, objectsHere);
     return {
       denied: deniedHere,
       allowed: allowedHere,
+      objects: objectsHere,
+      object,
       free: freeHere,
       inFree: inFree || freeHere?.whole === true,
       key,
     };
   }
 
-  #text({ inFree, key }: RulePlace): void {
+  /** The row of a field. Throws ViolationFound where the field is refused with any value. */
+  #objectAt(loose: string, place: FieldNode | undefined): VendorObject | undefined {
+    const { objects } = this.#rules;
+    const object = objects?.anywhere.get(loose) ?? (place && objects?.placed.get(place));
+    if (object?.whole) throw new ViolationFound({ param: this.#param(), object });
+    return object;
+  }
+
+  #text({ inFree, key, object }: RulePlace): void {
     const from = this.#at;
     this.#skipString();
-    const { buckets } = this.#rules;
-    if (!buckets || inFree || TEXT_KEYS.has(key) || !MAY_BEGIN_ADDRESS.has(this.#bytes[from + 1]!)) return;
-    const address = ADDRESS.exec(unquoted(this.#bytes.toString('utf8', from, this.#at)));
+    const { buckets, objects } = this.#rules;
+    const textOf = () => unquoted(this.#bytes.toString('utf8', from, this.#at));
+    if (object) {
+      const text = textOf();
+      if (text !== this.#issued && namesVendorObject(object, text))
+        throw new ViolationFound({ param: this.#param(), object });
+    }
+    if (!buckets || inFree || TEXT_KEYS.has(key)) return;
+    const first = this.#bytes[from + 1]!;
+    const isGoogles = objects?.kinds.has('files') === true && MAY_BEGIN_URL.has(first);
+    if (!isGoogles && !MAY_BEGIN_ADDRESS.has(first)) return;
+    const text = textOf();
+    if (isGoogles && GOOGLE_FILE.test(text)) throw new ViolationFound({ param: this.#param(), object: FILES });
+    const address = ADDRESS.exec(text);
     if (!address) return;
-    const [, bucket = '', object = ''] = address;
-    if (!buckets.some((allowed) => isWithin(`${bucket}/${object}`, allowed)))
+    const [, bucket = '', path = ''] = address;
+    if (!buckets.some((allowed) => isWithin(`${bucket}/${path}`, allowed)))
       throw new ViolationFound({ param: this.#param(), bucket });
   }
 
@@ -212,3 +259,6 @@ const MAY_BEGIN_ADDRESS: ReadonlySet<number> = new Set([
   ...bytesOf('gG\\ '),
   ...Array.from({ length: 128 }, (_, index) => 128 + index),
 ]);
+const MAY_BEGIN_URL: ReadonlySet<number> = new Set([...bytesOf('hH'), ...MAY_BEGIN_ADDRESS]);
+
+const FILES = { kind: 'files' } as const;

@@ -68,12 +68,17 @@ export const listed = (items: readonly string[], conjunction = 'and'): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1)}`;
 
 /** `the fields a, b; not c; not those of shared_credentials; media of gs://bucket` */
-export function fieldsText({ preset, deny, allow, mediaBuckets }: FieldSettings): string {
-  const buckets = mediaBuckets ?? (preset ? [] : undefined);
+export function fieldsText({ preset, deny, allow, mediaBuckets, vendorObjects }: FieldSettings): string {
+  const refusesFiles = vendorObjects && !vendorObjects.includes('files');
+  const buckets = mediaBuckets ?? (preset || refusesFiles ? [] : undefined);
   return [
     allow ? `the fields model, ${allow.join(', ')}` : 'all fields',
     ...(deny ? [`not ${deny.join(', ')}`] : []),
     ...(preset ? [`not those of ${preset}`] : []),
+    ...(vendorObjects ? [vendorObjectsText(vendorObjects)] : []),
     ...(buckets ? [`media of ${buckets.map((bucket) => `gs://${bucket}`).join(', ') || 'no bucket'}`] : []),
   ].join('; ');
 }
+
+const vendorObjectsText = (passing: readonly string[]): string =>
+  `no ids of the vendor's objects${passing.length > 0 ? ` but ${listed(passing)}` : ''} without the caller's own token`;
