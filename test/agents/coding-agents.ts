@@ -107,15 +107,6 @@ export const opencode = codingAgent({
       }),
     }),
   }),
-  limits: [
-    {
-      case: 'thinking',
-      upstreams: ['gemini', 'claude', 'claude-vertex'],
-      fault: 'the signature of the thought is lost',
-      reason:
-        'The gateway gives the signatures of thoughts to chat clients in extensions alone, and opencode reads none of these: the model answers a tool result without the thoughts of its turn.',
-    },
-  ],
   tools: (work) => ({
     shell: (command) => ({ name: 'bash', args: { command, description: 'A step' } }),
     write: (path, content) => ({ name: 'write', args: { filePath: `${work}/${path}`, content } }),

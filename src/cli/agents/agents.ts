@@ -117,7 +117,7 @@ const opencode: AgentConfig = {
   title: 'opencode',
   package: 'opencode-ai',
   command: 'opencode',
-  api: API.chat,
+  api: API.messages,
   files: ({ url, keyEnv, model }) => [
     {
       path: '.config/opencode/opencode.json',
@@ -125,7 +125,7 @@ const opencode: AgentConfig = {
         $schema: 'https://opencode.ai/config.json',
         provider: {
           gatehouse: {
-            npm: '@ai-sdk/openai-compatible',
+            npm: '@ai-sdk/anthropic',
             options: { baseURL: `${url}/v1`, apiKey: `{env:${keyEnv}}` },
             models: { [model]: { limit: { context: 200000, output: 32000 } } },
           },
@@ -137,6 +137,7 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
+    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. The SDK of chat completions returns none.',
     'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
   ],
 };

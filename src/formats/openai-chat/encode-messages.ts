@@ -106,7 +106,8 @@ interface Marking {
 function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role, place }: Marking): JsonObject {
   if (!cache) return block;
   const { target, report } = place;
-  if (role !== 'user' || target.host === 'vertex') {
+  // A target without Anthropic's marker is OpenAI's own API. Other servers may refuse the newer field.
+  if (role !== 'user' || target.host === 'vertex' || takes(target, 'cache_control')) {
     report.dropped(BodyPlace.field(path, 'cache_control'), `No cache markers in ${role} messages of this target.`);
     return block;
   }
