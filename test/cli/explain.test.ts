@@ -394,7 +394,9 @@ describe('the docs', () => {
   };
   const runExample = async (file: string) => {
     const { command, shown } = exampleOf(file);
-    const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: packageFile('') });
+    // The package is not installed in its own folder.
+    const here = command.replace('npx gatehouse', 'npm run -s gatehouse --');
+    const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd: packageFile('') });
     return { shown, lines: stdout.split('\n') };
   };
 

@@ -104,7 +104,7 @@ describe('the metrics that explain tells', () => {
       {
         body: { model: 'm', seed: 1, logit_bias: { 1: 1 } },
         headers: { 'x-gateway-config': 'lossy' },
-        script: (_, res) => json(res, anthropicReply('Hello')),
+        script: (_, res) => json(res, { ...anthropicReply('Hello'), model: 'claude-sonnet-4-5' }),
       },
     ],
     [

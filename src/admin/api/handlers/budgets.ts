@@ -1,7 +1,7 @@
 import { parseCap } from '../../../governance/amounts.ts';
 import { periodsOf, type Span } from '../../../governance/periods.ts';
 import type { Budget } from '../../../governance/tree.ts';
-import { auditIdOf, type CounterState } from '../../../state/counters.ts';
+import { auditIdOf, type Counters, type CounterState } from '../../../state/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
@@ -56,13 +56,13 @@ export const adjustBudget: Handler = async (call) => {
   return answerWith(budget, call);
 };
 
-const turns = new WeakMap<object, Promise<unknown>>();
+const turns = new WeakMap<Counters, Promise<unknown>>();
 
 /** Two adjustments at the same time would each look at an audit without the other. The admin API has one process. */
-function oneByOne(store: object, task: () => Promise<void>): Promise<void> {
-  const done = (turns.get(store) ?? Promise.resolve()).then(task);
+function oneByOne(counters: Counters, task: () => Promise<void>): Promise<void> {
+  const done = (turns.get(counters) ?? Promise.resolve()).then(task);
   turns.set(
-    store,
+    counters,
     done.catch(() => {}),
   );
   return done;
