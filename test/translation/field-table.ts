@@ -186,7 +186,10 @@ const API_NAMES = {
   speech: 'speech',
 } as const;
 
-const VALUES: Readonly<Record<string, string>> = { '**.file_uri': 'an id, such as `files/…`', '**.skill_id': '`skill_…`' };
+const VALUES: Readonly<Record<string, string>> = {
+  '**.file_uri': 'an id, such as `files/…`',
+  '**.skill_id': '`skill_…`',
+};
 
 function objectTable(): string {
   const rows = VENDOR_OBJECTS.map(
