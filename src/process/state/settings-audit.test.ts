@@ -14,7 +14,7 @@ function setUp() {
   const rows = async (): Promise<unknown[]> =>
     (await audit.rows({ kind: 'settings' }))
       .map(({ action, before, after }) => [action, before && JSON.parse(before), after && JSON.parse(after)])
-      .reverse();
+      .toReversed();
   return { clock, audit, errors, state, start, rows };
 }
 

@@ -66,7 +66,7 @@ export class SettingsAudit {
         if (hashIn(before) !== this.#started) await audit.add(eventOf('start', after, before), BY);
         this.#started = undefined;
       }
-      for (let next; audit && (next = this.#waiting[0]); this.#waiting.shift()) await audit.add(next, BY);
+      if (audit) for (let next; (next = this.#waiting[0]); this.#waiting.shift()) await audit.add(next, BY);
     } catch (err) {
       log.error({ err }, 'a change of the settings is not in the audit yet');
     }
