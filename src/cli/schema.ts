@@ -3,6 +3,7 @@ import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../setti
 import { alternatives } from '../settings/problems/show.ts';
 import type { Output } from './output.ts';
 import { valueAt } from '../settings/read/pointer.ts';
+import { OWN_KEYWORDS } from '../settings/read/settings-ajv.ts';
 
 /** `gatehouse schema`. Exit code 2: unknown kind of file. */
 export function schemaCommand(kind: string, { out, err }: Output): 0 | 2 {
@@ -50,7 +51,7 @@ export function bundleSchema(name: SchemaName, read: (name: SchemaName) => Schem
 const ADDRESS = /\/([a-z-]+)\.json#\/definitions\/([^/]+)$/;
 
 /** The gateway's own keywords: a strict validator would refuse the schema, others would ignore them. */
-const OWN_KEYWORDS: readonly string[] = ['x-secret', 'tsType', 'discriminator'];
+const NOT_SHOWN: readonly string[] = [...OWN_KEYWORDS, 'discriminator'];
 
 interface Bundling {
   readonly home: string;
@@ -62,7 +63,7 @@ function localise(value: unknown, bundling: Bundling): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => !OWN_KEYWORDS.includes(key))
+      .filter(([key]) => !NOT_SHOWN.includes(key))
       .map(([key, inner]) => {
         if (key !== '$ref' || typeof inner !== 'string') return [key, localise(inner, bundling)];
         const { home, include } = bundling;

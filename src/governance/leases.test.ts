@@ -172,13 +172,13 @@ interface Outcome {
  * Processes race for one budget: they crash and start anew, lose the store, freeze until their lease is lost, and their requests cost
  * up to 90 % more than their reserves.
  */
-async function simulate(seed: number): Promise<Outcome> {
+async function simulate(seed: number, slowest: number): Promise<Outcome> {
   const below = numbers(seed);
   const clock = createFakeClock();
   const store = storeOf(clock);
   const budget = budgetOf(2000 + below(10_000));
   const underEstimated = 5 + below(86);
-  const latency = (): number => below(40);
+  const latency = (): number => below(slowest);
   const all: Process[] = [];
   const start = (): Process => {
     const process = new Process(store, clock, all.length + 1, latency);
@@ -225,7 +225,8 @@ async function simulate(seed: number): Promise<Outcome> {
 test('what is spent exceeds a cap by no more than the requests in flight cost beyond their reserves', async () => {
   const outcomes: Outcome[] = [];
   for (let seed = 1; seed <= 200; seed++) {
-    const outcome = await simulate(seed);
+    // Each fifth store is slow.
+    const outcome = await simulate(seed, seed % 5 === 0 ? 1500 : 40);
     expect(outcome.overspent, `seed ${seed}`).toBeLessThanOrEqual(outcome.allowed);
     outcomes.push(outcome);
   }
@@ -310,6 +311,74 @@ describe('a process without its store', () => {
     process.line.broken = false;
     await clock.advance(2000);
     expect(await process.ask(budget, 100, 100)).toBe('sent');
+  });
+});
+
+describe('a slow store', () => {
+  const CAP = 1_000_000;
+  const started = (clock: FakeClock, store: Store, number = 1): Process => new Process(store, clock, number, () => 400);
+  const burst = (process: Process): readonly string[] =>
+    Array.from({ length: 200 }, () => process.send(budgetOf(CAP), 100, 100));
+  const ALL_SENT = Array.from({ length: 200 }, () => 'sent');
+
+  test.each([0, 30, 100, 250])('leaves a key that was used once room for a burst %i s later', async (seconds) => {
+    const clock = createFakeClock();
+    const process = started(clock, storeOf(clock));
+    process.send(budgetOf(CAP), 100, 100);
+    await clock.advance(3000);
+    expect(process.send(budgetOf(CAP), 100, 100)).toBe('sent');
+    process.settleAll();
+    await clock.advance(seconds * 1000);
+    expect(burst(process)).toEqual(ALL_SENT);
+  });
+
+  test('gets all idle room back after five minutes', async () => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const process = started(clock, store);
+    process.send(budgetOf(CAP), 100, 100);
+    await clock.advance(250_000);
+    expect((await rowsOf(store))[0]!.leased).toBeGreaterThan(CAP / 10);
+    await clock.advance(80_000);
+    expect((await rowsOf(store))[0]!.leased).toBe(0);
+  });
+
+  test('gets idle room back early where others need it', async () => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const [idle, busy] = [started(clock, store), started(clock, store, 2)];
+    idle.send(budgetOf(CAP), 100, 100);
+    await clock.advance(3000);
+    expect((await rowsOf(store))[0]!.leased).toBeGreaterThan(CAP / 10);
+    let last = '';
+    for (let round = 0; round < 400 && last !== 'exceeded'; round++) {
+      while ((last = busy.send(budgetOf(CAP), 5000, 5000)) === 'sent');
+      busy.settleAll();
+      await clock.advance(2000);
+    }
+    expect(busy.settled).toBe(CAP);
+    expect(clock.now()).toBeLessThan(120_000);
+  });
+
+  test('keeps requests for its answer, but not each for long when it does not answer', async () => {
+    const clock = createFakeClock();
+    const process = started(clock, storeOf(clock));
+    const ended: string[] = [];
+    const wait = (name: string): void => void process.leases.answered(250).then(() => ended.push(name));
+    process.send(budgetOf(CAP), 100, 100);
+    wait('first');
+    await clock.advance(700);
+    expect(ended).toEqual([]);
+    await clock.advance(200);
+    expect([ended, process.send(budgetOf(CAP), 100, 100)]).toEqual([['first'], 'sent']);
+    await clock.advance(3000);
+    process.line.dead = true;
+    await clock.advance(5000);
+    wait('later');
+    await clock.advance(249);
+    expect(ended).toEqual(['first']);
+    await clock.advance(1);
+    expect(ended).toEqual(['first', 'later']);
   });
 });
 

@@ -9,6 +9,7 @@ import {
 } from '../state/counters.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
+import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './purse.ts';
 import type { Budget } from './tree.ts';
 
@@ -18,8 +19,10 @@ const REPORT_MS = 1000;
 const AGAIN_MS = 1000;
 /** A slice without a reserve for so many reports goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
-/** A slice lasts about this long at the speed of the last report. */
-const SLICE_S = 30;
+/** With a slow store it is kept so much longer, while as much is free for each other process: the next use would wait for a new one. */
+const IDLE_REPORTS_SLOW = 300;
+/** An answer of the store is awaited for so long after the question. */
+const ANSWER_MS = 2000;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
@@ -30,9 +33,9 @@ interface Slice {
   lease: LeaseId;
   /** What the store has of `used`. */
   reported: number;
-  /** `used` when the last report left, and the speed since the one before. */
+  /** `used` when the last report left. */
   usedBefore: number;
-  perSecond: number;
+  readonly pace: Pace;
   /** Reports since the account was used. */
   idle: number;
   /** The last grant: at half of it, the process asks for more. */
@@ -73,6 +76,9 @@ export class Leases implements AccountRules, RoomSource {
   #book: AccountBook | undefined;
   #batch = 0;
   #live = 1;
+  readonly #answerTime = new AnswerTime();
+  /** When the running question to the store began. */
+  #askedAt = 0;
   #running: Promise<void> | undefined;
   #isReportDue = false;
   #stopTimer: (() => void) | undefined;
@@ -101,7 +107,7 @@ export class Leases implements AccountRules, RoomSource {
       lease: 0,
       reported: 0,
       usedBefore: 0,
-      perSecond: 0,
+      pace: new Pace(),
       idle: 0,
       grant: 0,
       askAgainAt: -Infinity,
@@ -144,11 +150,16 @@ export class Leases implements AccountRules, RoomSource {
     return this.#failedUntil !== undefined;
   }
 
-  /** Resolves when the store has answered the questions of now, or could not. */
+  /**
+   * Resolves when the store has answered the questions of now, or could not. A store that does not answer keeps those that ask first
+   * for 2 seconds, and the others for `ms`.
+   */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(ms, resolve);
+    const { clock } = this.#options;
+    const left = this.#running ? this.#askedAt + ANSWER_MS - clock.now() : 0;
+    const cancel = clock.after(Math.max(ms, left), resolve);
     this.#waiting.push(() => {
       cancel();
       resolve();
@@ -177,6 +188,7 @@ export class Leases implements AccountRules, RoomSource {
   /** One question to the store at a time: answers cannot overtake each other. */
   #run(): void {
     if (this.#running || this.#closed) return;
+    this.#askedAt = this.#options.clock.now();
     this.#running = Promise.resolve()
       .then(() => this.#work())
       .then(
@@ -222,7 +234,7 @@ export class Leases implements AccountRules, RoomSource {
     if (asked.length === 0) return;
     this.#batch += 1;
     const asks = asked.map(([account, need]) => this.#askOf(account, need));
-    const { grants, live } = await this.#repeated(() => counters.take(asks, boot, this.#batch));
+    const { grants, live } = await this.#timed(() => this.#repeated(() => counters.take(asks, boot, this.#batch)));
     this.#live = Math.max(1, live);
     for (const [index, [account]] of asked.entries()) {
       const grant = grants[index];
@@ -240,15 +252,20 @@ export class Leases implements AccountRules, RoomSource {
     }
   }
 
+  async #timed<T>(question: () => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const from = clock.now();
+    const answer = await question();
+    this.#answerTime.note(clock.now() - from);
+    return answer;
+  }
+
   #askOf(account: Account, { least, sum }: { readonly least: number; readonly sum: number }) {
     const { budget, free } = account;
     const need = Math.min(MAX_NANO, Math.ceil(least));
-    const pace = Math.ceil((this.#slices.get(account)?.perSecond ?? 0) * SLICE_S);
-    const share = Math.floor(free / (4 * this.#live));
-    const ahead = Math.min(MAX_NANO, Math.max(need, pace, 8 * Math.ceil(sum)));
-    // Near the cap slices are single requests, so that little room lies idle.
-    const ofFree = free < 2 * this.#live * need ? need : Math.max(need, Math.min(share, ahead));
-    const want = budget.hard ? ofFree : ahead;
+    const ahead = this.#slices.get(account)?.pace.ahead ?? 0;
+    const { isSlow } = this.#answerTime;
+    const want = wantOf({ free, live: this.#live, need, sum, ahead, hard: budget.hard, isSlow });
     return { path: [refOf(account)], caps: [budget.hard ? budget.amount : undefined], need, want };
   }
 
@@ -275,6 +292,15 @@ export class Leases implements AccountRules, RoomSource {
     if (granted > 0) Object.assign(slice, { grant: granted, idle: 0 });
     else slice.askAgainAt = now + AGAIN_MS;
     this.#learn(account, slice, state.counter);
+    if (granted > 0) this.#askForMore(account);
+  }
+
+  /** A slice that was chosen before the store was known to be slow grows to its share at once. */
+  #askForMore(account: Account): void {
+    const { free, room, budget, retired } = account;
+    if (!this.#answerTime.isSlow || !budget.hard || retired) return;
+    if (room < 0 || room >= shareOf({ free, live: this.#live })) return;
+    if (!this.#wanted.has(account)) this.#wanted.set(account, { least: 1, sum: 1 });
   }
 
   #noteLease(account: Account, lease: LeaseId): void {
@@ -291,17 +317,20 @@ export class Leases implements AccountRules, RoomSource {
     account.others = Math.max(0, spent - slice.reported) + unreconciled;
   }
 
-  /** Totals of the leases whose total has changed. Any report renews all leases. */
+  /**
+   * Totals of the leases whose total has changed. Any report renews all leases. Of an idle slice the answer tells what is free for others.
+   */
   async #report(): Promise<void> {
     const { counters, boot } = this.#options;
     const changed = [...this.#slices].filter(
-      ([account, slice]) => slice.lease !== 0 && account.used !== slice.reported,
+      ([account, slice]) =>
+        slice.lease !== 0 && (account.used !== slice.reported || (slice.idle > 0 && slice.idle % IDLE_REPORTS === 0)),
     );
     if (changed.length === 0 && this.#slices.size > 0) await counters.report([], boot);
     for (let from = 0; from < changed.length; from += MAX_BATCH) {
       const part = changed.slice(from, from + MAX_BATCH);
       const used = part.map(([account, { lease }]) => ({ lease, usedTotal: account.used }));
-      const states = await counters.report(used, boot);
+      const states = await this.#timed(() => counters.report(used, boot));
       for (const [index, [account, slice]] of part.entries()) {
         const state = states[index];
         if (state) this.#reported(account, slice, state, used[index]!.usedTotal);
@@ -310,11 +339,16 @@ export class Leases implements AccountRules, RoomSource {
     if (!this.#isReportDue) return;
     this.#isReportDue = false;
     for (const [account, slice] of this.#slices) {
-      slice.perSecond = Math.max(0, account.used - slice.usedBefore);
+      slice.pace.note(account.used + account.held);
       slice.idle = account.used === slice.usedBefore && account.holds === 0 ? slice.idle + 1 : 0;
       slice.usedBefore = account.used;
-      if (slice.idle > IDLE_REPORTS && slice.lease !== 0 && !account.retired) this.#book?.renew(account);
+      if (slice.idle > IDLE_REPORTS && slice.lease !== 0 && !account.retired && !this.#isKept(account, slice))
+        this.#book?.renew(account);
     }
+  }
+
+  #isKept({ room, free }: Account, { idle }: Slice): boolean {
+    return this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free;
   }
 
   #reported(account: Account, slice: Slice, state: LeaseState, usedTotal: number): void {

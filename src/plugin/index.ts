@@ -103,6 +103,7 @@ export {
   type RefusedLimit,
 } from './rate-limits.ts';
 export type { RateGates, TargetTicket } from './rate-gates.ts';
+export { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from './encryption-keys.ts';
 export { googleKeys } from './google-keys.ts';
 export type { ClientCertificate, ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';

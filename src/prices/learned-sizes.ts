@@ -1,8 +1,8 @@
 import type { Usage } from '../formats/events.ts';
 import type { Learned } from './reserve.ts';
 
-/** Models whose sizes are kept. */
-const MAX_MODELS = 1000;
+/** Models of keys whose sizes are kept. Each takes 2 KB. */
+const MAX_KEPT = 2000;
 /** Fewer requests say nothing about one of a thousand, or of a hundred. */
 const ENOUGH_FOR_P999 = 2000;
 const ENOUGH_FOR_P99 = 200;
@@ -45,26 +45,36 @@ class Histogram {
   }
 }
 
-/** What requests to models used, so that reserves follow it. One for a process. */
-export class LearnedSizes {
-  readonly #models = new Map<string, { readonly ratios: Histogram; readonly outputs: Histogram }>();
+interface Sizes {
+  readonly ratios: Histogram;
+  readonly outputs: Histogram;
+}
 
-  /**
-   * @param model the catalog entry and the model
-   * @param textBytes of a prompt without media; undefined for others
-   */
-  add(model: string, textBytes: number | undefined, { input, output }: Usage): void {
-    let sizes = this.#models.get(model);
-    if (!sizes) {
-      if (this.#models.size >= MAX_MODELS) this.#models.clear();
-      this.#models.set(model, (sizes = { ratios: new Histogram(0.02, 8), outputs: new Histogram(1, 2_000_000) }));
-    }
-    if (textBytes) sizes.ratios.add(input / textBytes);
-    sizes.outputs.add(output);
+/** Whose requests, and where they went. */
+export interface LearnedOf {
+  /** Undefined: the request has no key. */
+  readonly key: string | undefined;
+  /** The catalog entry and the model. */
+  readonly model: string;
+}
+
+/**
+ * What requests of a key to a model used, so that reserves follow it. One for a process. Each key is apart: the short requests of one
+ * would make the reserves of the others too small.
+ */
+export class LearnedSizes {
+  readonly #keys = new Map<string, Map<string, Sizes>>();
+  #kept = 0;
+
+  /** @param textBytes of a prompt without media; undefined for others */
+  add({ key = '', model }: LearnedOf, textBytes: number | undefined, { input, output }: Usage): void {
+    const { ratios, outputs } = this.#keys.get(key)?.get(model) ?? this.#begin(key, model);
+    if (textBytes) ratios.add(input / textBytes);
+    outputs.add(output);
   }
 
-  of(model: string): Learned {
-    const sizes = this.#models.get(model);
+  of({ key = '', model }: LearnedOf): Learned {
+    const sizes = this.#keys.get(key)?.get(model);
     if (!sizes) return {};
     const { ratios, outputs } = sizes;
     return {
@@ -72,5 +82,18 @@ export class LearnedSizes {
       ratioP99: ratios.percentile(0.99, ENOUGH_FOR_P99),
       outputP99: outputs.percentile(0.99, ENOUGH_FOR_P99),
     };
+  }
+
+  #begin(key: string, model: string): Sizes {
+    if (this.#kept >= MAX_KEPT) {
+      // Without what was learned, reserves are the bound.
+      this.#keys.clear();
+      this.#kept = 0;
+    }
+    const sizes = { ratios: new Histogram(0.02, 8), outputs: new Histogram(1, 2_000_000) };
+    const models = this.#keys.get(key) ?? new Map<string, Sizes>();
+    this.#keys.set(key, models.set(model, sizes));
+    this.#kept += 1;
+    return sizes;
   }
 }

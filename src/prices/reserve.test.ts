@@ -84,6 +84,7 @@ describe('the reserve of a request', () => {
       LEARNED,
       0.00075 + 0.00005,
     ],
+    ['a prompt has a token for each four bytes at least', 'bound', TEXT, { ratioP999: 0.02 }, 0.000625 + 0.001],
     ['typical is the bound as long as nothing was learned', 'typical', TEXT, {}, 0.00125 + 0.001],
   ])('follows what was learned: %s', (_, mode, asked, learned, usd) => {
     expect(reserve(prices, asked, GPT_5, { learned, mode })).toBe(nano(usd));
@@ -158,22 +159,23 @@ function usageWithin({ textBytes, maxOutput = 0, media = [], tier }: Asked, used
 }
 
 describe('what was learned of a model', () => {
+  const M = { key: 'a', model: 'm' };
   const usage = (input: number, output: number): Usage => ({ input, output, total: input + output });
 
   it('is nothing before there are enough requests', () => {
     const sizes = new LearnedSizes();
-    for (let count = 0; count < 199; count += 1) sizes.add('m', 400, usage(100, 10));
-    expect(sizes.of('m')).toEqual({ ratioP999: undefined, ratioP99: undefined, outputP99: undefined });
-    expect(sizes.of('other')).toEqual({});
+    for (let count = 0; count < 199; count += 1) sizes.add(M, 400, usage(100, 10));
+    expect(sizes.of(M)).toEqual({ ratioP999: undefined, ratioP99: undefined, outputP99: undefined });
+    expect(sizes.of({ ...M, model: 'other' })).toEqual({});
   });
 
   it('is within 5 % above the percentile', () => {
     const sizes = new LearnedSizes();
     for (let count = 0; count < 5000; count += 1) {
       const rare = count % 1000 === 0;
-      sizes.add('m', 400, usage(rare ? 300 : 100, count % 100 === 0 ? 5000 : 50));
+      sizes.add(M, 400, usage(rare ? 300 : 100, count % 100 === 0 ? 5000 : 50));
     }
-    const { ratioP999, ratioP99, outputP99 } = sizes.of('m');
+    const { ratioP999, ratioP99, outputP99 } = sizes.of(M);
     expect(ratioP99).toBeGreaterThanOrEqual(0.25);
     expect(ratioP99).toBeLessThan(0.25 * 1.06);
     expect(ratioP999).toBeGreaterThanOrEqual(0.25);
@@ -182,8 +184,17 @@ describe('what was learned of a model', () => {
 
   it('forgets slowly: new requests count more than older ones', () => {
     const sizes = new LearnedSizes();
-    for (let count = 0; count < 30_000; count += 1) sizes.add('m', undefined, usage(1, 1000));
-    for (let count = 0; count < 120_000; count += 1) sizes.add('m', undefined, usage(1, 10));
-    expect(sizes.of('m').outputP99).toBeLessThan(20);
+    for (let count = 0; count < 30_000; count += 1) sizes.add(M, undefined, usage(1, 1000));
+    for (let count = 0; count < 120_000; count += 1) sizes.add(M, undefined, usage(1, 10));
+    expect(sizes.of(M).outputP99).toBeLessThan(20);
+  });
+
+  it('says nothing of the requests of other keys, and none of it is kept beyond a bound', () => {
+    const sizes = new LearnedSizes();
+    for (let count = 0; count < 3000; count += 1) sizes.add(M, 4000, usage(10, 1));
+    expect(sizes.of(M).outputP99).toBeLessThan(2);
+    expect([sizes.of({ ...M, key: 'b' }), sizes.of({ ...M, key: undefined })]).toEqual([{}, {}]);
+    for (let count = 0; count < 2000; count += 1) sizes.add({ key: 'b', model: `m${count}` }, 4000, usage(10, 1));
+    expect(sizes.of(M)).toEqual({});
   });
 });

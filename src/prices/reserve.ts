@@ -1,7 +1,13 @@
 import { nanoOf, type Fraction, type Nano, type Pico } from './money.ts';
 import type { PriceList } from './price-list.ts';
 import type { PricedPlace, UnknownPrice } from './priced-place.ts';
-import { boundPrompt, TOKENS_PER_BYTE, type PromptMedium, type PromptTokens } from './prompt-bound.ts';
+import {
+  boundPrompt,
+  LEAST_TOKENS_PER_BYTE,
+  TOKENS_PER_BYTE,
+  type PromptMedium,
+  type PromptTokens,
+} from './prompt-bound.ts';
 import type { PriceTier, Rates, Rating } from './rates.ts';
 
 /** What a request can use at most, read before it is sent. */
@@ -84,7 +90,8 @@ export function reserve(
 
 /** Of the text of a prompt. */
 export function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
-  return (mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999) ?? TOKENS_PER_BYTE;
+  const learned = mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999;
+  return learned === undefined ? TOKENS_PER_BYTE : Math.max(learned, LEAST_TOKENS_PER_BYTE);
 }
 
 /** The most tokens of one answer: the request's limit, else that of the table. */

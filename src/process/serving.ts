@@ -26,6 +26,7 @@ import { Counted } from './state/counted.ts';
 import type { KeptStore } from './state/kept-store.ts';
 import { Retention } from './state/retention.ts';
 import { AuditHead } from './state/audit-head.ts';
+import { SettingsAudit } from './state/settings-audit.ts';
 import { Backups } from './state/backups.ts';
 import { KeyWatch } from './state/key-watch.ts';
 import type { Replayed } from './state/spool-replay.ts';
@@ -59,7 +60,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
-    takeEffect(parts, snapshot, changed);
+    takeEffect({ ...parts, ...upkeep }, snapshot, changed);
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const periodic = { keys, backups, webhooks, counted, live };
@@ -153,30 +154,13 @@ function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificate
 }
 
 function takeEffect(
-  { stored, processState, ...parts }: ServeParts,
+  { stored, processState, settingsAudit }: ServeParts & Pick<Upkeep, 'settingsAudit'>,
   snapshot: Snapshot,
   files: readonly string[],
 ): void {
   snapshot.tenancy.catchUp(stored?.now);
   processState.apply(snapshot);
-  auditReload(parts, snapshot, files);
-}
-
-/** The audit has each change of the settings by files. */
-function auditReload(
-  { state, log }: Pick<ServeParts, 'state' | 'log'>,
-  { hash }: Snapshot,
-  files: readonly string[],
-): void {
-  const event = {
-    action: 'reload',
-    kind: 'settings',
-    id: 'files',
-    after: JSON.stringify({ config_hash: hash, files }),
-  };
-  state?.store?.audit
-    .add(event, { id: 'gateway', role: 'system' })
-    .catch((err: unknown) => log.error({ err }, 'a reload of the settings is not in the audit'));
+  settingsAudit?.reloaded(snapshot.hash, files);
 }
 
 function applyToNetwork(
@@ -210,6 +194,7 @@ const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted 
 /** What the owner of the state store does besides serving requests. */
 interface Upkeep {
   readonly auditHead: AuditHead | undefined;
+  readonly settingsAudit: SettingsAudit | undefined;
   readonly spools: Spools | undefined;
   readonly retention: Retention | undefined;
 }
@@ -217,13 +202,16 @@ interface Upkeep {
 /** Before a worker begins a spool of its own: all that are there belong to processes that have ended. */
 async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Upkeep> {
   const settings = snapshot.server.state;
-  if (!state || !settings) return { auditHead: undefined, spools: undefined, retention: undefined };
+  if (!state || !settings)
+    return { auditHead: undefined, settingsAudit: undefined, spools: undefined, retention: undefined };
   const retention = new Retention({ clock, log, state, days: settings.retention });
   retention.start();
   const auditHead = new AuditHead({ clock, log, state });
   auditHead.start();
+  const settingsAudit = new SettingsAudit({ clock, log, state });
+  settingsAudit.started(snapshot.hash);
   const { folder } = settings;
-  if (folder === undefined) return { auditHead, spools: undefined, retention };
+  if (folder === undefined) return { auditHead, settingsAudit, spools: undefined, retention };
   const { Spools: Found } = await import('./state/spools.ts');
   const onReplayed = ({ lost }: Replayed): void => {
     metrics.families.spoolsReplayed.add({});
@@ -231,7 +219,7 @@ async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: Serve
   };
   const spools = new Found({ folder, state, clock, log, onReplayed });
   spools.start(budgets?.boot.id ?? '');
-  return { auditHead, spools, retention };
+  return { auditHead, settingsAudit, spools, retention };
 }
 
 interface Released extends Upkeep {
@@ -268,13 +256,26 @@ function startPeriodic({ role, alerts }: ServeParts, { keys, backups, webhooks, 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
   { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
-  { backups, webhooks, counted, auditHead, spools, retention, reloader, live, certificates, keys }: Released,
+  {
+    backups,
+    webhooks,
+    counted,
+    auditHead,
+    settingsAudit,
+    spools,
+    retention,
+    reloader,
+    live,
+    certificates,
+    keys,
+  }: Released,
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
   counted.stop();
   retention?.stop();
   auditHead?.stop();
+  await settingsAudit?.stop();
   keys.stop();
   webhooks?.stop();
   processState.kept.clear();

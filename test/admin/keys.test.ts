@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
 import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
@@ -73,6 +73,35 @@ describe('a key of the API', () => {
     expect(await statusWith(rotated.json.key)).toBe(200);
     admin = await admin.restart();
     expect([await statusWith(rotated.json.key), await statusWith(created.key)]).toEqual([200, 401]);
+  });
+
+  it('has metadata that no header overrides, and an owner in the ledger', async () => {
+    const spec = { owner: 'ann', metadata: { cost_center: '4711' } };
+    const { json: created } = await call('POST', '/keys', { id: 'bound', spec });
+    await becomes(created.key, 200);
+    const ask = async (id: string): Promise<unknown> => {
+      const reply = await fetch(`${admin.gateway.data.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${created.key}`,
+          'x-request-id': id,
+          'x-gateway-metadata': JSON.stringify({ cost_center: 'other', ticket: '1' }),
+        },
+        body: JSON.stringify({ model: '@sim/m', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }),
+      });
+      const { error } = (await reply.json()) as { error?: { code: string } };
+      return error?.code ?? reply.status;
+    };
+    expect(await ask('request-1')).toBe(200);
+    const found = (await call('GET', '/requests')).text;
+    expect(found).toContain('"metadata":{"cost_center":"4711","ticket":"1"}');
+    await vi.waitFor(async () =>
+      expect((await call('GET', '/ledger')).json.items).toMatchObject([{ key: 'bound', user: 'ann' }]),
+    );
+    await call('PATCH', '/keys/bound', { spec: { metadata_strict: true, owner: 'bob' } }, ANY);
+    await vi.waitFor(async () => expect(await ask('request-2')).toBe('metadata_rejected'), { interval: 50 });
+    expect((await call('GET', '/keys/bound')).json.spec).toMatchObject({ owner: 'bob', metadata: spec.metadata });
   });
 
   it('ends at its expiry, which a patch can move', async () => {

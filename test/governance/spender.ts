@@ -10,6 +10,7 @@ import { Purse } from '../../src/governance/purse.ts';
 import { newBoot } from '../../src/process/boot.ts';
 import type { ToPrimary, ToWorker } from '../../src/process/workers/ipc.ts';
 import { SharedState } from '../../src/process/workers/shared-state.ts';
+import type { Counters } from '../../src/state/counters.ts';
 import { systemClock } from '../../src/plugin/clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,7 +26,20 @@ const counters = new SharedState((message: ToPrimary) => void process.send?.(mes
 process.on('message', (message: ToWorker) => {
   if (message.type === 'state') counters.receive(message);
 });
-const leases = new Leases({ counters, boot: newBoot('worker', clock), clock, onStore() {}, onLost() {} });
+/** One of four processes has a slow line to the store, and takes larger parts of the budget. */
+const slowness = process.pid % 4 === 0 ? 300 : 0;
+const slow: Pick<Counters, 'take' | 'report' | 'giveBack'> = {
+  take: (...args) => clock.sleep(slowness).then(() => counters.take(...args)),
+  report: (...args) => clock.sleep(slowness).then(() => counters.report(...args)),
+  giveBack: (...args) => clock.sleep(slowness).then(() => counters.giveBack(...args)),
+};
+const leases = new Leases({
+  counters: slowness > 0 ? slow : counters,
+  boot: newBoot('worker', clock),
+  clock,
+  onStore() {},
+  onLost() {},
+});
 const book = new AccountBook(leases);
 const purse = new Purse(leases);
 leases.start(book);

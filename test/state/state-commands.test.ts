@@ -84,6 +84,66 @@ describe('gatehouse state', () => {
     expect((await run('state diff')).out).toMatch(/^both   organization acme .*\nboth   team search /);
   });
 
+  it('moves, exports and imports prices and alerts, whose addresses and secrets are sealed and in no export', async () => {
+    const secrets = ['https://alerts.example/canary-path', `whsec_${Buffer.alloc(32, 9).toString('base64')}`];
+    const write = (alerts: object | undefined): void =>
+      writeFileSync(
+        join(configs, 'server.yaml'),
+        JSON.stringify({
+          state: {
+            store: { type: 'sqlite', dir: join(top, 'state') },
+            owns: ['prices', 'alerts'],
+            encryption_keys: '${env:GATEHOUSE_ENCRYPTION_KEYS}',
+          },
+          alerts,
+        }),
+      );
+    const [url, secret] = secrets.map((text) => `\${env:NONE:-${text}}`);
+    write({ webhooks: [{ id: 'ops', url, secret, kinds: ['budget'] }] });
+    const prices =
+      'prices:\n  - { id: own, model: m-*, usd: { input: 1.5, output: 2 } }\n  - { model: x, usd: { input: 1 } }\n';
+    writeFileSync(join(configs, 'prices.yaml'), prices);
+    const moved = await run('state migrate');
+    expect([moved.code, moved.out]).toEqual([
+      0,
+      expect.stringMatching(
+        /2 objects moved, 0 were there\n.*\n.*prices\.yaml:2:11: own\n.*server\.yaml:\d+:\d+: ops\n$/,
+      ),
+    ]);
+    expect((await run('state diff')).out.match(/^both   \w+ \w+ /gm)).toEqual([
+      'both   price own ',
+      'both   alert ops ',
+    ]);
+    write(undefined);
+    rmSync(join(configs, 'prices.yaml'));
+    const { out } = await run('state export');
+    const docs = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string; id: string; doc: object; sealed: string[] })
+      .map(({ kind, id, doc, sealed }) => [kind, id, doc, sealed.toSorted()]);
+    expect(docs.toSorted()).toEqual([
+      ['alerts', 'ops', { kinds: ['budget'] }, ['secret', 'url']],
+      ['prices', 'own', { model: 'm-*', usd: { input: 1.5, output: 2 } }, []],
+    ]);
+    expect(out).not.toMatch(/canary|whsec_/);
+    const file = join(top, 'export.jsonl');
+    writeFileSync(file, out);
+    rmSync(join(top, 'state'), { recursive: true });
+    const imported = await run('state import', file);
+    expect([imported.code, imported.err, imported.out]).toEqual([
+      0,
+      '',
+      expect.stringMatching(
+        /^1 objects have secrets, which an export does not contain: write them again\n.*2 objects imported/,
+      ),
+    ]);
+    expect((await run('state diff')).out.match(/^store  \w+ \w+ /gm)?.toSorted()).toEqual([
+      'store  alert ops ',
+      'store  price own ',
+    ]);
+  });
+
   it('exports objects without secrets', async () => {
     await run('state migrate');
     const { out, code } = await run('state export', '--kind', 'keys');

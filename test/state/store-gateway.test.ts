@@ -212,6 +212,7 @@ describe('a gateway with a state store', () => {
     const { audit } = gateway.gateway.state!.store!;
     expect(await audit.rows({ kind: 'settings' })).toMatchObject([
       { action: 'reload', id: 'files', actor: 'gateway', after: expect.stringContaining('server.yaml') },
+      { action: 'start', id: 'files', actor: 'gateway', after: expect.stringMatching(/^\{"config_hash":"\w+"\}$/) },
     ]);
     await write(gateway, [{ op: 'delete', kind: 'keys', id: 'stored' }]);
     await until(async () => (await ask(gateway, STORED)) === 401, 'the deleted key is not valid');

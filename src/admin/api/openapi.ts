@@ -174,6 +174,7 @@ function parametersOf({ path, query = [], changes, method }: AdminRoute): readon
 const NOT_SHOWN: ReadonlySet<string> = new Set([
   'x-secret',
   'x-filled',
+  'x-login',
   'tsType',
   'discriminator',
   'writeOnly',

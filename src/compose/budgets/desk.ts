@@ -20,7 +20,7 @@ import { matches } from '../../prices/model-pattern.ts';
 import type { Usage } from '../../formats/events.ts';
 import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
 import { picoOf, nanoOf, ONE, type Nano } from '../../prices/money.ts';
-import type { LearnedSizes } from '../../prices/learned-sizes.ts';
+import type { LearnedOf, LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { PricesInForce } from '../../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
@@ -153,7 +153,11 @@ export class Desk implements BudgetDesk {
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const unpriced =
       countsUsd && typeof price === 'string' ? this.#unpriced(exchange, resolved, price, rules) : undefined;
-    const { prompt, output, longest } = this.#tokensOf(asked, resolved, rules);
+    const { prompt, output, longest } = this.#tokensOf(
+      asked,
+      { key: exchange.caller?.keyId, model: nameOfModel(resolved) },
+      rules,
+    );
     const number = asked.asked.answers ?? 1;
     const answers = output * number;
     const usd =
@@ -193,7 +197,7 @@ export class Desk implements BudgetDesk {
   }
 
   #priceOf(
-    { startedAt }: Exchange,
+    { startedAt, caller }: Exchange,
     attempt: Attempt,
     { asked, openEnded }: AskedAttempt,
     rules: BudgetRules,
@@ -202,7 +206,7 @@ export class Desk implements BudgetDesk {
     const resolved = attempt.resolved!;
     const place = placeOf(resolved, undefined, undefined, clock.wall());
     return reserveOf(prices.at(startedAt), asked, place, {
-      learned: learned.of(nameOfModel(resolved)),
+      learned: learned.of({ key: caller?.keyId, model: nameOfModel(resolved) }),
       mode: openEnded ? rules.reserve : 'bound',
     });
   }
@@ -223,8 +227,8 @@ export class Desk implements BudgetDesk {
   }
 
   /** Of the prompt and of one answer. */
-  #tokensOf({ asked, openEnded }: AskedAttempt, resolved: ResolvedTarget, { reserve }: BudgetRules) {
-    const learned = this.#setup.learned.of(nameOfModel(resolved));
+  #tokensOf({ asked, openEnded }: AskedAttempt, of: LearnedOf, { reserve }: BudgetRules) {
+    const learned = this.#setup.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
     const prompt = Math.min(Math.ceil(asked.textBytes * tokensPerByte(learned, mode)), asked.window ?? Infinity);
     const longest = longestAnswer(asked);
@@ -312,7 +316,8 @@ export class Desk implements BudgetDesk {
     else keeper.purse.settle(hold, amounts);
     ledger?.settle(hold, amounts);
     const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
-    if (attempt.resolved && usage) learned.add(nameOfModel(attempt.resolved), textBytes, usage);
+    if (attempt.resolved && usage)
+      learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, textBytes, usage);
   }
 
   #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {

@@ -48,7 +48,16 @@ export const checkNeeds: Check = (settings) => {
 function checkCors(entry: readonly ChainItem[], report: Report): void {
   const names = entry.map((item) => (typeof item === 'string' ? item : item.plugin));
   const at = names.indexOf('cors');
-  if (at < 0 || names.indexOf('errors') > at) return;
+  const item = entry[at];
+  if (item === undefined) return;
+  const origins: unknown = typeof item === 'string' ? undefined : item.options?.['origins'];
+  if (origins === undefined || (Array.isArray(origins) && origins.length === 0))
+    report({
+      path: [at],
+      severity: 'warning',
+      message: '`cors` without `origins` lets no page read replies: list the pages under `options: { origins: [...] }`',
+    });
+  if (names.indexOf('errors') > at) return;
   report({
     path: [at],
     message: '`cors` belongs before `errors`: pages could read no error, and no preflight would be answered',

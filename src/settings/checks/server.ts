@@ -1,13 +1,12 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import { parseDuration, type Report } from '../../plugin/index.ts';
+import type { Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
-import { parsePeppers } from '../compile/peppers.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName } from './names.ts';
-import { checkZone } from './time-zones.ts';
+import { checkState } from './state.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -141,47 +140,6 @@ function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): v
     });
   if (files.gcs) checkBucketEntry(files.gcs.provider, known, within(report, 'files', 'gcs', 'provider'));
 }
-
-function checkState({ state }: ServerFile, report: Report): void {
-  if (!state) return;
-  const { type, dir } = state.store;
-  const store = within(report, 'state', 'store');
-  if (type === 'sqlite' && dir === undefined)
-    store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
-  if (type === 'memory' && dir !== undefined)
-    store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
-  if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
-  checkPeppers(state, report);
-  if (state.backup && type === 'memory')
-    report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
-  if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
-    report({ path: ['state', 'backup', 'every'], message: '`every` must be at least "1m"' });
-  const age = state.when_down?.max_age;
-  if (age === undefined) return;
-  if (state.when_down?.keys === 'refuse')
-    report({
-      path: ['state', 'when_down', 'max_age'],
-      message: '`keys: refuse` keeps no keys, so `max_age` has no effect: remove one of the two',
-    });
-  else if (parseDuration(age) < MIN_STATE_AGE_MS)
-    report({
-      path: ['state', 'when_down', 'max_age'],
-      message: `\`max_age\` must be at least "1m", not ${parseDuration(age)} ms: a store that is slow for a moment would refuse its keys`,
-    });
-}
-
-function checkPeppers({ peppers }: NonNullable<ServerFile['state']>, report: Report): void {
-  if (!peppers) return;
-  try {
-    parsePeppers(peppers.reveal());
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    report({ path: ['state', 'peppers'], message: error.message });
-  }
-}
-
-const MIN_BACKUP_MS = 60_000;
-const MIN_STATE_AGE_MS = 60_000;
 
 /** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */
 function checkBucketEntry(name: string, known: CheckedSettings, report: Report): void {

@@ -152,6 +152,9 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const { path } = place;
   const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
   const given = shownOf(error, place);
+  const login = loginKeyOf(error);
+  if (login !== undefined)
+    return { path, message: `${nameOf(path)} takes a URL without user and password: ${elsewhere(login)}` };
   if (valueAt(error.parentSchema, ['x-secret']) === true) {
     // Its examples are references, which say nothing of the text behind them.
     const form = firstSentenceOf(error.parentSchema);
@@ -167,6 +170,14 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const suggestion = isShown ? intended(keyword, String(schema), data) : undefined;
   return { path, message, ...(suggestion !== undefined && { suggestion }) };
 }
+
+/** The key beside this one that takes the user and password which stand in this URL. */
+function loginKeyOf({ data, parentSchema }: ErrorObject): string | undefined {
+  const key = valueAt(parentSchema, ['x-login']);
+  return typeof key === 'string' && typeof data === 'string' && data.includes('@') ? key : undefined;
+}
+
+const elsewhere = (key: string): string => `write them as USER:PASSWORD in \`${key}: "\${env:${key.toUpperCase()}}"\``;
 
 function intended(keyword: string, form: string, text: string): string | undefined {
   if (keyword === 'pattern') return inNotationOf(form, text);

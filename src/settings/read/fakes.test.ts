@@ -48,6 +48,15 @@ test('a fake is wrapped as a secret, stays the same for one reference and differ
   expect(new Set(once.map((key) => key.reveal())).size).toBe(2);
 });
 
+test('the fakes of secrets that have a form have it', async () => {
+  const server = `state: { store: { type: memory }, encryption_keys: "\${env:KEKS}", peppers: "\${env:PEPPERS}" }
+egress: { proxy: "http://proxy.example.com:3128", proxy_credentials: "\${env:LOGIN}" }
+`;
+  const { diagnostics, fakedNames } = await load({}, { ...FILES, 'c/server.yaml': server });
+  expect(diagnostics.map(describeDiagnostic)).toEqual([]);
+  expect(fakedNames.slice(0, 3)).toEqual(['env:KEKS', 'env:PEPPERS', 'env:LOGIN']);
+});
+
 test('the fake of a Google credential is a service account with an RSA key', async () => {
   const { settings } = await load();
   const [, , account, json] = settings!.catalog.providers;

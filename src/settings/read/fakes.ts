@@ -34,6 +34,9 @@ function fakeFor(reference: Reference, field: string | number | undefined): stri
   const digest = createHash('sha256').update(sourceOf(reference)).digest('hex').slice(0, 16);
   if (field === 'private_key') return privateKey();
   if (field === 'url') return `https://stand-in-${digest}.example/`;
+  if (field === 'encryption_keys' || field === 'peppers')
+    return `stand-in:${createHash('sha256').update(digest).digest('base64')}`;
+  if (field === 'proxy_credentials') return `stand-in:${digest}`;
   if (field === 'secret') return `whsec_${Buffer.from(digest.repeat(2)).toString('base64')}`;
   if (field !== 'service_account' && field !== 'credentials_json') return `stand-in-${digest}`;
   return JSON.stringify({

@@ -13,7 +13,7 @@ export const SETTINGS_CHECK = {
 } as const satisfies Options;
 
 /** Keywords of the package's own schemas that check nothing. */
-export const OWN_KEYWORDS = ['x-secret', 'x-filled', 'tsType'];
+export const OWN_KEYWORDS = ['x-secret', 'x-filled', 'x-login', 'tsType'];
 
 /**
  * A compiler of schemas for settings.

@@ -131,7 +131,9 @@ class ValueReader {
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;
     if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
-    if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret, path });
+    // The pattern of such a URL refuses a user and password, with better words.
+    const isRefused = schemas.some((schema) => schema['x-login'] !== undefined);
+    if (sources.length === 0 && !unresolved && !isRefused) this.#warnOfClearText(node, { value, secret, path });
     else if (resolved.fallbacks.some(looksSecret))
       this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false, path });
     return resolved.whole && !unresolved ? coerce(resolved.text, schemas, node.type === 'PLAIN') : resolved.text;

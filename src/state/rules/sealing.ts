@@ -1,15 +1,13 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from '../../plugin/index.ts';
 import { StateFailure } from '../failures.ts';
 
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
 
 const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG = { authTagLength: 16 } as const;
-const KEY_NAME = /^[A-Za-z0-9_-]{1,32}$/;
-const MAX_KEYS = 16;
 
 /** Where a sealed value is stored. */
 export interface SealedPlace {
@@ -40,7 +38,7 @@ export class KeyEncryptionKeys {
     this.#keys = keys;
     const [first] = keys;
     this.#first = first?.[0];
-    this.#audit = first && Buffer.from(hkdfSync('sha256', first[1], '', 'gatehouse audit', KEY_BYTES));
+    this.#audit = first && Buffer.from(hkdfSync('sha256', first[1], '', 'gatehouse audit', ENCRYPTION_KEY_BYTES));
   }
 
   static none(): KeyEncryptionKeys {
@@ -48,25 +46,17 @@ export class KeyEncryptionKeys {
   }
 
   /**
-   * `k2:<base64 of 32 bytes>,k1:<…>`, the sealing key first. Errors name keys and never show them.
+   * `k2:<base64 of 32 bytes>,k1:<…>`, the sealing key first.
    * @param text empty or undefined: no keys
    * @throws StateFailure `sealed`
    */
   static parse(text: string | undefined): KeyEncryptionKeys {
     if (!text) return KeyEncryptionKeys.none();
-    const keys = new Map<string, Buffer>();
-    for (const part of text.trim().split(/[,\n]/)) {
-      const [name = '', value = ''] = part.trim().split(':', 2);
-      const key = Buffer.from(value, 'base64');
-      if (!KEY_NAME.test(name)) throw unopened(`key ${keys.size + 1} has no name: each key is NAME:BASE64`);
-      if (keys.has(name)) throw unopened(`the key "${name}" appears twice`);
-      // Node decodes what it can of any text: only the exact base64 of 32 bytes is a key.
-      if (key.length !== KEY_BYTES || key.toString('base64') !== value)
-        throw unopened(`the key "${name}" is not base64 of ${KEY_BYTES} bytes`);
-      keys.set(name, key);
+    try {
+      return new KeyEncryptionKeys(parseEncryptionKeys(text));
+    } catch (error) {
+      throw error instanceof RangeError ? unopened(error.message) : error;
     }
-    if (keys.size > MAX_KEYS) throw unopened(`there are more than ${MAX_KEYS} keys`);
-    return new KeyEncryptionKeys(keys);
   }
 
   get names(): readonly string[] {
@@ -78,7 +68,7 @@ export class KeyEncryptionKeys {
     if (this.#first === undefined)
       throw unopened('a secret can only be stored with a key to seal it: state.encryption_keys');
     const aad = aadOf(place);
-    const dek = randomBytes(KEY_BYTES);
+    const dek = randomBytes(ENCRYPTION_KEY_BYTES);
     const body = encrypt(dek, Buffer.from(value), aad);
     const wrapped = encrypt(this.#keys.get(this.#first)!, dek, aad);
     dek.fill(0);
@@ -124,7 +114,7 @@ export class KeyEncryptionKeys {
   /** The key under which other rooms sign what they store, by purpose. */
   derive(purpose: string): Buffer | undefined {
     const key = this.#first === undefined ? undefined : this.#keys.get(this.#first);
-    return key && Buffer.from(hkdfSync('sha256', key, '', `gatehouse ${purpose}`, KEY_BYTES));
+    return key && Buffer.from(hkdfSync('sha256', key, '', `gatehouse ${purpose}`, ENCRYPTION_KEY_BYTES));
   }
 
   #unwrap(envelope: Envelope, place: SealedPlace, aad: Buffer): Buffer {
