@@ -18,7 +18,6 @@ import {
   GARBLED,
   NO_ANSWER,
   streamInterrupted,
-  tooLarge,
   UNFINISHED,
   unreadable,
 } from './errors.ts';
@@ -69,7 +68,7 @@ export class StreamPassThrough implements PassThrough {
       return whole && this.#pass(whole);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(tooLarge(error));
+      this.#fail(error.toFailure());
       return undefined;
     }
   }
