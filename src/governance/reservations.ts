@@ -2,7 +2,7 @@ import { MAX_NANO } from '../state/counters.ts';
 import type { Account } from './accounts.ts';
 import type { Budget } from './tree.ts';
 
-/** What a request may cost at most, or has cost: each budget counts one of the two. */
+/** The highest cost of a request, or its real cost. A budget counts one of the two figures. */
 export interface Amounts {
   /** Nano-USD. */
   readonly usd: number;
@@ -41,7 +41,7 @@ export interface ReservationRefusal {
 
 /** Gets more room for accounts. */
 export interface RoomSource {
-  /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: the store is asked now. */
+  /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: a question to the store is under way. */
   low(account: Account, need: number): boolean;
   /** A retired account has no open hold any more. */
   drained(account: Account): void;
@@ -173,7 +173,7 @@ export class Reservations {
     for (const account of accounts) {
       const amount = amountIn(amounts, account.budget);
       if (!account.budget.hard || amount === 0 || amount <= account.limit - account.used - account.held) continue;
-      // What was free when the store answered last says nothing while it is asked anew.
+      // The free amount of the last answer is out of date while a new question is under way.
       const isAsked = this.#source.low(account, amount);
       if (!isAsked && amount > account.room + account.free) return { why: 'exceeded', account, amount };
       refusal ??= { why: 'unavailable', account, amount };

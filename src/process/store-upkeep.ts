@@ -51,7 +51,7 @@ export interface StoreUpkeep {
   readonly settingsAudit: SettingsAudit | undefined;
   readonly spools: Spools | undefined;
   readonly backups: Backups | undefined;
-  /** Those that stop before the last rows are written; spools and backups stop after it. */
+  /** Tasks that stop before the last rows are written. Spools and backups stop afterwards. */
   readonly tasks: readonly Task[];
   /** Starts the tasks that wait until the gateway serves. */
   start(): void;

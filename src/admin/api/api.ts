@@ -50,7 +50,7 @@ export class AdminApi {
   readonly #failures: Failures;
   readonly #bootstrap: Bootstrap;
   readonly #repeatable: RepeatableCalls;
-  /** Those who are not known hide nothing that the others tried. */
+  /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
   readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
   #calls = 0;
 

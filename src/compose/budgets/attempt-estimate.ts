@@ -19,7 +19,7 @@ import type { SettledCost } from '../../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
 import { readRequestSize, type AttemptSize } from './request-size.ts';
 
-/** What one attempt can cost and use, estimated before it is sent. */
+/** The highest cost and usage of one attempt, estimated before it is sent. */
 export interface AttemptEstimate {
   readonly amounts: Amounts;
   /** The longest answer on which the amounts rest. */
@@ -31,7 +31,7 @@ export interface AttemptEstimate {
   readonly mostOutput: number;
   /** Of the prompt; undefined where media are among the bytes. */
   readonly textBytes: number | undefined;
-  /** The price was not known, and the request is sent all the same. */
+  /** The rule for a price that is not known. Undefined: the price is known, or no budget counts USD. */
   readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
   readonly tier: PriceTier | undefined;
   /** The amount in USD is that of a price list. */

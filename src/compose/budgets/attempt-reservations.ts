@@ -101,7 +101,7 @@ export class AttemptReservations implements RequestBudgets {
     if (over) throw this.#refused(job, { why: 'exceeded', account: over, amount: amountIn(amounts, over.budget) });
   }
 
-  /** What is to be reserved, noted in the attempt. Undefined: nothing, and no ledger follows what is sent. */
+  /** The amounts to reserve, also noted in the attempt. Undefined: there are none, and no ledger follows the attempt. */
   #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Job | undefined {
     const { resolved, outbound } = attempt;
     if (attempt.budget || !resolved || !outbound || isUnpaid(exchange, attempt)) return undefined;

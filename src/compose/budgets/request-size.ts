@@ -5,7 +5,7 @@ import type { FormatName } from '../../formats/conversation.ts';
 import type { RequestSize } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 
-/** What an attempt can use at most, read from the request before it is sent. */
+/** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
   /** The client set no length of the answer: the gateway chose one, or there is none. */

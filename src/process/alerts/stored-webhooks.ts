@@ -12,7 +12,7 @@ import { StateFailure } from '../../state/failures.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
-/** A store that did not answer is asked again after this time. */
+/** Pause before the next read of a store that did not answer. */
 const AGAIN_MS = 10_000;
 
 export interface StoredWebhooksSetup {

@@ -59,7 +59,7 @@ export class SharedState implements SharedCalls {
   }
 }
 
-/** What a worker may call, and nothing else: a process that serves requests does not write settings. */
+/** The only calls that a worker may make: a process that serves requests does not write settings. */
 const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
   take: 'counters',
   report: 'counters',

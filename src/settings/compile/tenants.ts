@@ -16,7 +16,7 @@ export interface TenantsSetup {
   readonly timeZone?: string | undefined;
   /** The gateway configs that keys of the store can name as their default. Default: any. */
   readonly configIds?: ReadonlySet<string> | undefined;
-  /** Those of the settings before: what only the store has is taken from them, and not compiled again. */
+  /** The tenants of the settings before. Objects of the store are taken from them and not compiled again. */
   readonly before?: Tenants | undefined;
 }
 
