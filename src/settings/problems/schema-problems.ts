@@ -181,7 +181,7 @@ function reasonOf(wanted: string, data: unknown): string {
   return reason === undefined ? '' : `: ${reason}`;
 }
 
-/** The key beside this one that takes the user and password which stand in this URL. */
+/** The neighbouring key for the user and password that this URL has. */
 function loginKeyOf({ data, parentSchema }: ErrorObject): string | undefined {
   const key = valueAt(parentSchema, ['x-login']);
   return typeof key === 'string' && typeof data === 'string' && data.includes('@') ? key : undefined;
