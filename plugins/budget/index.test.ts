@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createExplainer, questionOf } from '../../src/dry-run/explain/explain.testkit.ts';
-import { GatewayError, type AttemptBudget, type BudgetDesk } from '../../src/plugin/index.ts';
+import { GatewayError, type AttemptBudget, type RequestBudgets } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import budget from './index.ts';
 
@@ -49,7 +49,7 @@ describe('the plan of a chain', () => {
 
 describe('the plugin', () => {
   const note: AttemptBudget = { counted: ['team search, month'], usd: 5, tokens: undefined, output: 10, warned: [] };
-  const run = (reserve: BudgetDesk['reserve'], options: Readonly<Record<string, unknown>> = {}) => {
+  const run = (reserve: RequestBudgets['reserve'], options: Readonly<Record<string, unknown>> = {}) => {
     const exchange = createExchange();
     const attempt = createAttempt(exchange);
     return runPlugin(budget, { exchange, attempt, options, needs: { budgets: { reserve, preview() {} } } });
@@ -57,7 +57,7 @@ describe('the plugin', () => {
 
   it('hands its options to the budgets, and sends what they admit', async () => {
     const seen: unknown[] = [];
-    const admit: BudgetDesk['reserve'] = (_, attempt, rules) => {
+    const admit: RequestBudgets['reserve'] = (_, attempt, rules) => {
       seen.push(rules);
       attempt.budget = note;
       return undefined;

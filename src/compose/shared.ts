@@ -3,7 +3,7 @@ import type { ModelNames } from '../catalog/model-labels.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { type Clock, type Recorder, type Turns } from '../plugin/index.ts';
 import type { StoredObjects } from '../settings/read/stored-objects.ts';
-import type { BudgetState } from './budgets/state.ts';
+import type { BudgetState } from './budgets/budget-state.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { FilesState } from '../files/files-state.ts';
 import type { HealthStore, ReplyStores, ResponseStore, TokenStore } from '../state/ports.ts';

@@ -4,7 +4,7 @@ import { createModelDirectory } from '../catalog/model-directory.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../chain/compile.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import { NO_TURNS, type BudgetDesk, type MediaInliner, type RequestLimits, type Sender } from '../plugin/index.ts';
+import { NO_TURNS, type RequestBudgets, type MediaInliner, type RequestLimits, type Sender } from '../plugin/index.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ReplyStore, SnapshotHealth } from '../state/ports.ts';
@@ -32,7 +32,7 @@ export interface ChainParts {
   readonly server: ServerSettings;
   readonly tenancy: Tenancy;
   readonly hasBudgets: boolean;
-  readonly budgets: BudgetDesk;
+  readonly budgets: RequestBudgets;
   readonly catalog: Catalog;
   readonly files: ComposedFiles;
   readonly chainBuilder: ChainBuilder;

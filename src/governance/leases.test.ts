@@ -6,7 +6,7 @@ import { MemoryCounters } from '../state/memory/counters.ts';
 import { AccountBook, type Account } from './accounts.ts';
 import { budgetOf } from './budgets.testkit.ts';
 import { Leases } from './leases.ts';
-import { Purse } from './purse.ts';
+import { Reservations } from './reservations.ts';
 import type { Budget } from './tree.ts';
 
 const bootOf = (number: number): Boot => ({
@@ -76,7 +76,7 @@ class Process {
   /** Of each account: what its requests in flight cost beyond their reserves, when the process reserved last. */
   readonly excess = new Map<Account, number>();
   readonly book: AccountBook;
-  readonly purse: Purse;
+  readonly reservations: Reservations;
   readonly leases: Leases;
   settled = 0;
   lost = 0;
@@ -93,7 +93,7 @@ class Process {
       onLost: () => (this.lost += 1),
     });
     this.book = new AccountBook(this.leases);
-    this.purse = new Purse(this.leases);
+    this.reservations = new Reservations(this.leases);
     this.leases.start(this.book);
   }
 
@@ -101,7 +101,7 @@ class Process {
   send(budget: Budget, reserve: number, cost: number): 'sent' | 'exceeded' | 'unavailable' {
     const account = this.book.at(budget, this.#clock.wall());
     const hold = (this.#last += 1);
-    const refusal = this.purse.reserve({
+    const refusal = this.reservations.reserve({
       hold,
       accounts: [account],
       amounts: { usd: reserve, tokens: 0 },
@@ -132,7 +132,7 @@ class Process {
     if (!sent) return;
     this.inFlight.delete(hold);
     this.settled += sent.cost;
-    this.purse.settle(hold, { usd: sent.cost, tokens: 0 });
+    this.reservations.settle(hold, { usd: sent.cost, tokens: 0 });
   }
 
   settleAll(): void {

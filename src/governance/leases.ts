@@ -10,7 +10,7 @@ import {
 import type { Clock } from '../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
 import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
-import type { RoomSource } from './purse.ts';
+import type { RoomSource } from './reservations.ts';
 import type { Budget } from './tree.ts';
 
 /** Reports are sent this often. */

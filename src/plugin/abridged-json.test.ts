@@ -113,6 +113,17 @@ describe('an abridged body', () => {
     );
   });
 
+  it('takes no buffer of the size of the body', () => {
+    const bytes = Buffer.from(JSON.stringify({ a: 'x'.repeat(1_000_000) }));
+    const { longTexts } = scanObject(bytes, LIMITS);
+    const before = process.memoryUsage().arrayBuffers;
+    const text = abridge(bytes, longTexts);
+    expect([JSON.parse(text), process.memoryUsage().arrayBuffers - before < 100_000]).toEqual([
+      { a: LONG_TEXT_SHOWN },
+      true,
+    ]);
+  });
+
   it('is worth its cost only where long texts are more than half of the bytes', () => {
     expect([isMostlyLong(10_000, [0, 5001]), isMostlyLong(10_000, [0, 5000]), isMostlyLong(500, [0, 500])]).toEqual([
       true,

@@ -344,7 +344,7 @@ export interface BudgetRules {
 }
 
 /** The budgets of callers. */
-export interface BudgetDesk {
+export interface RequestBudgets {
   /**
    * Reserves what the attempt can cost on every budget of its caller, and notes it in `attempt.budget`. Undefined: done, or the caller
    * has no budget. A promise: a store is asked for room, which takes a bounded time. Throws, or rejects with, GatewayError
@@ -387,7 +387,7 @@ export interface Capabilities {
   readonly turns: Turns;
   readonly files: FileService;
   readonly responses: ResponseService;
-  readonly budgets: BudgetDesk;
+  readonly budgets: RequestBudgets;
 }
 export type CapabilityName = keyof Capabilities;
 

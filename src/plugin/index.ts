@@ -2,7 +2,7 @@
 export { Cancellation, type CancelListener } from './cancellation.ts';
 export type {
   AttemptRunner,
-  BudgetDesk,
+  RequestBudgets,
   BudgetRules,
   CachedReply,
   Capabilities,

@@ -5,7 +5,7 @@ import { LearnedSizes } from './learned-sizes.ts';
 import { PriceList } from './price-list.ts';
 import { SHIPPED_PRICES } from './price-table.ts';
 import type { PricedPlace } from './priced-place.ts';
-import { reserve, type Asked, type Learned, type ReserveMode } from './reserve.ts';
+import { reserve, type RequestSize, type Learned, type ReserveMode } from './reserve.ts';
 
 const prices = new PriceList();
 const at = (provider: string, model: string, place: Partial<PricedPlace> = {}): PricedPlace => ({
@@ -24,11 +24,11 @@ const PRO = at('vertex-ai', 'gemini-2.5-pro', { region: 'global' });
 const EUROPE = { region: 'europe-west1', geo: 'regional' };
 const PAINTER = at('google-ai-studio', 'gemini-2.5-flash-image');
 /** A prompt of 1,000 tokens at most. */
-const TEXT: Asked = { textBytes: 2000, maxOutput: 100 };
+const TEXT: RequestSize = { textBytes: 2000, maxOutput: 100 };
 const nano = (usd: number) => Math.round(usd * 1e9);
 
 describe('the reserve of a request', () => {
-  it.each<[string, Asked, PricedPlace, number]>([
+  it.each<[string, RequestSize, PricedPlace, number]>([
     ['the text at two bytes a token, and the whole answer', TEXT, GPT_5, 0.00125 + 0.001],
     ['each of several answers', { ...TEXT, answers: 3 }, GPT_5, 0.00125 + 0.003],
     ['the largest answer of the table', { ...TEXT, maxOutput: undefined, tableOutput: 1000 }, GPT_5, 0.00125 + 0.01],
@@ -64,7 +64,7 @@ describe('the reserve of a request', () => {
     expect(reserve(prices, asked, place)).toBe(nano(usd));
   });
 
-  it.each<[string, Asked, PricedPlace, string]>([
+  it.each<[string, RequestSize, PricedPlace, string]>([
     ['a model without a row', TEXT, at('openai', 'gpt-99'), 'model'],
     ['a day before its first price', TEXT, at('openai', 'gpt-5.6-sol', { day: '2026-01-01' }), 'date'],
     ['a dearer tier without a price', { ...TEXT, tier: 'priority' }, at('anthropic', 'claude-haiku-5-5'), 'tier'],
@@ -74,7 +74,7 @@ describe('the reserve of a request', () => {
   });
 
   const LEARNED: Learned = { ratioP999: 0.4, ratioP99: 0.3, outputP99: 20 };
-  it.each<[string, ReserveMode, Asked, Learned, number]>([
+  it.each<[string, ReserveMode, RequestSize, Learned, number]>([
     ['the bound is not below the ratio of 999 of 1,000 prompts', 'bound', TEXT, LEARNED, 0.001 + 0.001],
     ['typical has what 99 of 100 used', 'typical', TEXT, LEARNED, 0.00075 + 0.0002],
     [
@@ -135,7 +135,7 @@ describe('the reserve of a request', () => {
 
 type Shares = Readonly<Record<'input' | 'output' | 'cached' | 'written' | 'hour' | 'media' | 'image', number>>;
 
-function usageWithin({ textBytes, maxOutput = 0, media = [], tier }: Asked, used: Shares): Usage {
+function usageWithin({ textBytes, maxOutput = 0, media = [], tier }: RequestSize, used: Shares): Usage {
   const of = (most: number, share: number): number => Math.floor(most * share);
   const pictures = media.filter(({ kind }) => kind === 'image').length * of(4784, used.media);
   const sounds = media.filter(({ kind }) => kind === 'audio').length * of(1600, used.media);

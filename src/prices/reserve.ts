@@ -11,7 +11,7 @@ import {
 import type { PriceTier, Rates, Rating } from './rates.ts';
 
 /** What a request can use at most, read before it is sent. */
-export interface Asked {
+export interface RequestSize {
   /** Bytes of the prompt that are text, tools and schemas among it, without media. */
   readonly textBytes: number;
   readonly media?: readonly PromptMedium[] | undefined;
@@ -68,7 +68,7 @@ const WRITES_UNASKED: ReadonlySet<string> = new Set(['openai', 'azure-openai']);
 /** The dearest admissible price of a request, or why it is unknown. Pure. */
 export function reserve(
   prices: PriceList,
-  asked: Asked,
+  asked: RequestSize,
   place: PricedPlace,
   { learned = {}, mode = 'bound' }: ReserveBy = {},
 ): Nano | UnknownPrice {
@@ -99,12 +99,12 @@ export const longestAnswer = ({
   maxOutput,
   tableOutput,
   window = Infinity,
-}: Pick<Asked, 'maxOutput' | 'tableOutput' | 'window'>): number =>
+}: Pick<RequestSize, 'maxOutput' | 'tableOutput' | 'window'>): number =>
   maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window);
 
 /** Of all answers. */
 function outputOf(
-  { maxOutput, tableOutput, window, answers = 1, images }: Asked,
+  { maxOutput, tableOutput, window, answers = 1, images }: RequestSize,
   learned: Learned,
   mode: ReserveMode,
 ): number {
@@ -118,7 +118,7 @@ function outputOf(
 interface Most {
   readonly prompt: PromptTokens;
   readonly output: number;
-  readonly asked: Asked;
+  readonly asked: RequestSize;
   /** The provider writes prompts to its cache unasked. */
   readonly unasked: boolean;
 }
@@ -145,7 +145,7 @@ function mostOf({ prompt, output, asked, unasked }: Most, { rates, tokens, units
   );
 }
 
-function outputRates({ output, audioOut, imageOut }: Rates, { outputs }: Asked): readonly (Pico | undefined)[] {
+function outputRates({ output, audioOut, imageOut }: Rates, { outputs }: RequestSize): readonly (Pico | undefined)[] {
   const may = (kind: 'audio' | 'image'): boolean => outputs?.includes(kind) ?? true;
   return [output, may('audio') ? audioOut : undefined, may('image') ? imageOut : undefined];
 }

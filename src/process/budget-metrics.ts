@@ -1,5 +1,5 @@
-import type { BudgetReports } from '../compose/budgets/state.ts';
-import { nameOfBudget } from '../compose/budgets/words.ts';
+import type { BudgetReports } from '../compose/budgets/budget-state.ts';
+import { nameOfBudget } from '../compose/budgets/budget-texts.ts';
 import type { Budget } from '../governance/tree.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 

@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Otel, OtelOptions } from '../record/otel/open-otel.ts';
 import { startOtel } from '../record/otel/start-otel.ts';
 import type { AlertSink } from '../governance/alert.ts';
-import type { CounterSource } from '../governance/keeper.ts';
+import type { CounterSource } from '../governance/budget-accounting.ts';
 import type { Entities } from '../state/entities.ts';
 import { StateFailure } from '../state/failures.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -38,10 +38,10 @@ import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { outboundOf } from './outbound.ts';
 import { serve } from './serving.ts';
-import { countersOf, ledgerOf } from './state/counted.ts';
+import { countersOf, ledgerOf } from './state/usage-counters.ts';
 import { KeyUses } from './state/key-uses.ts';
-import type { KnownObjects } from './state/known-objects.ts';
-import type { KeptStore, KeptStoreSetup } from './state/kept-store.ts';
+import type { ObjectReplica } from './state/object-replica.ts';
+import type { ReconnectingStore, ReconnectingStoreSetup } from './state/reconnecting-store.ts';
 import { version } from '../version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
@@ -70,7 +70,7 @@ export interface GatewayOptions {
   /** Gets the alerts of this process. Default: this process raises them. */
   readonly alerts?: AlertSink;
   /** The objects of the state store, which the primary has. Default: those of the store of this process. */
-  readonly stored?: KnownObjects;
+  readonly stored?: ObjectReplica;
   /** Writes uses of keys to the state store, which the primary has. Default: to the store of this process. */
   readonly writeKeyUses?: Entities['seen'];
   /** Where the costs of requests are written, if the settings have a state store. Default: the store that this process opens. */
@@ -157,11 +157,19 @@ const alertsOf = ({ alerts }: GatewayOptions, parts: ConstructorParameters<typeo
   alerts ? relayedAlerts(alerts) : new Alerts(parts);
 
 /** With a state store, what is spent outlives this process. */
-const ownCounters = (state: KeptStore | undefined, { kind }: ProcessRole, clock: Clock): CounterSource | undefined =>
+const ownCounters = (
+  state: ReconnectingStore | undefined,
+  { kind }: ProcessRole,
+  clock: Clock,
+): CounterSource | undefined =>
   state && { counters: countersOf(state), boot: newBoot(kind === 'primary' ? 'primary' : 'single', clock) };
 
 /** Undefined without a state store. */
-function keyUses({ writeKeyUses }: GatewayOptions, state: KeptStore | undefined, clock: Clock): KeyUses | undefined {
+function keyUses(
+  { writeKeyUses }: GatewayOptions,
+  state: ReconnectingStore | undefined,
+  clock: Clock,
+): KeyUses | undefined {
   if (writeKeyUses) return new KeyUses(clock, writeKeyUses);
   if (!state) return undefined;
   return new KeyUses(clock, async (uses) => {
@@ -208,7 +216,7 @@ async function openFirst(state: ProcessState, { loaded, files, configs, role }: 
 const beforeStore = (disk: SettingsFiles, role: ProcessRole['kind']): SettingsFiles =>
   role === 'worker' ? disk : withStoredObjects(disk, () => NO_OBJECTS);
 
-interface StateTools extends Omit<KeptStoreSetup, 'settings'> {
+interface StateTools extends Omit<ReconnectingStoreSetup, 'settings'> {
   readonly role: ProcessRole;
   readonly env: GatewayOptions['env'];
   readonly configs: string;
@@ -224,12 +232,16 @@ async function withState(
   server: ServerSettings,
   { role, env, disk, configs, ...tools }: StateTools,
 ): Promise<
-  SettledLoad & { readonly settings: Settings; readonly state: KeptStore | undefined; readonly source: SettingsFiles }
+  SettledLoad & {
+    readonly settings: Settings;
+    readonly state: ReconnectingStore | undefined;
+    readonly source: SettingsFiles;
+  }
 > {
   const { settings: own } = first.loaded;
   if (!server.state || !own || !first.loaded.ok || role.kind === 'worker')
     return { ...first, settings: own!, state: undefined, source: disk };
-  const { KeptStore: Store } = await import('./state/kept-store.ts');
+  const { ReconnectingStore: Store } = await import('./state/reconnecting-store.ts');
   const state = await Store.open({ ...tools, settings: server.state }, first.loaded.reporter('server.yaml'));
   if (!state) throw new SettingsRefused(first.loaded.diagnostics);
   const source = withStoredObjects(disk, () => state.objects.now);

@@ -26,9 +26,9 @@ import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Otel } from '../record/otel/open-otel.ts';
 import type { Upstream } from '../upstream/index.ts';
-import { createKeeper, KeptRequests } from '../dry-run/explain/kept-requests.ts';
+import { keepForExplain, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
-import type { CounterSource } from '../governance/keeper.ts';
+import type { CounterSource } from '../governance/budget-accounting.ts';
 import { budgetAlert } from './alerts/budget-alert.ts';
 import type { ProcessAlerts } from './alerts/process-alerts.ts';
 import { UnknownPrices } from './alerts/unknown-prices.ts';
@@ -38,14 +38,14 @@ import type { Ledger } from '../state/ledger.ts';
 import { ledgerReports } from './ledger-metrics.ts';
 import { budgetReports } from './budget-metrics.ts';
 import type { KeyUses } from './state/key-uses.ts';
-import type { KnownObjects } from './state/known-objects.ts';
+import type { ObjectReplica } from './state/object-replica.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
 import { pluginFaults } from '../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
-import { BudgetState } from '../compose/budgets/state.ts';
+import { BudgetState } from '../compose/budgets/budget-state.ts';
 import type { Shared } from '../compose/shared.ts';
 import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
@@ -73,7 +73,7 @@ export interface ProcessParts {
   /** The last uses of the keys of the state store. Undefined: there is none. */
   readonly keyUses?: KeyUses | undefined;
   /** The objects of the state store. Undefined: there is none. */
-  readonly stored?: KnownObjects | undefined;
+  readonly stored?: ObjectReplica | undefined;
   /** Where the costs of requests are written. Undefined: the settings have no state store, or this process serves no requests. */
   readonly costs?: CostStore | undefined;
   readonly watch?: Watch | undefined;
@@ -287,7 +287,7 @@ export async function compileWith(
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,
-    onConfig: explainer && ((server) => createKeeper({ explainer, kept, health, clock }, server)),
+    onConfig: explainer && ((server) => keepForExplain({ explainer, kept, health, clock }, server)),
     onClose: explainer && (() => explainer.retire()),
   });
   if (snapshot && explainer) explainers.set(snapshot, explainer);

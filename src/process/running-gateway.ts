@@ -3,9 +3,9 @@ import type { Settings } from '../settings/read/load.ts';
 import type { RecordQuery } from '../record/store.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { AlertSink } from '../governance/alert.ts';
-import type { Counted } from './state/counted.ts';
-import type { KnownObjects } from './state/known-objects.ts';
-import type { KeptStore } from './state/kept-store.ts';
+import type { UsageCounters } from './state/usage-counters.ts';
+import type { ObjectReplica } from './state/object-replica.ts';
+import type { ReconnectingStore } from './state/reconnecting-store.ts';
 import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
@@ -32,7 +32,7 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly upstream: Upstream;
   /** Undefined: the settings have no state store, or this is a worker. */
-  readonly state: Pick<KeptStore, 'store'> | undefined;
+  readonly state: Pick<ReconnectingStore, 'store'> | undefined;
   /** The record of this process's latest request with this id, as plain JSON. */
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
@@ -89,9 +89,9 @@ export interface WorkerPoolTools {
   /** Kept for all workers. */
   readonly responses: ResponseStore;
   /** What budgets have counted, and the other ports of the state store, for all workers. */
-  readonly counted: Counted;
+  readonly usageCounters: UsageCounters;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
-  readonly stored: KnownObjects | undefined;
+  readonly stored: ObjectReplica | undefined;
   readonly alerts: AlertSink;
   /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
   readonly spools: Pick<Spools, 'ended'> | undefined;

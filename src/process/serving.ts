@@ -22,8 +22,8 @@ import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { StoredWebhooks } from './alerts/stored-webhooks.ts';
 import { LostLeases } from './alerts/lost-leases.ts';
-import { Counted } from './state/counted.ts';
-import type { KeptStore } from './state/kept-store.ts';
+import { UsageCounters } from './state/usage-counters.ts';
+import type { ReconnectingStore } from './state/reconnecting-store.ts';
 import { Retention } from './state/retention.ts';
 import { AuditHead } from './state/audit-head.ts';
 import { SettingsAudit } from './state/settings-audit.ts';
@@ -42,16 +42,16 @@ interface ServeParts extends ProcessParts {
   readonly role: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
-  readonly state: KeptStore | undefined;
+  readonly state: ReconnectingStore | undefined;
 }
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
   const { inFlight, responses } = processState.shared;
-  const [counted, backups, webhooks] = [countedBy(parts), backupsOf(parts), storedWebhooks(parts)];
+  const [usageCounters, backups, webhooks] = [usageCountersOf(parts), backupsOf(parts), storedWebhooks(parts)];
   const upkeep = await upkeepOf(parts);
-  const tools = { ...parts, responses, counted, ...upkeep, stored: parts.stored };
+  const tools = { ...parts, responses, usageCounters, ...upkeep, stored: parts.stored };
   const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
   const live = liveSnapshot(parts);
   const keys = keyWatch(parts, live);
@@ -63,7 +63,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     takeEffect({ ...parts, ...upkeep }, snapshot, changed);
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const periodic = { keys, backups, webhooks, counted, live };
+  const periodic = { keys, backups, webhooks, usageCounters, live };
   const release = () => releaseAll(parts, { ...periodic, ...upkeep, reloader, certificates });
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
@@ -176,9 +176,9 @@ function applyToNetwork(
   certificates?.apply(tls);
 }
 
-const countedBy = ({ clock, log, metrics, state, alerts }: ServeParts): Counted => {
+const usageCountersOf = ({ clock, log, metrics, state, alerts }: ServeParts): UsageCounters => {
   const lost = new LostLeases(clock, alerts);
-  return new Counted(
+  return new UsageCounters(
     {
       clock,
       onLost(leases) {
@@ -223,7 +223,7 @@ async function upkeepOf({ clock, log, metrics, state, snapshot, budgets }: Serve
 }
 
 interface Released extends Upkeep {
-  readonly counted: Counted;
+  readonly usageCounters: UsageCounters;
   readonly reloader: Reloader;
   readonly live: LiveSnapshot;
   readonly certificates: Certificates | undefined;
@@ -242,14 +242,14 @@ interface Periodic {
   readonly keys: KeyWatch;
   readonly backups: Backups | undefined;
   readonly webhooks: StoredWebhooks | undefined;
-  readonly counted: Counted;
+  readonly usageCounters: UsageCounters;
   readonly live: LiveSnapshot;
 }
 
 /** Periodic tasks run in the primary only. Each worker raises its own alerts. */
-function startPeriodic({ role, alerts }: ServeParts, { keys, backups, webhooks, counted, live }: Periodic): void {
-  alerts.start(() => counted.ports, { around: (ref) => live.current.tenancy.current.around(ref) });
-  if (role.kind !== 'worker') for (const one of [keys, backups, counted]) one?.start();
+function startPeriodic({ role, alerts }: ServeParts, { keys, backups, webhooks, usageCounters, live }: Periodic): void {
+  alerts.start(() => usageCounters.ports, { around: (ref) => live.current.tenancy.current.around(ref) });
+  if (role.kind !== 'worker') for (const one of [keys, backups, usageCounters]) one?.start();
   void webhooks?.start();
 }
 
@@ -259,7 +259,7 @@ async function releaseAll(
   {
     backups,
     webhooks,
-    counted,
+    usageCounters,
     auditHead,
     settingsAudit,
     spools,
@@ -272,7 +272,7 @@ async function releaseAll(
 ): Promise<void> {
   reloader.stop();
   certificates?.stop();
-  counted.stop();
+  usageCounters.stop();
   retention?.stop();
   auditHead?.stop();
   await settingsAudit?.stop();

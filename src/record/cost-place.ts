@@ -4,7 +4,7 @@ import type { Nano } from '../prices/money.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/priced-place.ts';
 
-interface AskedPlace extends PricedPlace {
+interface RequestedPlace extends PricedPlace {
   /** The model that was asked. */
   readonly asked: string;
 }
@@ -19,7 +19,7 @@ export function placeOf(
   usage: Usage | undefined,
   answered: string | undefined,
   receivedAt: number,
-): AskedPlace {
+): RequestedPlace {
   const geo = usage?.geo ?? geoOf(provider, region);
   return { entry: slug, provider, model: answered ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
 }
@@ -29,7 +29,7 @@ export const geoOf = (provider: string, region: string | undefined): string | un
   provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
 
 /** By the model that answered; if it has no price, by the model that was asked. */
-export function priceOf(prices: PriceList, usage: Usage, place: AskedPlace): Nano | UnknownPrice {
+export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
   const { model, asked } = place;
   const cost = prices.cost(usage, place);
   return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });

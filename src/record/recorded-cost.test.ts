@@ -275,7 +275,7 @@ const failed = {
   error: new UpstreamError('timeout_first_byte', 'no'),
 };
 
-describe('what a purse settles', () => {
+describe('what the settlement of an attempt counts', () => {
   it.each<[string, Partial<Attempt>, ReplyEnd, object]>([
     ['the cost of the reply', answered, endOf(), { nano: 3e8, source: 'reported' }],
     ['the sum of all tries', { ...answered, tries: [silent, ...sent] }, endOf(), { nano: 6e8, source: 'estimated' }],

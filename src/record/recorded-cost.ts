@@ -184,7 +184,7 @@ export function costOfVectors(
   return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
 }
 
-/** What an attempt cost all in all, for what a purse holds for it. */
+/** What an attempt cost all in all, for what was reserved for it. */
 export interface SettledCost {
   /** `unknown` is not 0: `reason` says why. */
   readonly nano: Nano | 'unknown';
@@ -196,7 +196,7 @@ export interface SettledCost {
 }
 
 /**
- * What a purse settles for an attempt when the request has ended: its tries and its call for vectors. Synchronous, and the same as in
+ * The amount that settles the reservation of an attempt: the cost of its tries and of its call for vectors. Synchronous; the same amount is in
  * the record.
  */
 export function settledCost(

@@ -14,17 +14,17 @@ import type { Actor } from './entities.ts';
  */
 export interface Counters {
   /**
-   * Grants part of what is free, for each ask in order. For an ask the grant is the minimum of `want` and of what each node of its path
+   * Grants part of what is free, for each request in order. The grant is the minimum of `want` and of what each node of its path
    * has free; if that is less than `need`, nothing is granted. The leases of the process on all nodes of the path grow by the grant.
    *
    * @param batch a number that grows with each call of a process. The last number again returns the last answer again.
    */
-  take(asks: readonly LeaseAsk[], by: Boot, batch: number): Promise<Taken>;
+  take(requests: readonly LeaseRequest[], by: Boot, batch: number): Promise<TakeResult>;
   /**
    * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the leases and the process.
    * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process's leases.
    */
-  report(used: readonly Used[], by: Boot): Promise<readonly LeaseState[]>;
+  report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
   /** Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored. */
   giveBack(leases: readonly LeaseId[], by: Boot): Promise<void>;
   /**
@@ -51,7 +51,7 @@ export const MAX_NANO: Nano = 9_000_000_000_000_000;
 export const LEASE_MS = 30_000;
 /** Most nodes of one path. */
 export const MAX_PATH = 16;
-/** Most asks or reports of one call. */
+/** Most requests or reports of one call. */
 export const MAX_BATCH = 10_000;
 
 /** A counter: what a node of the budget tree has spent in one period. */
@@ -79,7 +79,8 @@ export interface Boot {
   readonly startedAt: number;
 }
 
-export interface LeaseAsk {
+/** A process asks for room on the counters of one path. */
+export interface LeaseRequest {
   /** Nodes on which the amount counts, from the widest to the narrowest; each once. */
   readonly path: readonly CounterRef[];
   /** Of each node of the path. Undefined: counted without a limit. */
@@ -90,8 +91,8 @@ export interface LeaseAsk {
   readonly want: Nano;
 }
 
-export interface Taken {
-  /** In the order of the asks. */
+export interface TakeResult {
+  /** In the order of the requests. */
   readonly grants: readonly Grant[];
   /** Processes that have reported within `LEASE_MS`, this one included. */
   readonly live: number;
@@ -130,7 +131,7 @@ export interface CounterState extends CounterRef {
   readonly notified: number;
 }
 
-export interface Used {
+export interface LeaseUsage {
   readonly lease: LeaseId;
   /** All that the process has settled on this lease so far. */
   readonly usedTotal: Nano;

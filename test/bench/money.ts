@@ -10,7 +10,7 @@ import { NO_SUMS } from '../../src/compose/ledger/ledger-rows.ts';
 import { RequestLedger } from '../../src/compose/ledger/request-ledger.ts';
 import { Account } from '../../src/governance/accounts.ts';
 import { budgetOf } from '../../src/governance/budgets.testkit.ts';
-import { Purse } from '../../src/governance/purse.ts';
+import { Reservations } from '../../src/governance/reservations.ts';
 import { uuidv7 } from '../../src/plugin/ids.ts';
 import { systemClock } from '../../src/plugin/index.ts';
 import { newBoot } from '../../src/process/boot.ts';
@@ -69,17 +69,17 @@ async function emptyRequest(): Promise<void> {
 }
 
 function requestWith(ledger: RequestLedger | undefined): Request {
-  const purse = new Purse();
+  const reservations = new Reservations();
   const accounts = Array.from(
     { length: PATH },
     (_, index) => new Account(budgetOf(9e15, { ref: `team:t${index}` }), { start: 0, end: Infinity }, 9e15),
   );
   return async (hold) => {
     const req = uuidv7(Date.now());
-    purse.reserve({ hold, accounts, amounts: RESERVED, until: Infinity });
+    reservations.reserve({ hold, accounts, amounts: RESERVED, until: Infinity });
     ledger?.send({ hold, accounts, amounts: RESERVED, row: rowOfSend(req), until: Infinity });
     await (ledger?.written() ?? turn());
-    purse.settle(hold, COST);
+    reservations.settle(hold, COST);
     ledger?.settle(hold, COST);
     ledger?.add(RECORD, { req, ...PAYER });
     await turn();

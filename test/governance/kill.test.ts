@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { Counted } from '../../src/process/state/counted.ts';
+import { UsageCounters } from '../../src/process/state/usage-counters.ts';
 import { StateAnswers } from '../../src/process/workers/shared-state.ts';
 import type { ToPrimary } from '../../src/process/workers/ipc.ts';
 import type { CounterState } from '../../src/state/counters.ts';
@@ -47,12 +47,12 @@ const hasReached = ({ periods, refused }: ReturnType<typeof chargedIn>, killed: 
 it('20 processes that are killed, with clocks that jump, exceed a budget by no more than its bound', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-budgets-'));
   const failures: unknown[] = [];
-  const counted = new Counted(
+  const usageCounters = new UsageCounters(
     { clock: systemClock, onLost() {}, onFailure: (error) => void failures.push(error) },
     undefined,
   );
-  counted.start();
-  const answers = new StateAnswers(counted);
+  usageCounters.start();
+  const answers = new StateAnswers(usageCounters);
   const running = new Map<number, ChildProcess>();
   /** Those that have begun to spend. */
   const spending = new Set<number>();
@@ -99,13 +99,13 @@ it('20 processes that are killed, with clocks that jump, exceed a budget by no m
     const exits = [...running.values()].map((child) => new Promise((resolve) => child.on('exit', resolve)));
     for (const child of running.values()) child.kill('SIGKILL');
     await Promise.all(exits);
-    counted.stop();
+    usageCounters.stop();
   }
   expect(failures).toEqual([]);
   const { periods, refused } = chargedIn(folder);
   rmSync(folder, { recursive: true, force: true });
   const states: CounterState[] = [];
-  for await (const part of counted.ports!.counters.all()) states.push(...part);
+  for await (const part of usageCounters.ports!.counters.all()) states.push(...part);
   for (const [start, { cost, excess }] of periods) {
     const allowed = [...excess.values()].reduce((sum, one) => sum + one, 0);
     expect(cost - CAP, `the period from ${new Date(start).toISOString()}`).toBeLessThanOrEqual(allowed);

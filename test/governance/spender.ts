@@ -6,7 +6,7 @@ import { openSync, writeSync } from 'node:fs';
 import { AccountBook, type Account } from '../../src/governance/accounts.ts';
 import { budgetOf } from '../../src/governance/budgets.testkit.ts';
 import { Leases } from '../../src/governance/leases.ts';
-import { Purse } from '../../src/governance/purse.ts';
+import { Reservations } from '../../src/governance/reservations.ts';
 import { newBoot } from '../../src/process/boot.ts';
 import type { ToPrimary, ToWorker } from '../../src/process/workers/ipc.ts';
 import { SharedState } from '../../src/process/workers/shared-state.ts';
@@ -41,7 +41,7 @@ const leases = new Leases({
   onLost() {},
 });
 const book = new AccountBook(leases);
-const purse = new Purse(leases);
+const reservations = new Reservations(leases);
 leases.start(book);
 
 /** The requests in flight of each account: what they cost beyond their reserves. */
@@ -55,7 +55,12 @@ function spend(): void {
   const reserve = 50 + Math.floor(Math.random() * 450);
   const cost = Math.floor(reserve * (Math.random() < 0.4 ? 1 + Math.random() * 0.9 : Math.random()));
   const hold = (holds += 1);
-  const refusal = purse.reserve({ hold, accounts: [account], amounts: { usd: reserve, tokens: 0 }, until: Infinity });
+  const refusal = reservations.reserve({
+    hold,
+    accounts: [account],
+    amounts: { usd: reserve, tokens: 0 },
+    until: Infinity,
+  });
   if (refusal) {
     if (refusal.why === 'exceeded') write('refused');
     return;
@@ -70,7 +75,7 @@ function spend(): void {
   write('sent', `${process.pid}/${numbers.get(account)!}`, account.span.start, cost, inFlight);
   setTimeout(() => {
     own.delete(hold);
-    purse.settle(hold, { usd: cost, tokens: 0 });
+    reservations.settle(hold, { usd: cost, tokens: 0 });
   }, Math.random() * 60);
 }
 

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { RequestLedger } from '../../src/compose/ledger/request-ledger.ts';
-import { Purse } from '../../src/governance/purse.ts';
+import { Reservations } from '../../src/governance/reservations.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { Database } from '../../src/state/sqlite/database.ts';
 import { StoreThread } from '../../src/state/sqlite/store-thread.ts';
@@ -58,11 +58,11 @@ function halveNextWrite(): void {
 }
 
 const WRAPPED: Readonly<Record<KillStep, () => void>> = {
-  reserve: () => wrap(Purse, 'reserve'),
+  reserve: () => wrap(Reservations, 'reserve'),
   send: () => wrap(RequestLedger, 'send'),
   spool: () => wrap(Spool, 'write'),
   segment: () => wrap(Spool, 'begin'),
-  settle: () => wrap(Purse, 'settle'),
+  settle: () => wrap(Reservations, 'settle'),
   'note settle': () => wrap(RequestLedger, 'settle'),
   record: () => wrap(RequestLedger, 'add'),
   append: () => wrap(StoreThread, 'call', (name) => name === 'append'),

@@ -20,7 +20,7 @@ import type { GatewayOptions } from '../../src/process/gateway.ts';
 import type { Watch } from '../../src/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type FoundResponses, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
-import { expectReported, isNews } from './agreement-told.ts';
+import { expectReported, isNews } from './agreement-explained.ts';
 import { freezeHealth } from '../../src/dry-run/explain/frozen.ts';
 
 type Instantiate = NonNullable<Watch['instantiate']>;

@@ -11,7 +11,7 @@ import { Bootstrap } from './bootstrap.ts';
 import type { CallAnswer, Call } from './call.ts';
 import { Failures } from './failures.ts';
 import { HANDLERS } from './handlers/index.ts';
-import { callIdOf, RepeatableCalls } from './idempotent.ts';
+import { callIdOf, RepeatableCalls } from './idempotent-calls.ts';
 import { addressOf, hasAdmin, identify, type AdminIdentity } from './identity.ts';
 import { createObjectsReader, type Objects } from './objects.ts';
 import { CallQuery } from './parameters.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToken } from './handlers/secrets.ts';
-import { isSame } from './same.ts';
+import { isSame } from './constant-time.ts';
 
 const NAME = 'bootstrap-token';
 

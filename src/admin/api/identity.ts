@@ -9,7 +9,7 @@ import type { Objects } from './objects.ts';
 import { ApiProblem } from './problems.ts';
 import { isRole, type Role } from './roles.ts';
 import type { OperationId } from './routes.ts';
-import { isSame } from './same.ts';
+import { isSame } from './constant-time.ts';
 
 /** Who calls. */
 export interface AdminIdentity {

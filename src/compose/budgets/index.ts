@@ -1,10 +1,10 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import type { BudgetDesk, Clock } from '../../plugin/index.ts';
+import type { RequestBudgets, Clock } from '../../plugin/index.ts';
 import type { NodeTree } from '../../governance/tree.ts';
 import type { PricesInForce } from '../../prices/prices-in-force.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import { Desk } from './desk.ts';
-import { BudgetState } from './state.ts';
+import { AttemptReservations } from './attempt-reservations.ts';
+import { BudgetState } from './budget-state.ts';
 
 interface BudgetsSetup {
   /** There are budgets, or the state store may get one. */
@@ -17,7 +17,7 @@ interface BudgetsSetup {
   readonly state: BudgetState | undefined;
 }
 
-const NO_BUDGETS: BudgetDesk = { reserve: () => undefined, preview() {} };
+const NO_BUDGETS: RequestBudgets = { reserve: () => undefined, preview() {} };
 
 /** The budgets of a snapshot. */
 export function composeBudgets({
@@ -27,13 +27,13 @@ export function composeBudgets({
   clock,
   whenDown,
   state = new BudgetState({ clock }),
-}: BudgetsSetup): BudgetDesk {
-  const { keeper, learned, reports, ledger } = state;
+}: BudgetsSetup): RequestBudgets {
+  const { accounting, learned, reports, ledger } = state;
   if (!hasBudgets && !ledger) return NO_BUDGETS;
-  return new Desk({
+  return new AttemptReservations({
     tree,
     prices,
-    keeper,
+    accounting,
     learned,
     clock,
     whenDown,

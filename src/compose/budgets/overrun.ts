@@ -1,8 +1,8 @@
 import type { Signals, Usage } from '../../formats/events.ts';
 import { GatewayError, type BudgetRules } from '../../plugin/index.ts';
-import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
+import type { Amounts, ReservationRefusal } from '../../governance/reservations.ts';
 import { deliveredTokens, estimatedUsage } from '../../record/recorded-cost.ts';
-import { cutText } from './words.ts';
+import { cutText } from './budget-texts.ts';
 
 /** What became of a stream beyond its reserve: more was reserved, or there was no room for more. */
 export type Overrun = 'grown' | 'continued' | 'cut';
@@ -17,7 +17,7 @@ interface WatchSetup {
   readonly mostOutput: number;
   /** What was used so far costs. @param answered the model that the provider reports */
   readonly amountsOf: (usage: Usage, answered: string | undefined) => Amounts;
-  readonly grow: (by: Amounts) => PurseRefusal | undefined;
+  readonly grow: (by: Amounts) => ReservationRefusal | undefined;
   readonly onOverrun: BudgetRules['onOverrun'];
   readonly report: (what: Overrun) => void;
 }
@@ -51,7 +51,7 @@ export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayErr
 }
 
 /** Reserves what a cost exceeds the reserve by, with some more if there is room. */
-function reserver({ held, grow, report }: WatchSetup): (cost: Amounts) => PurseRefusal | undefined {
+function reserver({ held, grow, report }: WatchSetup): (cost: Amounts) => ReservationRefusal | undefined {
   let { usd, tokens } = held;
   return (cost) => {
     const by = { usd: Math.max(0, cost.usd - usd), tokens: Math.max(0, cost.tokens - tokens) };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { Account } from '../../governance/accounts.ts';
-import type { Amounts } from '../../governance/purse.ts';
+import type { Amounts } from '../../governance/reservations.ts';
 import type { CostLedger, Payer } from '../../record/payer.ts';
 import type { RequestRecord } from '../../record/record.ts';
 import type { Boot } from '../../state/counters.ts';

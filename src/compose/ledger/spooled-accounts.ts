@@ -1,5 +1,5 @@
 import type { Account } from '../../governance/accounts.ts';
-import type { Amounts } from '../../governance/purse.ts';
+import type { Amounts } from '../../governance/reservations.ts';
 import { accountLine, type AccountAmount } from '../../state/spool/spool-lines.ts';
 
 interface Entry {

@@ -3,7 +3,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import type { RecordStore } from '../../record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import { type ExplainQuestion, toQuestion, type AskedQuestion } from './question.ts';
+import { type ExplainQuestion, toQuestion, type QuestionBody } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import { UnknownKey } from './supposed-caller.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
@@ -92,7 +92,7 @@ export interface ExplainedRequest extends Explanation {
 
 /** Questions and outcomes as plain values, because they may come from another process. */
 export interface ExplainSource {
-  explain(question: AskedQuestion): Promise<ExplainOutcome>;
+  explain(question: QuestionBody): Promise<ExplainOutcome>;
   /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
   explained(id: string): Promise<ExplainOutcome | undefined>;
 }

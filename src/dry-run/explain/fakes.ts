@@ -1,7 +1,7 @@
 import {
   GatewayError,
   type Attempt,
-  type BudgetDesk,
+  type RequestBudgets,
   type Caller,
   type Capabilities,
   type Clock,
@@ -136,8 +136,8 @@ function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGate
 const OF_BUDGETS: ReadonlySet<ErrorCode> = new Set(['budget_exceeded', 'budget_unavailable']);
 
 /** Budgets that admit what their caps allow, whatever is spent; a request that was refused is refused again. */
-const countNothing = (budgets: BudgetDesk, { runOf }: FakesSetup): BudgetDesk => {
-  const preview: BudgetDesk['preview'] = (exchange, attempt, rules) => {
+const countNothing = (budgets: RequestBudgets, { runOf }: FakesSetup): RequestBudgets => {
+  const preview: RequestBudgets['preview'] = (exchange, attempt, rules) => {
     const met = runOf(exchange).failureOf(attempt);
     const isRefused = met !== undefined && OF_BUDGETS.has(met.code);
     try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeptRequests, createKeeper } from './kept-requests.ts';
+import { KeptRequests, keepForExplain } from './kept-requests.ts';
 import type { ExplainQuestion } from './question.ts';
 import { systemClock, type GatewayContext } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../../settings/compile/gateway-config.ts';
@@ -101,8 +101,8 @@ const CREDENTIAL = 'canary-of-the-caller-0123';
 function keptOf(path: string, headers: Readonly<Record<string, string>>) {
   const kept = new KeptRequests();
   // Never called here.
-  const explainer = { hold() {}, release() {} } as Parameters<typeof createKeeper>[0]['explainer'];
-  const keep = createKeeper({ kept, explainer, health: { peek: () => undefined }, clock: systemClock }, server)!;
+  const explainer = { hold() {}, release() {} } as Parameters<typeof keepForExplain>[0]['explainer'];
+  const keep = keepForExplain({ kept, explainer, health: { peek: () => undefined }, clock: systemClock }, server)!;
   const { req } = inboundContext({ method: 'POST', path, headers, body: Buffer.alloc(0) });
   const snapshot = { hash: '', headerNames: new HeaderNames(['x-gateway-']), server };
   const exchange = new HttpExchange(req, {

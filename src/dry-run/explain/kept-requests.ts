@@ -91,7 +91,7 @@ function sizeOf({ path, headers, body }: ExplainQuestion): number {
   return OVERHEAD_BYTES + 2 * texts + body.length;
 }
 
-interface KeeperSetup {
+interface KeepSetup {
   readonly explainer: SettingsExplainer;
   readonly kept: KeptRequests;
   readonly health: Pick<HealthStore, 'peek'>;
@@ -105,7 +105,7 @@ const NO_BODY = Buffer.alloc(0);
  * Stores the data that explains a request, if its config or the server enables it. Undefined when explaining is
  * disabled.
  */
-export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
+export function keepForExplain(setup: KeepSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
   if (!admin.enabled || admin.explain === 'none') return undefined;
   const all = admin.explain === 'all';
   return (config, ctx) => {
@@ -113,7 +113,7 @@ export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings,
   };
 }
 
-function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayConfig, exchange: Exchange): void {
+function keep({ kept, explainer, health, clock }: KeepSetup, config: GatewayConfig, exchange: Exchange): void {
   const body = exchange.request.body?.original ?? NO_BODY;
   if (!kept.open || body.length > MAX_BODY_BYTES) return;
   const id = uuidv7(clock.wall());

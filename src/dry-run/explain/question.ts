@@ -39,7 +39,7 @@ export interface ExplainQuestion {
 }
 
 /** A question as the admin listener receives it: plain values that any process can answer. */
-export interface AskedQuestion {
+export interface QuestionBody {
   readonly method: string;
   readonly path: string;
   /** Lower-case names. */
@@ -65,7 +65,7 @@ const MAX_PATH = 8 * 1024;
 type Limits = Pick<ServerSettings['limits'], 'json' | 'header'>;
 
 /** Throws BadQuestion. Unknown fields are rejected: ignoring one would answer another question. */
-export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
+export function readQuestion(bytes: Buffer, limits: Limits): QuestionBody {
   if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
   const spans = outlineOf(bytes, limits.json);
   const unknown = [...spans.keys()].find((name) => !NAMES.includes(name));
@@ -87,7 +87,7 @@ export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
   };
 }
 
-export const toQuestion = ({ body, key, at, ...rest }: AskedQuestion, clock: Clock): ExplainQuestion => ({
+export const toQuestion = ({ body, key, at, ...rest }: QuestionBody, clock: Clock): ExplainQuestion => ({
   ...rest,
   body: Buffer.from(body),
   as: key,

@@ -4,7 +4,7 @@ import type { Alert, AlertKind, AlertMark, AlertTree } from '../../governance/al
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../record/metrics/open-families.ts';
 import type { AlertSettings, WebhookSettings } from '../../settings/compile/alerts.ts';
-import type { CountedPorts } from '../state/counted.ts';
+import type { CounterPorts } from '../state/usage-counters.ts';
 import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
@@ -41,7 +41,7 @@ export class Alerts implements ProcessAlerts {
   #settings: AlertSettings | undefined;
   #stored: readonly WebhookSettings[] = [];
   #tree: AlertTree = { around: () => [] };
-  #ports: () => CountedPorts | undefined = () => undefined;
+  #ports: () => CounterPorts | undefined = () => undefined;
   #deciding = 0;
 
   constructor(setup: AlertsSetup) {
@@ -80,7 +80,7 @@ export class Alerts implements ProcessAlerts {
     this.#spend.apply(isWanted ? anomalies : undefined);
   }
 
-  start(ports: () => CountedPorts | undefined, tree: AlertTree): void {
+  start(ports: () => CounterPorts | undefined, tree: AlertTree): void {
     this.#ports = ports;
     this.#tree = tree;
     this.#spend.start(() => ports()?.ledger);

@@ -1,4 +1,4 @@
-import { amountText, nameOfBudget } from '../../compose/budgets/words.ts';
+import { amountText, nameOfBudget } from '../../compose/budgets/budget-texts.ts';
 import type { Account } from '../../governance/accounts.ts';
 import { bitsUpTo, type Alert } from '../../governance/alert.ts';
 

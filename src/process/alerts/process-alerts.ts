@@ -1,6 +1,6 @@
 import type { AlertSink, AlertTree } from '../../governance/alert.ts';
 import type { AlertSettings, WebhookSettings } from '../../settings/compile/alerts.ts';
-import type { CountedPorts } from '../state/counted.ts';
+import type { CounterPorts } from '../state/usage-counters.ts';
 
 /** The alerts of a process. */
 export interface ProcessAlerts extends AlertSink {
@@ -8,7 +8,7 @@ export interface ProcessAlerts extends AlertSink {
   /** The webhooks of the state store, beside those of the settings. */
   useStored(webhooks: readonly WebhookSettings[]): void;
   /** @param ports where the processes of the gateway count; undefined while they cannot @param tree in force */
-  start(ports: () => CountedPorts | undefined, tree: AlertTree): void;
+  start(ports: () => CounterPorts | undefined, tree: AlertTree): void;
   close(): Promise<void>;
 }
 

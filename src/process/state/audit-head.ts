@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import type { AnsweringStore } from './counted.ts';
+import type { StoreHandle } from './usage-counters.ts';
 
 const LOOK_MS = 3_600_000;
 
 export interface AuditHeadSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'info' | 'error'>;
-  readonly state: AnsweringStore;
+  readonly state: StoreHandle;
 }
 
 /**

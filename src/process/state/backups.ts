@@ -5,7 +5,7 @@ import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
 import type { BackupSettings } from '../../settings/compile/state.ts';
-import type { AnsweringStore } from './counted.ts';
+import type { StoreHandle } from './usage-counters.ts';
 
 /** Under this name a backup is not whole yet. */
 const UNFINISHED = '.unfinished';
@@ -24,14 +24,14 @@ export interface BackupsSetup {
 export class Backups {
   readonly #setup: BackupsSetup;
   readonly #settings: BackupSettings;
-  readonly #state: AnsweringStore;
+  readonly #state: StoreHandle;
   #stopTimer = (): void => {};
   #running: Promise<void> = Promise.resolve();
   #isStopped = false;
   /** When an alert was raised; undefined: the last backup was made. */
   #alertedAt: number | undefined;
 
-  constructor(setup: BackupsSetup, settings: BackupSettings, state: AnsweringStore) {
+  constructor(setup: BackupsSetup, settings: BackupSettings, state: StoreHandle) {
     this.#setup = setup;
     this.#settings = settings;
     this.#state = state;

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { anyLedgerRecord } from '../../compose/ledger/ledger.testkit.ts';
 import { RequestLedger } from '../../compose/ledger/request-ledger.ts';
 import { budgetOf } from '../../governance/budgets.testkit.ts';
-import { BudgetKeeper } from '../../governance/keeper.ts';
+import { BudgetAccounting } from '../../governance/budget-accounting.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../../state/contract/opened-store.testkit.ts';
 import { StateFailure } from '../../state/failures.ts';
@@ -125,7 +125,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
   const line = { down: false, dead: false };
   const over = <T>(answer: () => Promise<T>): Promise<T> =>
     line.dead || line.down ? Promise.reject(new StateFailure('unavailable', 'no answer')) : answer();
-  const keeper: BudgetKeeper = new BudgetKeeper(
+  const accounting: BudgetAccounting = new BudgetAccounting(
     clock,
     { leased: (account) => ledger.leased(account) },
     {
@@ -178,16 +178,17 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
   return { sends, store };
 
   async function send(usd: number, minutes: number): Promise<void> {
-    const hold = keeper.newHold();
+    const hold = accounting.newHold();
     const amounts = { usd, tokens: 0 };
     const until = clock.now() + minutes * 60_000 + 1000;
-    const reserve = () => keeper.purse.reserve({ hold, accounts: keeper.accountsOf(BUDGETS), amounts, until });
+    const reserve = () =>
+      accounting.reservations.reserve({ hold, accounts: accounting.accountsOf(BUDGETS), amounts, until });
     if (reserve()) {
       await pass(10);
       if (reserve()) return;
     }
     const row = rowOf(hold, { kind: 'expired', src: 'lost', nano: usd, held: usd, at: NOON });
-    ledger.send({ hold, accounts: keeper.accountsOf(BUDGETS), amounts, row, until });
+    ledger.send({ hold, accounts: accounting.accountsOf(BUDGETS), amounts, row, until });
     sends.push({ hold, usd, isShort: minutes === 0, cost: undefined, known: 'nothing' });
   }
 
@@ -200,8 +201,8 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     const amounts = { usd: one.cost, tokens: 0 };
     gathered = Math.min(gathered, clock.now() + 50);
     const isFree = percent === 0;
-    if (isFree) keeper.purse.free(one.hold);
-    else keeper.purse.settle(one.hold, amounts);
+    if (isFree) accounting.reservations.release(one.hold);
+    else accounting.reservations.settle(one.hold, amounts);
     ledger.settle(one.hold, amounts);
     ledger.add(anyLedgerRecord(one.cost), {
       req: rowOf(one.hold).req,

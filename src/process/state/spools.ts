@@ -4,7 +4,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { Boot } from '../../state/counters.ts';
 import { spoolsIn } from '../../state/spool/read-spool.ts';
 import { spoolName } from '../../state/spool/spool.ts';
-import type { AnsweringStore } from './counted.ts';
+import type { StoreHandle } from './usage-counters.ts';
 import { isAlive, replaySpool, type Replayed } from './spool-replay.ts';
 
 /** Pause after a failure of the store, and before a spool is looked at again whose process may live. */
@@ -15,7 +15,7 @@ const ALIVE_MS = 60_000;
 export interface SpoolsSetup {
   /** Of the state store. */
   readonly folder: string;
-  readonly state: AnsweringStore;
+  readonly state: StoreHandle;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly onReplayed: (replayed: Replayed) => void;

@@ -11,7 +11,7 @@ import type { Entities } from '../../state/entities.ts';
 import type { StateFailureCode } from '../../state/failures.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { DrainTimes, DrainStep } from '../drain.ts';
-import type { AskedQuestion } from '../../dry-run/explain/question.ts';
+import type { QuestionBody } from '../../dry-run/explain/question.ts';
 import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 
@@ -41,7 +41,7 @@ export interface WorkerQuestions {
   /** The latest request with this id; undefined: the worker had none. */
   readonly record: { readonly args: { readonly id: string }; readonly answer: object | undefined };
   readonly records: { readonly args: RecordQuery; readonly answer: readonly object[] };
-  readonly explain: { readonly args: AskedQuestion; readonly answer: ExplainOutcome };
+  readonly explain: { readonly args: QuestionBody; readonly answer: ExplainOutcome };
   /** Whether this worker can explain the request. */
   readonly keeps: { readonly args: { readonly id: string }; readonly answer: boolean };
   /** Explains a request of this worker; undefined: it keeps none under this id. */
@@ -97,7 +97,7 @@ export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 export type ToWorker =
   | Ask
   | { readonly type: 'state'; readonly id: number; readonly answer: StateAnswer }
-  /** Changes of the objects of the state store. @see KnownObjects */
+  /** Changes of the objects of the state store. @see ObjectReplica */
   | { readonly type: 'stored'; readonly changes: StoredChanges }
   | { readonly type: 'responses'; readonly id: number; readonly answer: ResponseAnswer; readonly failed?: undefined }
   | {

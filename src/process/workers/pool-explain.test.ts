@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../dry-run/explanation/explanation.ts';
 import { explainedBy } from './pool-explain.ts';
 import { NoAnswer } from './ipc.ts';
-import type { AskedQuestion } from '../../dry-run/explain/question.ts';
+import type { QuestionBody } from '../../dry-run/explain/question.ts';
 import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 
-const QUESTION: AskedQuestion = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
+const QUESTION: QuestionBody = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
 const NONE = undefined;
 const outcome = (notes: string): ExplainOutcome => ({ explanation: { notes: [notes] } as unknown as Explanation });
 const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', message: 'no' } };

@@ -18,22 +18,22 @@ const RETRY_AFTER_MS = 1000;
 
 const busy = (message: string): GatewayError => new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
 
-type ResponsesAsked = Extract<ToPrimary, { readonly type: 'responses' }>;
-type ResponsesAnswered = Extract<ToWorker, { readonly type: 'responses' }>;
+type ResponsesRequest = Extract<ToPrimary, { readonly type: 'responses' }>;
+type ResponsesReply = Extract<ToWorker, { readonly type: 'responses' }>;
 
-type ResponsesFailed = Extract<ResponsesAnswered, { readonly failed: string }>;
+type ResponsesFailed = Extract<ResponsesReply, { readonly failed: string }>;
 
 const failure = ({ failed, busy: isBusy }: ResponsesFailed): Error =>
   isBusy === true ? busy(failed) : new Error(failed);
 
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
 export class SharedResponses implements ResponseStore {
-  readonly #send: (message: ResponsesAsked) => void;
+  readonly #send: (message: ResponsesRequest) => void;
   readonly #questions: OpenQuestions<ResponseAnswer>;
   readonly #asked = new UnderWay(MAX_WAITING);
   readonly #askedBytes = new UnderWay(MAX_WAITING_BYTES);
 
-  constructor(send: (message: ResponsesAsked) => void, clock: Clock) {
+  constructor(send: (message: ResponsesRequest) => void, clock: Clock) {
     this.#send = send;
     this.#questions = new OpenQuestions(clock);
   }
@@ -58,7 +58,7 @@ export class SharedResponses implements ResponseStore {
     return (await this.#ask({ act: 'remove', owner, id })) as boolean;
   }
 
-  receive(answered: ResponsesAnswered): void {
+  receive(answered: ResponsesReply): void {
     this.#questions.settle(answered.id, answered.failed === undefined ? answered : { error: failure(answered) });
   }
 
@@ -81,7 +81,7 @@ export class SharedResponses implements ResponseStore {
   }
 }
 
-type Send = (answered: ResponsesAnswered, left: () => void) => void;
+type Send = (answered: ResponsesReply, left: () => void) => void;
 
 /** The primary's side. */
 export class ResponseAnswers {
@@ -93,7 +93,7 @@ export class ResponseAnswers {
   }
 
   /** @param send calls `left` when the worker has the answer, or is gone */
-  async answer({ id, question }: ResponsesAsked, send: Send): Promise<void> {
+  async answer({ id, question }: ResponsesRequest, send: Send): Promise<void> {
     const fail = (failed: string, more: { readonly busy?: true } = {}): void =>
       send({ type: 'responses', id, failed, ...more }, () => {});
     try {

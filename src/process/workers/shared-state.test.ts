@@ -4,7 +4,7 @@ import { rowOf } from '../../state/contract/opened-store.testkit.ts';
 import { openMemoryStore } from '../../state/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import type { StateStore } from '../../state/store.ts';
-import { Counted } from '../state/counted.ts';
+import { UsageCounters } from '../state/usage-counters.ts';
 import { SharedState, StateAnswers } from './shared-state.ts';
 
 const BOOT = { id: '1'.repeat(32), host: 'h', role: 'worker', version: '1', configHash: '', startedAt: 0 } as const;
@@ -19,12 +19,12 @@ function pair(open?: (clock: ReturnType<typeof createFakeClock>) => StateStore |
   };
   const store = open?.(clock);
   const setup = { clock, onLost: (leases: readonly object[]) => void lost.push(leases.length), onFailure };
-  const counted = new Counted(setup, open && { store });
-  const primary = new StateAnswers(counted);
+  const usageCounters = new UsageCounters(setup, open && { store });
+  const primary = new StateAnswers(usageCounters);
   const shared: SharedState = new SharedState((message) => {
     void primary.answer(7, structuredClone(message)).then((answer) => shared.receive(structuredClone(answer)));
   }, clock);
-  return { shared, clock, counted, primary, lost, counters: counted.ports?.counters };
+  return { shared, clock, usageCounters, primary, lost, counters: usageCounters.ports?.counters };
 }
 const memory = (clock: ReturnType<typeof createFakeClock>): StateStore =>
   openMemoryStore(clock, KeyEncryptionKeys.none());
@@ -78,13 +78,13 @@ describe('the state store of a worker', () => {
   });
 
   it('loses the leases of a process that does not report, and counts their rest as unreconciled', async () => {
-    const { shared, counted, counters, lost, clock } = pair();
-    counted.start();
+    const { shared, usageCounters, counters, lost, clock } = pair();
+    usageCounters.start();
     await shared.take([{ path: PATH, caps: [100], need: 10, want: 40 }], BOOT, 1);
     await clock.advance(45_000);
     expect(await counters!.read(PATH)).toMatchObject([{ unreconciled: 40 }]);
     expect(lost).toEqual([1]);
-    counted.stop();
+    usageCounters.stop();
     expect(clock.pending).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
-import type { Counted, CountedPorts } from '../state/counted.ts';
+import type { UsageCounters, CounterPorts } from '../state/usage-counters.ts';
 import {
   NoAnswer,
   type SharedCall,
@@ -13,18 +13,18 @@ import {
 } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
 
-type StateAsked = Extract<ToPrimary, { readonly type: 'state' }>;
-type StateAnswered = Extract<ToWorker, { readonly type: 'state' }>;
+type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
+type StateReply = Extract<ToWorker, { readonly type: 'state' }>;
 
 /**
  * The worker's side: the primary has the state store. A call without an answer is `unavailable`; as every call of these ports, it may be
  * repeated.
  */
 export class SharedState implements SharedCalls {
-  readonly #send: (message: StateAsked) => void;
+  readonly #send: (message: StateRequest) => void;
   readonly #questions: OpenQuestions<StateAnswer>;
 
-  constructor(send: (message: StateAsked) => void, clock: Clock) {
+  constructor(send: (message: StateRequest) => void, clock: Clock) {
     this.#send = send;
     this.#questions = new OpenQuestions(clock);
   }
@@ -37,7 +37,7 @@ export class SharedState implements SharedCalls {
   readonly append: SharedCalls['append'] = (...args) => this.#ask('append', args);
   readonly seen: SharedCalls['seen'] = (...args) => this.#ask('seen', args);
 
-  receive({ id, answer }: StateAnswered): void {
+  receive({ id, answer }: StateReply): void {
     this.#questions.settle(id, { answer });
   }
 
@@ -70,24 +70,24 @@ const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = 
 
 /** The primary's side. */
 export class StateAnswers {
-  readonly #counted: Counted;
+  readonly #usageCounters: UsageCounters;
   /** The process that each worker is, as the counters know it. */
   readonly #boots = new Map<number, Boot['id']>();
 
-  constructor(counted: Counted) {
-    this.#counted = counted;
+  constructor(usageCounters: UsageCounters) {
+    this.#usageCounters = usageCounters;
   }
 
-  async answer(worker: number, { id, question }: StateAsked): Promise<StateAnswered> {
+  async answer(worker: number, { id, question }: StateRequest): Promise<StateReply> {
     const boot = bootIn(question);
     if (boot !== undefined) this.#boots.set(worker, boot);
-    return { type: 'state', id, answer: await answerOf(question, this.#counted.ports) };
+    return { type: 'state', id, answer: await answerOf(question, this.#usageCounters.ports) };
   }
 
   ended(worker: number): void {
     const boot = this.#boots.get(worker);
     this.#boots.delete(worker);
-    if (boot !== undefined) this.#counted.ended(boot);
+    if (boot !== undefined) this.#usageCounters.ended(boot);
   }
 }
 
@@ -96,7 +96,7 @@ const OF_PROCESSES: ReadonlySet<SharedCall> = new Set(['take', 'report', 'giveBa
 const bootIn = ({ call, args }: StateQuestion): Boot['id'] | undefined =>
   OF_PROCESSES.has(call) ? (args[1] as Boot).id : undefined;
 
-async function answerOf({ call, args }: StateQuestion, ports: CountedPorts | undefined): Promise<StateAnswer> {
+async function answerOf({ call, args }: StateQuestion, ports: CounterPorts | undefined): Promise<StateAnswer> {
   try {
     // The worker has the same types: SharedCalls.
     const port = ports?.[PORTS[call]] as unknown as

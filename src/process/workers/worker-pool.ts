@@ -68,7 +68,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#options = options;
     this.#tools = tools;
     this.#responses = new ResponseAnswers(tools.responses);
-    this.#state = new StateAnswers(tools.counted);
+    this.#state = new StateAnswers(tools.usageCounters);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     tools.stored?.onChange((changes) => {

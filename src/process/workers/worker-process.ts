@@ -14,7 +14,7 @@ import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
-import { KnownObjects } from '../state/known-objects.ts';
+import { ObjectReplica } from '../state/object-replica.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
@@ -42,7 +42,7 @@ const models = new WorkerLabels(
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
 /** The primary sends what the store has before it asks for the start, and then every change. */
-const stored = new KnownObjects();
+const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 

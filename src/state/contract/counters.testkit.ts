@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEASE_MS, MAX_NANO, type LeaseAsk, type Boot, type Counters, type CounterRef } from '../counters.ts';
+import { LEASE_MS, MAX_NANO, type LeaseRequest, type Boot, type Counters, type CounterRef } from '../counters.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const boot = (digit: number): Boot => ({
@@ -15,7 +15,7 @@ const A = boot(1);
 const B = boot(2);
 const TEAM: CounterRef = { node: 'team/search', period: NOON };
 const KEY: CounterRef = { node: 'key/ci', period: NOON };
-const ask = (need: number, want = need, caps: LeaseAsk['caps'] = [100, undefined]): LeaseAsk => ({
+const ask = (need: number, want = need, caps: LeaseRequest['caps'] = [100, undefined]): LeaseRequest => ({
   path: [TEAM, KEY],
   caps,
   need,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type {
   Adjustment,
-  LeaseAsk,
+  LeaseRequest,
   Boot,
   CounterRef,
   Counters,
@@ -10,8 +10,8 @@ import type {
   LeaseId,
   LeaseState,
   LostLease,
-  Taken,
-  Used,
+  TakeResult,
+  LeaseUsage,
 } from '../counters.ts';
 import type { Actor } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
@@ -44,11 +44,11 @@ export class MemoryCounters implements Counters {
     this.#audit = audit;
   }
 
-  async take(asks: readonly LeaseAsk[], by: Boot, batch: number): Promise<Taken> {
-    return this.#run((tables) => counting.take(tables, { asks, by, batch }, this.#clock.wall()));
+  async take(requests: readonly LeaseRequest[], by: Boot, batch: number): Promise<TakeResult> {
+    return this.#run((tables) => counting.take(tables, { requests, by, batch }, this.#clock.wall()));
   }
 
-  async report(used: readonly Used[], by: Boot): Promise<readonly LeaseState[]> {
+  async report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]> {
     return this.#run((tables) => counting.report(tables, used, by, this.#clock.wall()));
   }
 

@@ -7,7 +7,7 @@ import {
   MAX_NANO,
   MAX_PATH,
   type Adjustment,
-  type LeaseAsk,
+  type LeaseRequest,
   type Boot,
   type CounterRef,
   type CounterState,
@@ -15,8 +15,8 @@ import {
   type LeaseId,
   type LeaseState,
   type LostLease,
-  type Taken,
-  type Used,
+  type TakeResult,
+  type LeaseUsage,
 } from '../counters.ts';
 import type { Actor } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
@@ -80,19 +80,19 @@ export function checkCounter({ node, period }: CounterRef): void {
 /** `Counters.take`. @param now of the store's wall clock */
 export function take(
   tables: CountingTables,
-  { asks, by, batch }: { readonly asks: readonly LeaseAsk[]; readonly by: Boot; readonly batch: number },
+  { requests, by, batch }: { readonly requests: readonly LeaseRequest[]; readonly by: Boot; readonly batch: number },
   now: number,
-): Taken {
+): TakeResult {
   checkBoot(by);
   checkInteger('a batch', batch, 1);
-  checkSize(asks.length);
-  for (const ask of asks) checkAsk(ask);
+  checkSize(requests.length);
+  for (const request of requests) checkRequest(request);
   tables.saveBoot(by, now);
   const last = tables.lastBatch(by.id);
   if (batch < last) throw new StateFailure('conflict', `batch ${batch} comes after batch ${last}`);
   const live = tables.countBoots(now - LEASE_MS);
   if (batch === last) return { grants: tables.lastAnswer(by.id), live };
-  const grants = asks.map((ask) => grant(tables, ask, { by, now }));
+  const grants = requests.map((request) => grant(tables, request, { by, now }));
   tables.saveAnswer(by.id, batch, grants);
   return { grants, live };
 }
@@ -107,7 +107,7 @@ function checkSize(size: number): void {
   if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
 }
 
-function checkAsk({ path, caps, need, want }: LeaseAsk): void {
+function checkRequest({ path, caps, need, want }: LeaseRequest): void {
   if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
   if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
   for (const ref of path) checkCounter(ref);
@@ -124,7 +124,7 @@ const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undef
 
 function grant(
   tables: CountingTables,
-  { path, caps, need, want }: LeaseAsk,
+  { path, caps, need, want }: LeaseRequest,
   { by, now }: { readonly by: Boot; readonly now: number },
 ): Grant {
   const counters = path.map((ref) => tables.counter(ref) ?? noCounter(ref));
@@ -185,7 +185,7 @@ export const isOver =
     lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
 
 /** `Counters.report`. */
-export function report(tables: CountingTables, used: readonly Used[], by: Boot, now: number): LeaseState[] {
+export function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);

@@ -1,6 +1,6 @@
 import type {
   Adjustment,
-  LeaseAsk,
+  LeaseRequest,
   Boot,
   CounterRef,
   CounterState,
@@ -8,8 +8,8 @@ import type {
   LeaseId,
   LeaseState,
   LostLease,
-  Taken,
-  Used,
+  TakeResult,
+  LeaseUsage,
 } from '../counters.ts';
 import type { Actor } from '../entities.ts';
 import * as counting from '../rules/counting.ts';
@@ -30,11 +30,15 @@ export class SqliteCounters {
     this.#audit = audit;
   }
 
-  take(asks: readonly LeaseAsk[], by: Boot, { batch, now }: { readonly batch: number; readonly now: number }): Taken {
-    return this.#db.transaction(() => counting.take(this.#tables(now), { asks, by, batch }, now));
+  take(
+    requests: readonly LeaseRequest[],
+    by: Boot,
+    { batch, now }: { readonly batch: number; readonly now: number },
+  ): TakeResult {
+    return this.#db.transaction(() => counting.take(this.#tables(now), { requests, by, batch }, now));
   }
 
-  report(used: readonly Used[], by: Boot, now: number): LeaseState[] {
+  report(used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
     return this.#db.transaction(() => counting.report(this.#tables(now), used, by, now));
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditEvent } from '../audit.ts';
-import type { Adjustment, LeaseAsk, Boot, CounterRef, LeaseId, Used } from '../counters.ts';
+import type { Adjustment, LeaseRequest, Boot, CounterRef, LeaseId, LeaseUsage } from '../counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
 import type { KeptAnswer } from '../idempotency.ts';
@@ -109,8 +109,9 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
     seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
     lastUses: (_now: number, keyIds: readonly string[]) => entities.lastUses(keyIds),
-    take: (now: number, asks: readonly LeaseAsk[], by: Boot, batch: number) => counters.take(asks, by, { batch, now }),
-    report: (now: number, used: readonly Used[], by: Boot) => counters.report(used, by, now),
+    take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
+      counters.take(requests, by, { batch, now }),
+    report: (now: number, used: readonly LeaseUsage[], by: Boot) => counters.report(used, by, now),
     giveBack: (now: number, leases: readonly LeaseId[], by: Boot) => counters.giveBack(leases, by, now),
     reap: (now: number, until: number, boot: Boot['id'] | undefined) => counters.reap(until, boot, now),
     adjust: (now: number, adjustment: Adjustment, by: Actor) => counters.adjust(adjustment, by, now),

@@ -56,7 +56,7 @@ function entitiesOf(thread: StoreThread): Entities {
 }
 
 const countersOf = (thread: StoreThread): Counters => ({
-  take: (asks, by, batch) => thread.call('take', asks, by, batch),
+  take: (requests, by, batch) => thread.call('take', requests, by, batch),
   report: (used, by) => thread.call('report', used, by),
   giveBack: (leases, by) => thread.call('giveBack', leases, by),
   reap: (now, boot) => thread.call('reap', now, boot),

@@ -9,7 +9,7 @@ import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 import { createObject, deleteObject, patchObject } from './objects.ts';
-import { metaOf } from './shown.ts';
+import { metaOf } from './object-answers.ts';
 
 /** A budget, and the object that has it. */
 interface OwnedBudget extends BudgetInObject {

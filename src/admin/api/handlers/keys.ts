@@ -5,7 +5,7 @@ import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 import { putOf, toChange, write, type ShownObject } from './objects.ts';
 import { createSecret } from './secrets.ts';
-import { answerWith } from './shown.ts';
+import { answerWith } from './object-answers.ts';
 
 interface RotateBody {
   readonly overlap?: string | number;

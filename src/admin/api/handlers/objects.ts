@@ -8,9 +8,9 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
-import { checkSealed, splitSpec, withSealed } from './sealed.ts';
+import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from './secrets.ts';
-import { answerWith, show } from './shown.ts';
+import { answerWith, show } from './object-answers.ts';
 
 export interface CreateBody {
   readonly id: string;

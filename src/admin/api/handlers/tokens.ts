@@ -8,7 +8,7 @@ import { ApiProblem } from '../problems.ts';
 import { includesScope } from '../roles.ts';
 import { invalidBody } from '../schemas.ts';
 import { createToken } from './secrets.ts';
-import { metaOf, moment } from './shown.ts';
+import { metaOf, moment } from './object-answers.ts';
 
 interface TokenBody {
   readonly id: string;

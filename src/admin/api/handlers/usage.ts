@@ -14,7 +14,7 @@ import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import { costText, fileOf, TYPES } from './rows.ts';
+import { costText, fileOf, TYPES } from './export-rows.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -8,7 +8,7 @@ import { StateFailure, type StateFailureCode } from '../../state/failures.ts';
 import { openMemoryStore } from '../../state/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import type { StateStore } from '../../state/store.ts';
-import { KeptStore } from './kept-store.ts';
+import { ReconnectingStore } from './reconnecting-store.ts';
 
 const SPAN = 300_000;
 
@@ -46,8 +46,8 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     retention: { ledger: 400, hours: 35, sums: 1096, audit: 2557 },
   } as const;
   const log = { info() {}, warn() {}, error() {} };
-  const open = async (): Promise<KeptStore | undefined> => {
-    const kept = await KeptStore.open(
+  const open = async (): Promise<ReconnectingStore | undefined> => {
+    const kept = await ReconnectingStore.open(
       { settings, clock, log, open: () => failing(async () => store) },
       ({ message }) => void problems.push(message),
     );
@@ -77,7 +77,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   };
 }
 
-function seen({ objects: { now } }: KeptStore): string {
+function seen({ objects: { now } }: ReconnectingStore): string {
   return `${now.known ? 'all' : 'unknown'}: ${[...now.objects.values()].map(({ id }) => id).join(' ')}`;
 }
 

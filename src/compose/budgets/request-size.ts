@@ -2,12 +2,12 @@ import { knownModel } from '../../catalog/model-table/model-table.ts';
 import { objectOf } from '../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../plugin/index.ts';
 import type { FormatName } from '../../formats/conversation.ts';
-import type { Asked } from '../../prices/reserve.ts';
+import type { RequestSize } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 
 /** What an attempt can use at most, read from the request before it is sent. */
-export interface AskedAttempt {
-  readonly asked: Asked;
+export interface AttemptSize {
+  readonly asked: RequestSize;
   /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */
@@ -35,12 +35,12 @@ const SOUNDS: ReadonlySet<ModelTask | undefined> = new Set(['transcriptions', 't
 const SOUND_BYTES_PER_SECOND = 1000;
 
 /** Reads the fields of the body that decide the cost, and nothing else: the body is not parsed whole. */
-export function askedOf(
+export function readRequestSize(
   { operation, request }: Exchange,
   attempt: Attempt,
   resolved: ResolvedTarget,
   outbound: Outbound,
-): AskedAttempt {
+): AttemptSize {
   const { body } = attempt;
   const task = operation?.task;
   const format = operation?.format.name ?? 'openai-chat';
@@ -59,7 +59,7 @@ export function askedOf(
   ]);
   const tier = body.value('service_tier');
   const isSilent = WITHOUT_OUTPUT.has(task);
-  const asked: Asked = {
+  const asked: RequestSize = {
     textBytes: bytesOf(outbound),
     maxOutput: isSilent ? 0 : given.length > 0 ? Math.max(...given) : chosen,
     tableOutput: known?.maxOutput,
@@ -79,7 +79,7 @@ const counts = (values: readonly unknown[]): readonly number[] =>
 const isTier = (value: unknown): value is PriceTier => TIERS.has(value);
 
 /** A mark for a cache may be written with escapes, so that a body with any may have one. */
-function cacheWriteOf({ body }: Outbound): Asked['cacheWrite'] {
+function cacheWriteOf({ body }: Outbound): RequestSize['cacheWrite'] {
   if (body.includes('\\u')) return '1h';
   if (!body.includes('cache_control')) return undefined;
   return body.includes('1h') ? '1h' : '5m';

@@ -7,7 +7,7 @@ import {
 } from '../../settings/read/stored-objects.ts';
 
 /** The objects of the state store as a process knows them. Each version of them is immutable. */
-export class KnownObjects {
+export class ObjectReplica {
   #objects = new ShardedMap<StoredObject>();
   #now: StoredObjects;
   readonly #listeners = new Set<(changes: StoredChanges) => void>();

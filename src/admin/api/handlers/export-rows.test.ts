@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costText, csvLine } from './rows.ts';
+import { costText, csvLine } from './export-rows.ts';
 
 describe('a cell of a CSV file', () => {
   it.each([

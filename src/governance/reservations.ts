@@ -8,7 +8,7 @@ export interface Amounts {
   readonly tokens: number;
 }
 
-/** Names one reserve: an attempt of a request. A number that the process gives once. */
+/** A hold is one open reservation, of one attempt. The process gives each number once. */
 export type HoldId = number;
 
 export interface Reservation {
@@ -22,7 +22,7 @@ export interface Reservation {
   readonly whileDown?: boolean | undefined;
 }
 
-export interface PurseRefusal {
+export interface ReservationRefusal {
   /**
    * exceeded: the budget cannot cover the amount. unavailable: it may, but this process has to ask the store first; or the process
    * holds as many reserves as it can.
@@ -62,7 +62,7 @@ interface Hold {
  * What requests have reserved and spent, in memory and without waiting. A request reserves before it is sent, on every budget of its
  * path or on none, and is settled once with its real cost. Every method may be called again for the same hold.
  */
-export class Purse {
+export class Reservations {
   readonly #source: RoomSource;
   readonly #open = new Map<HoldId, Hold>();
   /** Where the next look for holds whose time has passed begins. */
@@ -80,7 +80,7 @@ export class Purse {
   }
 
   /** Undefined: reserved. A hold that is open already stays as it is. */
-  reserve({ hold, accounts, amounts, until, whileDown = false }: Reservation): PurseRefusal | undefined {
+  reserve({ hold, accounts, amounts, until, whileDown = false }: Reservation): ReservationRefusal | undefined {
     if (this.#open.has(hold)) return undefined;
     if (this.#open.size >= MAX_HOLDS) return { why: 'unavailable', account: undefined, amount: 0 };
     const { usd, tokens } = amounts;
@@ -98,7 +98,7 @@ export class Purse {
   }
 
   /** Reserves more for a hold that turned out too small. Undefined: it has grown; otherwise it stays as it is. */
-  grow(hold: HoldId, by: Amounts): PurseRefusal | undefined {
+  grow(hold: HoldId, by: Amounts): ReservationRefusal | undefined {
     const held = this.#open.get(hold);
     if (!held) return { why: 'unavailable', account: undefined, amount: 0 };
     const short = this.#short(held.accounts, by);
@@ -125,8 +125,8 @@ export class Purse {
     return true;
   }
 
-  /** Nothing was sent. An expired hold is corrected. */
-  free(hold: HoldId): void {
+  /** Nothing was sent: the whole amount is free again. An expired hold is corrected. */
+  release(hold: HoldId): void {
     this.settle(hold, NOTHING);
   }
 
@@ -165,8 +165,8 @@ export class Purse {
   }
 
   /** The refusal of the first account that cannot cover its amount; one that is exceeded before one that has to be asked. */
-  #short(accounts: readonly Account[], { usd, tokens }: Amounts): PurseRefusal | undefined {
-    let refusal: PurseRefusal | undefined;
+  #short(accounts: readonly Account[], { usd, tokens }: Amounts): ReservationRefusal | undefined {
+    let refusal: ReservationRefusal | undefined;
     for (const account of accounts) {
       const { unit, hard } = account.budget;
       const amount = unit === 'usd' ? usd : tokens;

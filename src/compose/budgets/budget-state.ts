@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import { BudgetKeeper, type CounterSource } from '../../governance/keeper.ts';
+import { BudgetAccounting, type CounterSource } from '../../governance/budget-accounting.ts';
 import type { Account } from '../../governance/accounts.ts';
-import type { PurseRefusal } from '../../governance/purse.ts';
+import type { ReservationRefusal } from '../../governance/reservations.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { Overrun } from './overrun.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
-import { nameOfBudget } from './words.ts';
+import { nameOfBudget } from './budget-texts.ts';
 
 /** Counts events of budgets. */
 export interface BudgetReports {
   level(account: Account): void;
-  refused(budget: Budget | undefined, why: PurseRefusal['why']): void;
+  refused(budget: Budget | undefined, why: ReservationRefusal['why']): void;
   overrun(what: Overrun): void;
   unpriced(): void;
   expired(count: number): void;
@@ -37,7 +37,7 @@ export interface BudgetStateSetup {
 
 /** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
 export class BudgetState {
-  readonly keeper: BudgetKeeper;
+  readonly accounting: BudgetAccounting;
   readonly learned = new LearnedSizes();
   readonly reports: BudgetReports;
   readonly ledger: RequestLedger | undefined;
@@ -49,7 +49,7 @@ export class BudgetState {
     this.reports = reports;
     this.ledger = ledger;
     this.#log = log;
-    this.keeper = new BudgetKeeper(
+    this.accounting = new BudgetAccounting(
       clock,
       {
         ...(onAlert && { alert: onAlert }),
@@ -78,7 +78,7 @@ export class BudgetState {
   }
 
   use(tree: NodeTree): void {
-    this.keeper.use(tree);
+    this.accounting.use(tree);
     if (this.#isSaid || !tree.hasBudgets) return;
     this.#isSaid = true;
     this.#log?.warn('budgets are counted in memory: what is spent begins at zero with each start');
@@ -86,7 +86,7 @@ export class BudgetState {
 
   /** Nodes have changed while the settings are in force. */
   change(changes: NodeChanges): void {
-    this.keeper.change(changes);
+    this.accounting.change(changes);
   }
 
   unpriced(requestId: string, model: string): void {
@@ -98,6 +98,6 @@ export class BudgetState {
   }
 
   close(): Promise<void> {
-    return this.keeper.close();
+    return this.accounting.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { CounterSource } from '../../governance/keeper.ts';
+import type { CounterSource } from '../../governance/budget-accounting.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot, Counters, LostLease } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
@@ -8,10 +8,10 @@ import { MemoryCounters } from '../../state/memory/counters.ts';
 import type { StateStore } from '../../state/store.ts';
 
 /** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
-export type CountedPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
+export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
 
-/** A state store over the times in which it does not answer: undefined then. */
-export interface AnsweringStore {
+/** Undefined while the state store does not answer. */
+export interface StoreHandle {
   readonly store: StateStore | undefined;
 }
 
@@ -19,29 +19,29 @@ export interface AnsweringStore {
 const FORGET_MS = 40 * 86_400_000;
 const TIDY_MS = 10_000;
 
-export interface CountedSetup {
+export interface UsageCountersSetup {
   readonly clock: Clock;
   /** Processes ended with room that they had not reported. */
   readonly onLost: (leases: readonly LostLease[]) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What budgets have counted, where it is kept for all processes of a gateway: in the state store, else in this process. */
-export class Counted {
-  readonly #setup: CountedSetup;
-  readonly #state: AnsweringStore | undefined;
-  readonly #memory: CountedPorts;
+/** The usage counters of budgets for all processes of a gateway: in the state store, else in the memory of this process. */
+export class UsageCounters {
+  readonly #setup: UsageCountersSetup;
+  readonly #state: StoreHandle | undefined;
+  readonly #memory: CounterPorts;
   #stopTimer = (): void => {};
 
   /** @param state undefined: the settings have no state store */
-  constructor(setup: CountedSetup, state: AnsweringStore | undefined) {
+  constructor(setup: UsageCountersSetup, state: StoreHandle | undefined) {
     this.#setup = setup;
     this.#state = state;
     this.#memory = { counters: new MemoryCounters(setup.clock, new MemoryAudit(setup.clock)) };
   }
 
   /** Undefined while the state store does not answer. */
-  get ports(): CountedPorts | undefined {
+  get ports(): CounterPorts | undefined {
     return this.#state ? this.#state.store : this.#memory;
   }
 
@@ -76,7 +76,7 @@ export class Counted {
 }
 
 /** The ledger of a process that has the state store itself. */
-export const ledgerOf = (state: AnsweringStore): Pick<Ledger, 'append'> => ({
+export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
   async append(rows) {
     if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
     return state.store.ledger.append(rows);
@@ -84,7 +84,7 @@ export const ledgerOf = (state: AnsweringStore): Pick<Ledger, 'append'> => ({
 });
 
 /** The counters of a process that has the state store itself. */
-export function countersOf(state: AnsweringStore): CounterSource['counters'] {
+export function countersOf(state: StoreHandle): CounterSource['counters'] {
   const counters = (): Counters => {
     if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
     return state.store.counters;

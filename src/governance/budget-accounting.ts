@@ -2,7 +2,7 @@ import type { Boot, Counters } from '../state/counters.ts';
 import type { Clock } from '../plugin/index.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { Leases } from './leases.ts';
-import { Purse } from './purse.ts';
+import { Reservations } from './reservations.ts';
 import type { Budget, NodeChanges, NodeTree } from './tree.ts';
 
 /** The store that several processes share, or that outlives one. */
@@ -11,7 +11,7 @@ export interface CounterSource {
   readonly boot: Boot;
 }
 
-export interface KeeperEvents {
+export interface BudgetEvents {
   /** An account has reached an alert of its budget, in percent. Once a period and process for each. */
   alert?(account: Account, percent: number): void;
   /** An account that has been used, every few seconds. */
@@ -30,19 +30,19 @@ export interface KeeperEvents {
 const SWEEP_MS = 5000;
 const CLOCK_FORWARD_MS = 5 * 60_000;
 
-/** What the budgets of one process have counted. It outlives settings. */
-export class BudgetKeeper {
-  readonly purse: Purse;
+/** Accounts, reservations and leases of the budgets of one process. They outlive settings. */
+export class BudgetAccounting {
+  readonly reservations: Reservations;
   readonly book: AccountBook;
   readonly #clock: Clock;
-  readonly #events: KeeperEvents;
+  readonly #events: BudgetEvents;
   readonly #leases: Leases | undefined;
   #offset: number;
   #stopTimer: (() => void) | undefined;
   #lastHold = 0;
 
   /** @param shared undefined: this process counts alone, in memory */
-  constructor(clock: Clock, events: KeeperEvents = {}, shared?: CounterSource) {
+  constructor(clock: Clock, events: BudgetEvents = {}, shared?: CounterSource) {
     this.#clock = clock;
     this.#events = events;
     this.#leases =
@@ -54,7 +54,7 @@ export class BudgetKeeper {
         onLost: (account) => events.lost?.(account),
         onLeased: (account) => events.leased?.(account),
       });
-    this.purse = new Purse(this.#leases);
+    this.reservations = new Reservations(this.#leases);
     this.book = new AccountBook(this.#leases ?? ALONE);
     this.#leases?.start(this.book);
     this.#offset = clock.wall() - clock.now();
@@ -104,12 +104,12 @@ export class BudgetKeeper {
       this.#sweep();
       // The next hold starts it again: without one, nothing changes.
       this.#stopTimer = undefined;
-      if (this.purse.size > 0) this.#schedule();
+      if (this.reservations.size > 0) this.#schedule();
     });
   }
 
   #sweep(): void {
-    const expired = this.purse.expire(this.#clock.now());
+    const expired = this.reservations.expire(this.#clock.now());
     if (expired.length > 0) this.#events.expired?.(expired.length);
     for (const account of this.book) {
       this.#events.level?.(account);

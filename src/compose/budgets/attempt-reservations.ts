@@ -5,7 +5,7 @@ import {
   GatewayError,
   type Attempt,
   type AttemptBudget,
-  type BudgetDesk,
+  type RequestBudgets,
   type BudgetRules,
   type Clock,
   type Exchange,
@@ -13,8 +13,8 @@ import {
   type ResolvedTarget,
 } from '../../plugin/index.ts';
 import type { Account } from '../../governance/accounts.ts';
-import type { BudgetKeeper } from '../../governance/keeper.ts';
-import type { Amounts, PurseRefusal } from '../../governance/purse.ts';
+import type { BudgetAccounting } from '../../governance/budget-accounting.ts';
+import type { Amounts, ReservationRefusal } from '../../governance/reservations.ts';
 import type { Budget, NodePath, NodeTree } from '../../governance/tree.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import type { Usage } from '../../formats/events.ts';
@@ -28,21 +28,21 @@ import type { PriceTier } from '../../prices/rates.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
 import { count, named, NO_SUMS } from '../ledger/ledger-rows.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
-import { askedOf, type AskedAttempt } from './asked.ts';
+import { readRequestSize, type AttemptSize } from './request-size.ts';
 import { watchStream, type Overrun } from './overrun.ts';
-import { refusalText, nameOfBudget } from './words.ts';
+import { refusalText, nameOfBudget } from './budget-texts.ts';
 
-export interface DeskSetup {
+export interface AttemptReservationsSetup {
   readonly tree: NodeTree;
   readonly prices: PricesInForce;
-  readonly keeper: BudgetKeeper;
+  readonly accounting: BudgetAccounting;
   readonly learned: LearnedSizes;
   readonly clock: Clock;
   /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
   readonly whenDown: 'refuse' | 'allow';
   /** A request was sent although its price is not known. */
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
-  readonly onRefused: (budget: Budget | undefined, why: PurseRefusal['why']) => void;
+  readonly onRefused: (budget: Budget | undefined, why: ReservationRefusal['why']) => void;
   /** A stream costs more than its reserve. */
   readonly onOverrun: (what: Overrun) => void;
   /** Follows what is sent. Undefined: there is no state store. */
@@ -89,18 +89,18 @@ interface Reserved extends Job {
 
 /** What is known of an attempt before it is sent. */
 interface Sizes {
-  readonly asked: AskedAttempt;
+  readonly asked: AttemptSize;
   /** What it can cost; undefined where nothing needs it. */
   readonly price: Nano | UnknownPrice | undefined;
 }
 
 /** Reserves what attempts can cost, and settles what they have cost. */
-export class Desk implements BudgetDesk {
-  readonly #setup: DeskSetup;
+export class AttemptReservations implements RequestBudgets {
+  readonly #setup: AttemptReservationsSetup;
   /** The budgets of each path: the same list for all requests of a key. */
   readonly #budgets = new WeakMap<NodePath, readonly Budget[]>();
 
-  constructor(setup: DeskSetup) {
+  constructor(setup: AttemptReservationsSetup) {
     this.#setup = setup;
   }
 
@@ -111,11 +111,11 @@ export class Desk implements BudgetDesk {
     const refusal = this.#hold(job);
     if (!refusal) return ledger?.written();
     const answered =
-      refusal.why === 'unavailable' && refusal.account ? this.#setup.keeper.answered(ROOM_MS) : undefined;
+      refusal.why === 'unavailable' && refusal.account ? this.#setup.accounting.answered(ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
     return answered.then(() => {
-      const { keeper, whenDown } = this.#setup;
-      const again = this.#hold(job, whenDown === 'allow' && keeper.storeIsDown);
+      const { accounting, whenDown } = this.#setup;
+      const again = this.#hold(job, whenDown === 'allow' && accounting.storeIsDown);
       if (again) throw this.#refused(job, again);
       return ledger?.written();
     });
@@ -124,7 +124,7 @@ export class Desk implements BudgetDesk {
   preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void {
     const job = this.#jobOf(exchange, attempt, rules);
     if (!job) return;
-    const accounts = this.#setup.keeper.accountsOf(job.budgets);
+    const accounts = this.#setup.accounting.accountsOf(job.budgets);
     const over = accounts.find(({ budget }) => budget.hard && amountOf(job.amounts, budget) > budget.amount);
     if (over) throw this.#refused(job, { why: 'exceeded', account: over, amount: amountOf(job.amounts, over.budget) });
   }
@@ -136,11 +136,12 @@ export class Desk implements BudgetDesk {
     const budgets = this.#budgetsFor(exchange, resolved);
     const { ledger } = this.#setup;
     if (budgets.length === 0 && !ledger) return undefined;
-    const asked = askedOf(exchange, attempt, resolved, outbound);
+    const asked = readRequestSize(exchange, attempt, resolved, outbound);
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const price = countsUsd || ledger ? this.#priceOf(exchange, attempt, asked, rules) : undefined;
     const job = this.#amountsFor({ exchange, attempt, budgets }, { asked, price }, rules);
-    if (budgets.length > 0) attempt.budget = noteOf(this.#setup.keeper.accountsOf(budgets), job.amounts, job.output);
+    if (budgets.length > 0)
+      attempt.budget = noteOf(this.#setup.accounting.accountsOf(budgets), job.amounts, job.output);
     return job;
   }
 
@@ -199,7 +200,7 @@ export class Desk implements BudgetDesk {
   #priceOf(
     { startedAt, caller }: Exchange,
     attempt: Attempt,
-    { asked, openEnded }: AskedAttempt,
+    { asked, openEnded }: AttemptSize,
     rules: BudgetRules,
   ): Nano | UnknownPrice {
     const { prices, learned, clock } = this.#setup;
@@ -227,7 +228,7 @@ export class Desk implements BudgetDesk {
   }
 
   /** Of the prompt and of one answer. */
-  #tokensOf({ asked, openEnded }: AskedAttempt, of: LearnedOf, { reserve }: BudgetRules) {
+  #tokensOf({ asked, openEnded }: AttemptSize, of: LearnedOf, { reserve }: BudgetRules) {
     const learned = this.#setup.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
     const prompt = Math.min(Math.ceil(asked.textBytes * tokensPerByte(learned, mode)), asked.window ?? Infinity);
@@ -237,16 +238,16 @@ export class Desk implements BudgetDesk {
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
-  #hold(job: Job, whileDown = false): PurseRefusal | undefined {
-    const { keeper, clock, ledger } = this.#setup;
+  #hold(job: Job, whileDown = false): ReservationRefusal | undefined {
+    const { accounting, clock, ledger } = this.#setup;
     const { exchange, attempt, budgets, amounts } = job;
     const until = attempt.deadline + LATE_MS;
-    const hold = keeper.newHold();
-    const accounts = keeper.accountsOf(budgets);
+    const hold = accounting.newHold();
+    const accounts = accounting.accountsOf(budgets);
     if (accounts.length > 0) {
       // The ledger has no place for what the request costs, and without it the cap would count too little.
       if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
-      const refusal = keeper.purse.reserve({ hold, accounts, amounts, until, whileDown });
+      const refusal = accounting.reservations.reserve({ hold, accounts, amounts, until, whileDown });
       if (refusal) return refusal;
     }
     const receivedAt = clock.wall();
@@ -258,7 +259,7 @@ export class Desk implements BudgetDesk {
 
   /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
   #watch(job: Job, hold: number, receivedAt: number): void {
-    const { keeper, onOverrun } = this.#setup;
+    const { accounting, onOverrun } = this.#setup;
     const { exchange, attempt, amounts, prompt, answers, mostOutput } = job;
     const prices = this.#setup.prices.at(exchange.startedAt);
     const resolved = attempt.resolved!;
@@ -269,7 +270,7 @@ export class Desk implements BudgetDesk {
       mostOutput,
       amountsOf: (usage, answered) =>
         amountsOf(job, priceOf(prices, usage, placeOf(resolved, usage, answered, receivedAt)), usage),
-      grow: (by) => keeper.purse.grow(hold, by),
+      grow: (by) => accounting.reservations.grow(hold, by),
       onOverrun: job.onOverrun,
       report: onOverrun,
     });
@@ -306,21 +307,21 @@ export class Desk implements BudgetDesk {
 
   /** By the costs that the record of the request has. */
   #settle(reserved: Reserved, end: ReplyEnd, receivedAt: number): void {
-    const { keeper, prices, learned, ledger } = this.#setup;
+    const { accounting, prices, learned, ledger } = this.#setup;
     const { exchange, attempt, hold, textBytes } = reserved;
     const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
     // Nothing was sent, or the provider refused.
     const isFreed = cost.source === 'none';
     const amounts = isFreed ? NOTHING : amountsOf(reserved, cost.nano, cost.usage);
-    if (isFreed) keeper.purse.free(hold);
-    else keeper.purse.settle(hold, amounts);
+    if (isFreed) accounting.reservations.release(hold);
+    else accounting.reservations.settle(hold, amounts);
     ledger?.settle(hold, amounts);
     const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
     if (attempt.resolved && usage)
       learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, textBytes, usage);
   }
 
-  #refused({ exchange, output }: Job, { why, account, amount }: PurseRefusal): GatewayError {
+  #refused({ exchange, output }: Job, { why, account, amount }: ReservationRefusal): GatewayError {
     this.#setup.onRefused(account?.budget, why);
     const limitHeaders = account && exhaustedHeaders(exchange, account);
     if (why === 'exceeded' && account)
@@ -336,7 +337,7 @@ export class Desk implements BudgetDesk {
 }
 
 const NOTHING: Amounts = { usd: 0, tokens: 0 };
-const NO_ROOM: PurseRefusal = { why: 'unavailable', account: undefined, amount: 0 };
+const NO_ROOM: ReservationRefusal = { why: 'unavailable', account: undefined, amount: 0 };
 
 /** Providers charge nothing for it, or nothing is sent. */
 const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>

@@ -10,8 +10,8 @@ import { SnapshotFiles } from '../../state/snapshot-files.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
 import type { StateStore } from '../../state/store.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import { KnownObjects } from './known-objects.ts';
-import { KeptSnapshots } from './kept-snapshots.ts';
+import { ObjectReplica } from './object-replica.ts';
+import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore } from './open-store.ts';
 import { nextTurn, readEntities } from './stored-entities.ts';
 
@@ -22,7 +22,7 @@ const SLICE = 100;
 /** Failures that may pass by themselves. With any other the gateway does not start. */
 const PASSING: ReadonlySet<StateFailureCode> = new Set(['unavailable', 'read_only', 'damaged']);
 
-export interface KeptStoreSetup {
+export interface ReconnectingStoreSetup {
   readonly settings: StateSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -35,10 +35,10 @@ export interface KeptStoreSetup {
  * The state store of a process, over the times in which it does not answer. Its objects are part of the settings: `objects` has them as
  * of the store's last answer.
  */
-export class KeptStore {
-  readonly objects = new KnownObjects(false);
-  readonly #setup: KeptStoreSetup;
-  readonly #snapshots: KeptSnapshots | undefined;
+export class ReconnectingStore {
+  readonly objects = new ObjectReplica(false);
+  readonly #setup: ReconnectingStoreSetup;
+  readonly #snapshots: StoreSnapshots | undefined;
   #store: StateStore | undefined;
   /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
@@ -53,23 +53,23 @@ export class KeptStore {
   /** Asks the store for changes, and opens it again if it does not answer. Never rejects. */
   readonly #look = oneAtATime(() => this.#lookNow());
 
-  private constructor(setup: KeptStoreSetup) {
+  private constructor(setup: ReconnectingStoreSetup) {
     this.#setup = setup;
     const { folder, encryptionKeys, whenDown } = setup.settings;
     if (folder === undefined || whenDown.keys === 'refuse') return;
     const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
     const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
-    this.#snapshots = files && new KeptSnapshots(files, setup);
+    this.#snapshots = files && new StoreSnapshots(files, setup);
   }
 
   /**
    * Opens the store, or begins with the snapshot on disk if the store does not answer. Problems that an operator has to solve are
    * reported at their place in server.yaml; undefined then.
    */
-  static async open(setup: KeptStoreSetup, report: Report): Promise<KeptStore | undefined> {
-    let kept: KeptStore | undefined;
+  static async open(setup: ReconnectingStoreSetup, report: Report): Promise<ReconnectingStore | undefined> {
+    let kept: ReconnectingStore | undefined;
     try {
-      kept = new KeptStore(setup);
+      kept = new ReconnectingStore(setup);
       await kept.#connect();
       if (kept.#reportForeign(report)) {
         await kept.close();
@@ -240,7 +240,11 @@ const STORE_ONLY: ReadonlySet<string> = new Set(['admins', 'tokens', 'roles']);
 const nameOfEntity = ({ kind, id }: Pick<Entity, 'kind' | 'id'>): string => `${kind}/${id}`;
 
 /** A disk on which not even the folder can be made has no snapshot either. */
-function snapshotsIn(folder: string, ring: KeyEncryptionKeys, log: KeptStoreSetup['log']): SnapshotFiles | undefined {
+function snapshotsIn(
+  folder: string,
+  ring: KeyEncryptionKeys,
+  log: ReconnectingStoreSetup['log'],
+): SnapshotFiles | undefined {
   try {
     return new SnapshotFiles(folder, ring.derive('snapshot'));
   } catch (err) {

@@ -20,7 +20,7 @@ interface Setup {
 }
 
 /** Keeps the last contents of a store on disk, behind the store's answers: no caller waits for the disk. */
-export class KeptSnapshots {
+export class StoreSnapshots {
   readonly #files: SnapshotFiles;
   readonly #setup: Setup;
   /** Of each object; most objects are the same from one snapshot to the next. */

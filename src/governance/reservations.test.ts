@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_NANO } from '../state/counters.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { budgetOf } from './budgets.testkit.ts';
-import { MAX_HOLDS, Purse, type Amounts } from './purse.ts';
+import { MAX_HOLDS, Reservations, type Amounts } from './reservations.ts';
 
 const usd = (amount: number, tokens = 0): Amounts => ({ usd: amount, tokens });
 const NOON = Date.UTC(2026, 10, 23, 12);
@@ -12,11 +12,11 @@ const LATER = 1e12;
 
 function start(...budgets: ReturnType<typeof budgetOf>[]) {
   const book = new AccountBook(ALONE);
-  const purse = new Purse();
+  const reservations = new Reservations();
   const accounts = (wall = NOON): readonly Account[] => budgets.map((budget) => book.at(budget, wall));
   const reserve = (hold: number, amounts: Amounts, wall?: number) =>
-    purse.reserve({ hold, accounts: accounts(wall), amounts, until: LATER })?.why;
-  return { book, purse, accounts, reserve };
+    reservations.reserve({ hold, accounts: accounts(wall), amounts, until: LATER })?.why;
+  return { book, reservations, accounts, reserve };
 }
 
 describe('a reserve', () => {
@@ -46,81 +46,85 @@ describe('a reserve', () => {
   });
 
   test('that no store can admit now is admitted while it is down, if the settings allow it, and counted', () => {
-    const { purse, accounts } = start(budgetOf(100));
+    const { reservations, accounts } = start(budgetOf(100));
     const [account] = accounts();
     Object.assign(account!, { limit: 10, free: 90 });
     const asked = { hold: 1, accounts: accounts(), amounts: usd(25), until: LATER };
-    expect(purse.reserve(asked)).toMatchObject({ why: 'unavailable' });
-    expect(purse.reserve({ ...asked, whileDown: true })).toBeUndefined();
+    expect(reservations.reserve(asked)).toMatchObject({ why: 'unavailable' });
+    expect(reservations.reserve({ ...asked, whileDown: true })).toBeUndefined();
     expect(account!.held).toBe(25);
     const beyond = { ...asked, hold: 2, amounts: usd(101) };
-    expect(purse.reserve({ ...beyond, whileDown: true })).toMatchObject({ why: 'exceeded' });
+    expect(reservations.reserve({ ...beyond, whileDown: true })).toMatchObject({ why: 'exceeded' });
   });
 
   test('is bounded in number', () => {
-    const { purse, accounts } = start(budgetOf(1e9));
+    const { reservations, accounts } = start(budgetOf(1e9));
     for (let at = 0; at < MAX_HOLDS; at++)
-      purse.reserve({ hold: at, accounts: accounts(), amounts: usd(1), until: LATER });
-    const refusal = purse.reserve({ hold: -1, accounts: accounts(), amounts: usd(1), until: LATER });
+      reservations.reserve({ hold: at, accounts: accounts(), amounts: usd(1), until: LATER });
+    const refusal = reservations.reserve({ hold: -1, accounts: accounts(), amounts: usd(1), until: LATER });
     expect(refusal).toMatchObject({ why: 'unavailable', account: undefined });
   });
 });
 
 describe('a settle', () => {
   test('books the real cost in place of the reserve, once', () => {
-    const { purse, reserve, accounts } = start(budgetOf(100));
+    const { reservations, reserve, accounts } = start(budgetOf(100));
     reserve(1, usd(60));
-    expect([purse.settle(1, usd(20)), purse.settle(1, usd(20))]).toEqual([true, false]);
+    expect([reservations.settle(1, usd(20)), reservations.settle(1, usd(20))]).toEqual([true, false]);
     expect(accounts()[0]).toMatchObject({ used: 20, held: 0, holds: 0 });
   });
 
   test('above its reserve counts for all later reserves', () => {
-    const { purse, reserve } = start(budgetOf(100));
+    const { reservations, reserve } = start(budgetOf(100));
     reserve(1, usd(60));
-    purse.settle(1, usd(130));
+    reservations.settle(1, usd(130));
     expect(reserve(2, usd(1))).toBe('exceeded');
   });
 
   test('counts in the period of its reserve', () => {
-    const { purse, reserve, accounts } = start(budgetOf(100, { period: 'day' }));
+    const { reservations, reserve, accounts } = start(budgetOf(100, { period: 'day' }));
     reserve(1, usd(60));
     const [first] = accounts();
     expect(reserve(2, usd(100), NOON + 24 * HOUR)).toBeUndefined();
-    purse.settle(1, usd(70));
+    reservations.settle(1, usd(70));
     expect([first!.used, accounts(NOON + 24 * HOUR)[0]!.used]).toEqual([70, 0]);
   });
 
   test('corrects a hold that had expired', () => {
-    const { purse, accounts } = start(budgetOf(100));
-    purse.reserve({ hold: 1, accounts: accounts(), amounts: usd(60), until: 1000 });
-    expect([purse.expire(999), purse.expire(1000), accounts()[0]!.used]).toEqual([[], [1], 60]);
-    expect([purse.settle(1, usd(20)), accounts()[0]!.used, purse.settle(1, usd(20))]).toEqual([true, 20, false]);
+    const { reservations, accounts } = start(budgetOf(100));
+    reservations.reserve({ hold: 1, accounts: accounts(), amounts: usd(60), until: 1000 });
+    expect([reservations.expire(999), reservations.expire(1000), accounts()[0]!.used]).toEqual([[], [1], 60]);
+    expect([reservations.settle(1, usd(20)), accounts()[0]!.used, reservations.settle(1, usd(20))]).toEqual([
+      true,
+      20,
+      false,
+    ]);
   });
 });
 
 test('what is used stays at the largest amount, whatever is settled', () => {
-  const { purse, accounts } = start(budgetOf(100));
+  const { reservations, accounts } = start(budgetOf(100));
   const [account] = accounts();
   const reserve = (hold: number): unknown =>
-    purse.reserve({ hold, accounts: accounts(), amounts: usd(10), until: 1000 });
+    reservations.reserve({ hold, accounts: accounts(), amounts: usd(10), until: 1000 });
   for (const hold of [1, 2, 3]) expect(reserve(hold)).toBeUndefined();
-  purse.settle(1, usd(Number.MAX_SAFE_INTEGER));
-  purse.settle(2, usd(Number.MAX_SAFE_INTEGER));
+  reservations.settle(1, usd(Number.MAX_SAFE_INTEGER));
+  reservations.settle(2, usd(Number.MAX_SAFE_INTEGER));
   expect(account!.used).toBe(MAX_NANO);
-  purse.expire(1000);
-  purse.settle(3, usd(Number.MAX_SAFE_INTEGER));
+  reservations.expire(1000);
+  reservations.settle(3, usd(Number.MAX_SAFE_INTEGER));
   expect(account).toMatchObject({ used: MAX_NANO, held: 0 });
 });
 
 test('a hold grows only where there is room', () => {
-  const { purse, reserve, accounts } = start(budgetOf(100));
+  const { reservations, reserve, accounts } = start(budgetOf(100));
   reserve(1, usd(60));
-  expect([purse.grow(1, usd(30)), purse.grow(1, usd(11))?.why, purse.grow(2, usd(1))?.why]).toEqual([
-    undefined,
-    'exceeded',
-    'unavailable',
-  ]);
-  purse.free(1);
+  expect([
+    reservations.grow(1, usd(30)),
+    reservations.grow(1, usd(11))?.why,
+    reservations.grow(2, usd(1))?.why,
+  ]).toEqual([undefined, 'exceeded', 'unavailable']);
+  reservations.release(1);
   expect(accounts()[0]).toMatchObject({ used: 0, held: 0 });
 });
 
@@ -137,7 +141,7 @@ describe('new settings', () => {
   const used = (): ReturnType<typeof start> => {
     const started = start(budgetOf(100));
     started.reserve(1, usd(60));
-    started.purse.settle(1, usd(60));
+    started.reservations.settle(1, usd(60));
     return started;
   };
 
@@ -179,7 +183,7 @@ test('the accounts are the sum of their holds and settles, in any order and with
         budgetOf(90, { ref: 'team:t', unit: 'tokens' }),
         budgetOf(80, { ref: 'key:k', hard: false }),
       ];
-      const { purse, accounts } = start(...budgets);
+      const { reservations, accounts } = start(...budgets);
       const all = accounts();
       // The model: for each id what it holds or has cost, and on which budgets.
       const model = new Map<
@@ -201,7 +205,7 @@ test('the accounts are the sum of their holds and settles, in any order and with
       for (const one of commands) {
         const known = model.get(one.id);
         if (one.kind === 'reserve') {
-          const refusal = purse.reserve({
+          const refusal = reservations.reserve({
             hold: one.id,
             accounts: one.path.map((at) => all[at]!),
             amounts: one.amounts,
@@ -216,7 +220,7 @@ test('the accounts are the sum of their holds and settles, in any order and with
           }
         } else if (one.kind === 'grow') {
           const grows = known?.state === 'open' && fits(known.path, one.amounts);
-          expect(purse.grow(one.id, one.amounts) === undefined).toBe(grows);
+          expect(reservations.grow(one.id, one.amounts) === undefined).toBe(grows);
           if (grows)
             model.set(one.id, {
               ...known,
@@ -225,13 +229,13 @@ test('the accounts are the sum of their holds and settles, in any order and with
             });
         } else if (one.kind === 'settle') {
           const settles = known !== undefined && known.state !== 'over';
-          expect(purse.settle(one.id, one.amounts)).toBe(settles);
+          expect(reservations.settle(one.id, one.amounts)).toBe(settles);
           if (settles) model.set(one.id, { ...known, ...one.amounts, state: 'over' });
         } else if (one.kind === 'free') {
-          purse.free(one.id);
+          reservations.release(one.id);
           if (known && known.state !== 'over') model.delete(one.id);
         } else {
-          purse.expire(0);
+          reservations.expire(0);
           for (const [id, hold] of model) if (hold.state === 'open') model.set(id, { ...hold, state: 'expired' });
         }
         expect(all.map(({ held }) => held)).toEqual(totals('open'));
