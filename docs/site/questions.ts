@@ -47,7 +47,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['which metrics to alert on', 'operate/observability.html'],
   ['move from LiteLLM budgets', 'move/litellm.html'],
   ['one team must not use the files of another in a shared account', 'operate/keys.html'],
-  ['slow state store', 'operate/budgets.html'],
+  ['slow state store', 'operate/state.html'],
   ['opencode settings', 'agents/opencode.html'],
   ['cost of tracing', 'plugins/telemetry.html'],
   ['revoke a leaked key', 'operate/keys.html'],
