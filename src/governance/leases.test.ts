@@ -332,7 +332,7 @@ describe('a slow store', () => {
     expect(burst(process)).toEqual(ALL_SENT);
   });
 
-  test('gets all idle room back after five minutes', async () => {
+  test('gets all idle room back after five minutes without requests', async () => {
     const clock = createFakeClock();
     const store = storeOf(clock);
     const process = started(clock, store);
@@ -360,7 +360,7 @@ describe('a slow store', () => {
     expect(clock.now()).toBeLessThan(120_000);
   });
 
-  test('keeps requests for its answer, but not each for long when it does not answer', async () => {
+  test('makes requests wait for its answer; once it hangs, later requests wait for 250 ms alone', async () => {
     const clock = createFakeClock();
     const process = started(clock, storeOf(clock));
     const ended: string[] = [];

@@ -171,7 +171,7 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   return { path, message, ...(suggestion !== undefined && { suggestion }) };
 }
 
-/** The key beside this one that takes the user and password which stand in this URL. */
+/** The neighbouring key for the user and password that this URL has. */
 function loginKeyOf({ data, parentSchema }: ErrorObject): string | undefined {
   const key = valueAt(parentSchema, ['x-login']);
   return typeof key === 'string' && typeof data === 'string' && data.includes('@') ? key : undefined;
