@@ -58,7 +58,15 @@ const quoted = (word: string): string =>
 
 /** Parts of an explanation that say nothing of the recipe: what each request has. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...['request', 'deadline', 'entry', 'health', 'plugins', 'sends', 'timeouts', 'metrics', 'as target'],
+  'request',
+  'deadline',
+  'entry',
+  'health',
+  'plugins',
+  'sends',
+  'timeouts',
+  'metrics',
+  'as target',
 ]);
 
 /** The explanation with a … in the place of these parts. */
