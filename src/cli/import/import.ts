@@ -10,6 +10,7 @@ import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
 import { importPortkey } from './portkey.ts';
 import { ForeignFile } from './source.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const;
 
@@ -58,7 +59,7 @@ async function readSources(
       if ((await stat(path)).size > MAX_BYTES) throw new Error('it has more than 64 MiB');
       text = await readFile(path, 'utf8');
     } catch (error) {
-      err(`gatehouse: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}\n`);
+      err(`gatehouse: cannot read ${path}: ${messageOf(error)}\n`);
       return undefined;
     }
     const yaml = YamlFile.parse(path, text);
@@ -109,7 +110,7 @@ async function writeAll(dir: string, files: Readonly<Record<string, string>>): P
     }
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
