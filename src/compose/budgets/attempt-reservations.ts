@@ -140,8 +140,7 @@ export class AttemptReservations implements RequestBudgets {
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const price = countsUsd || ledger ? this.#priceOf(exchange, attempt, asked, rules) : undefined;
     const job = this.#amountsFor({ exchange, attempt, budgets }, { asked, price }, rules);
-    if (budgets.length > 0)
-      attempt.budget = noteOf(this.#setup.accounting.accountsOf(budgets), job.amounts, job.output);
+    if (budgets.length > 0) attempt.budget = noteOf(job, this.#setup.accounting.accountsOf(budgets));
     return job;
   }
 
@@ -323,7 +322,7 @@ export class AttemptReservations implements RequestBudgets {
 
   #refused({ exchange, output }: Job, { why, account, amount }: ReservationRefusal): GatewayError {
     this.#setup.onRefused(account?.budget, why);
-    const limitHeaders = account && exhaustedHeaders(exchange, account);
+    const limitHeaders = account && exhaustedHeaders(exchange, account, this.#setup.clock.wall());
     if (why === 'exceeded' && account)
       return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
         ...(limitHeaders && { limitHeaders }),
@@ -370,7 +369,7 @@ const assumed = (input: number, output: number, price: AssumedPrice): Nano =>
 /** @param usd of a million tokens */
 const atPrice = (tokens: number, usd: number): Nano => nanoOf(tokens, picoOf(usd, 1e6) ?? Math.ceil(usd * 1e6), ONE);
 
-function noteOf(accounts: readonly Account[], amounts: Amounts, output: number | undefined): AttemptBudget {
+function noteOf({ exchange, amounts, output }: Job, accounts: readonly Account[]): AttemptBudget {
   const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
   return {
     counted: accounts.map(({ budget }) => nameOfBudget(budget)),
@@ -382,16 +381,34 @@ function noteOf(accounts: readonly Account[], amounts: Amounts, output: number |
         return !budget.hard && used + held + others + amountOf(amounts, budget) > budget.amount;
       })
       .map(({ budget }) => nameOfBudget(budget)),
+    headers: spentHeaders(exchange, accounts),
   };
 }
+
+const resetsAt = ({ span }: Account): number | undefined => (span.end === Infinity ? undefined : span.end);
 
 /** A budget that keys share blocks the group. */
 const exhaustedHeaders = (
   { operation }: Exchange,
-  { budget, span }: Account,
+  account: Account,
+  wall: number,
 ): Readonly<Record<string, string>> | undefined =>
   operation &&
   RATE_DIALECTS[operation.format.name]?.exhausted?.({
-    resetsAt: span.end === Infinity ? undefined : span.end,
-    isShared: budget.node.kind !== 'key',
+    resetsAt: resetsAt(account),
+    period: account.budget.period,
+    isShared: account.budget.node.kind !== 'key',
+    wall,
   });
+
+/** Of the key's own budgets, the one of which most is spent: what is spent of a shared budget is not the caller's to know. */
+function spentHeaders(
+  { operation }: Exchange,
+  accounts: readonly Account[],
+): Readonly<Record<string, string>> | undefined {
+  const write = operation && RATE_DIALECTS[operation.format.name]?.spent;
+  if (!write) return undefined;
+  const own = accounts.filter(({ budget: { hard, node, amount } }) => hard && amount > 0 && node.kind === 'key');
+  const fullest = own.toSorted((one, other) => other.spentShare - one.spentShare)[0];
+  return fullest && write({ share: fullest.spentShare, resetsAt: resetsAt(fullest) });
+}
