@@ -109,6 +109,7 @@ describe.skipIf(!corpusIsThere)('recorded replies of the Responses API', () => {
 const hasCustom = ({ output = [] }: Shown): boolean => output.some(({ type }) => type === 'custom_tool_call');
 
 interface Choice {
+  readonly index?: number;
   readonly message?: Message;
   readonly delta?: Message;
 }
@@ -132,7 +133,9 @@ function chatAnswer({ body, sse }: { readonly body: unknown; readonly sse: strin
   let text = '';
   const calls: [string, string][] = [];
   for (const { choices = [] } of chunks) {
-    const message = choices[0]?.message ?? choices[0]?.delta;
+    // A response has one answer.
+    const choice = choices.find(({ index = 0 }) => index === 0);
+    const message = choice?.message ?? choice?.delta;
     text += message?.content ?? '';
     for (const [at, { index = at, function: fn }] of (message?.tool_calls ?? []).entries()) {
       calls[index] ??= [fn?.name ?? '', ''];
