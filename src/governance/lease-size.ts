@@ -2,11 +2,11 @@ import { MAX_NANO } from '../state/counters.ts';
 
 /** A slice lasts about this long at the speed of the account. */
 const SLICE_S = 30;
-/** A report comes each second: what is older than `SLICE_S` hardly counts. */
+/** A report comes each second. The sum of what each used, with this weight a second, is `SLICE_S` times the mean. */
 const KEPT = 1 - 1 / SLICE_S;
-/** Answers that take longer are slow: a burst of requests would have to wait for them. */
+/** A store whose answers take longer is slow. A burst of requests uses up a small slice and has to wait for the next. */
 const SLOW_MS = 100;
-/** An estimate of the time of answers falls so slowly that one quick answer does not hide a slow store. */
+/** The estimate of the answer time falls by a fifth with each quicker answer, so that one quick answer does not hide a slow store. */
 const FALLS_TO = 0.8;
 
 /** How fast an account uses its room, from its totals of each second. */
@@ -23,7 +23,7 @@ export class Pace {
     this.#before = total;
   }
 
-  /** What it may use until its next slice: the speed of the last second, and after a pause the spending before it. */
+  /** What it may use in `SLICE_S`: at the speed of the last second or at the mean of the seconds before, whichever is more. */
   get ahead(): number {
     return Math.ceil(Math.max(this.#last * SLICE_S, this.#recent));
   }
@@ -43,17 +43,19 @@ export class AnswerTime {
 }
 
 export interface Demand {
-  /** What the counter has free, when the store answered last. */
+  /** What the counter had free when the store answered last. */
   readonly free: number;
   /** Processes that share the counter. */
   readonly live: number;
-  /** The smallest useful grant, and the sum of all reserves that asked for room. */
+  /** The smallest useful grant. */
   readonly need: number;
+  /** The sum of all reserves that asked for room. */
   readonly sum: number;
+  /** `Pace.ahead` of the account. */
   readonly ahead: number;
   /** The account has a cap that is enforced. */
   readonly hard: boolean;
-  /** The next slice comes late: this one has to last for a burst of requests. */
+  /** The store is slow, so this slice has to last for a burst of requests. */
   readonly isSlow: boolean;
 }
 

@@ -19,10 +19,11 @@ const REPORT_MS = 1000;
 const AGAIN_MS = 1000;
 /** A slice without a reserve for so many reports goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
-/** With a slow store it is kept so much longer, while as much is free for each other process: the next use would wait for a new one. */
+/**
+ * With a slow store an idle slice goes back after so many reports, unless another process needs it: the next request would wait for a new
+ * slice.
+ */
 const IDLE_REPORTS_SLOW = 300;
-/** An answer of the store is awaited for so long after the question. */
-const ANSWER_MS = 2000;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
@@ -77,8 +78,6 @@ export class Leases implements AccountRules, RoomSource {
   #batch = 0;
   #live = 1;
   readonly #answerTime = new AnswerTime();
-  /** When the running question to the store began. */
-  #askedAt = 0;
   #running: Promise<void> | undefined;
   #isReportDue = false;
   #stopTimer: (() => void) | undefined;
@@ -150,16 +149,11 @@ export class Leases implements AccountRules, RoomSource {
     return this.#failedUntil !== undefined;
   }
 
-  /**
-   * Resolves when the store has answered the questions of now, or could not. A store that does not answer keeps those that ask first
-   * for 2 seconds, and the others for `ms`.
-   */
+  /** Resolves when the store has answered the questions of now, or could not, and after `ms` at the latest. */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { clock } = this.#options;
-    const left = this.#running ? this.#askedAt + ANSWER_MS - clock.now() : 0;
-    const cancel = clock.after(Math.max(ms, left), resolve);
+    const cancel = this.#options.clock.after(ms, resolve);
     this.#waiting.push(() => {
       cancel();
       resolve();
@@ -188,7 +182,6 @@ export class Leases implements AccountRules, RoomSource {
   /** One question to the store at a time: answers cannot overtake each other. */
   #run(): void {
     if (this.#running || this.#closed) return;
-    this.#askedAt = this.#options.clock.now();
     this.#running = Promise.resolve()
       .then(() => this.#work())
       .then(
@@ -295,7 +288,7 @@ export class Leases implements AccountRules, RoomSource {
     if (granted > 0) this.#askForMore(account);
   }
 
-  /** A slice that was chosen before the store was known to be slow grows to its share at once. */
+  /** A slice whose size was chosen before the store became slow grows to its share at once. */
   #askForMore(account: Account): void {
     const { free, room, budget, retired } = account;
     if (!this.#answerTime.isSlow || !budget.hard || retired) return;
@@ -318,7 +311,8 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   /**
-   * Totals of the leases whose total has changed. Any report renews all leases. Of an idle slice the answer tells what is free for others.
+   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle slices too, because its
+   * answer says how much of the budget is free, and `#isKept` decides by that.
    */
   async #report(): Promise<void> {
     const { counters, boot } = this.#options;
@@ -347,6 +341,7 @@ export class Leases implements AccountRules, RoomSource {
     }
   }
 
+  /** An idle slice stays while the store is slow and each other process could get as much. */
   #isKept({ room, free }: Account, { idle }: Slice): boolean {
     return this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free;
   }

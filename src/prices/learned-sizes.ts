@@ -1,7 +1,7 @@
 import type { Usage } from '../formats/events.ts';
 import type { Learned } from './reserve.ts';
 
-/** Models of keys whose sizes are kept. Each takes 2 KB. */
+/** Pairs of a key and a model whose sizes are kept. Each takes 2 KB. */
 const MAX_KEPT = 2000;
 /** Fewer requests say nothing about one of a thousand, or of a hundred. */
 const ENOUGH_FOR_P999 = 2000;
@@ -59,8 +59,8 @@ export interface LearnedOf {
 }
 
 /**
- * What requests of a key to a model used, so that reserves follow it. One for a process. Each key is apart: the short requests of one
- * would make the reserves of the others too small.
+ * What the requests of a key to a model have used, from which their reserves are computed. A process has one. Keys are apart because short
+ * requests of one key would make the reserves of the others too small.
  */
 export class LearnedSizes {
   readonly #keys = new Map<string, Map<string, Sizes>>();
@@ -86,7 +86,7 @@ export class LearnedSizes {
 
   #begin(key: string, model: string): Sizes {
     if (this.#kept >= MAX_KEPT) {
-      // Without what was learned, reserves are the bound.
+      // Until they have learned again, reserves are the bound.
       this.#keys.clear();
       this.#kept = 0;
     }

@@ -25,7 +25,7 @@ export interface Prompt {
 
 /** No tokenizer of the vendors makes a token of less than two bytes of ordinary text, and most make one of four. */
 export const TOKENS_PER_BYTE = 1 / 2;
-/** Most tokens of ordinary text have four bytes. A key that has learned less, of blanks, may send ordinary text next. */
+/** Tokens of ordinary text have about four bytes. After prompts of blanks, which have more, a key may send ordinary text. */
 export const LEAST_TOKENS_PER_BYTE = 1 / 4;
 
 /** The largest window of a model in data/models.json. */

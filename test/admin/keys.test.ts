@@ -99,7 +99,8 @@ describe('a key of the API', () => {
     await vi.waitFor(async () =>
       expect((await call('GET', '/ledger')).json.items).toMatchObject([{ key: 'bound', user: 'ann' }]),
     );
-    await call('PATCH', '/keys/bound', { spec: { metadata_strict: true, owner: 'bob' } }, ANY);
+    const patched = await call('PATCH', '/keys/bound', { spec: { bound: 'strict', owner: 'bob' } }, ANY);
+    expect(patched.status).toBe(200);
     await vi.waitFor(async () => expect(await ask('request-2')).toBe('metadata_rejected'), { interval: 50 });
     expect((await call('GET', '/keys/bound')).json.spec).toMatchObject({ owner: 'bob', metadata: spec.metadata });
   });
@@ -247,8 +248,10 @@ describe('the audit', () => {
     await admin.ask('DELETE', '/keys/batch', { token: viewer, headers: ANY });
     await admin.ask('DELETE', '/keys/batch', { token: 'gha_wrong', headers: ANY });
     await call('GET', '/usage?format=csv');
-    const { json } = await call('GET', '/audit?limit=7');
-    const seen = json.items.map((row: Record<string, unknown>) => [
+    const { json } = await call('GET', '/audit?limit=8');
+    // The row of the start is written behind it.
+    const rows = json.items.filter(({ kind }: { readonly kind: string }) => kind !== 'settings');
+    const seen = rows.map((row: Record<string, unknown>) => [
       row['actor'],
       row['action'],
       `${row['kind']}/${row['id']}`,
@@ -263,15 +266,15 @@ describe('the audit', () => {
       [actor, 'put', 'keys/batch', 'keys.patch'],
       [actor, 'put', 'keys/batch', 'keys.create: for the nightly job'],
     ]);
-    expect(json.items[4]).toMatchObject({
+    expect(rows[4]).toMatchObject({
       before: { doc: {} },
       after: { doc: { models: ['x'] } },
       address: '127.0.0.1',
       role: 'admin',
     });
     expect((await call('GET', '/audit:verify')).json).toMatchObject({ intact: true });
-    const rows = (await call('GET', '/audit?object_kind=keys&object_id=batch&limit=2')).json;
-    expect([rows.items.length, typeof rows.next]).toEqual([2, 'string']);
+    const page = (await call('GET', '/audit?object_kind=keys&object_id=batch&limit=2')).json;
+    expect([page.items.length, typeof page.next]).toEqual([2, 'string']);
   });
 });
 

@@ -111,7 +111,12 @@ describe('a price of the API', () => {
     ]);
     const change = { op: 'put', kind: 'prices', id: 'own', doc: twin.spec, ifVersion: 0 } as const;
     await admin.gateway.state!.store!.entities.write([change], { id: 'ann', role: 'admin' });
-    const { diagnostics = [] } = (await admin.gateway.reload()) as { diagnostics?: readonly object[] };
+    // The gateway reads changes of the store behind their writes.
+    let diagnostics: readonly object[] = [];
+    await until(async () => {
+      ({ diagnostics = [] } = (await admin.gateway.reload()) as { diagnostics?: readonly object[] });
+      return diagnostics.length > 0;
+    }, 'a reload sees the price of the store');
     expect(diagnostics).toContainEqual(
       expect.objectContaining({
         file: expect.stringMatching(/prices\.yaml$/),

@@ -5,7 +5,7 @@ import type { MoneyResult } from './run.ts';
 export function gapsIn(result: MoneyResult, { workers }: { readonly workers?: number | undefined }): readonly string[] {
   const gaps: string[] = [];
   const { faults, actions, exact, charges, lost, requests, replayedTwice, apiNano, apiSpent, calm } = result;
-  const { ledgerNano, counter, openLeases } = result;
+  const { ledgerNano, counter, openLeases, killsBeforeNote } = result;
   const kills = faults.kill + faults['kill worker'] + faults['kill point'];
   // The upstream refuses `refuse` and charges nothing for it.
   for (const action of ACTIONS)
@@ -23,7 +23,8 @@ export function gapsIn(result: MoneyResult, { workers }: { readonly workers?: nu
   if (apiNano !== ledgerNano) gaps.push(`the usage of the admin API is ${apiNano} nano-USD, its rows ${ledgerNano}`);
   if (apiSpent !== ledgerNano) gaps.push(`the budget in the admin API has spent ${apiSpent}, its rows ${ledgerNano}`);
   // A process that dies between the grant of its first lease and the note of it leaves the lease: its rest is as good as spent.
-  if (openLeases > Math.max(1, kills / 10)) gaps.push(`${openLeases} leases were not given back after ${kills} kills`);
+  if (openLeases > killsBeforeNote + Math.max(1, kills / 10))
+    gaps.push(`${openLeases} leases were not given back after ${kills} kills`);
   if (counter?.spent !== ledgerNano || counter.leased !== 0 || (openLeases === 0 && counter.unreconciled !== 0))
     gaps.push(`the budget in the store is ${JSON.stringify(counter)}, the ledger ${ledgerNano}`);
   return gaps;

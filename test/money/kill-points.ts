@@ -4,6 +4,8 @@ import { randomOf } from './random.ts';
 /** Where a process kills itself. */
 export interface KillPoint {
   readonly name: string;
+  /** The process may have a lease that its spool does not name yet: after its grant, and until the first segment is written. */
+  readonly isBeforeNote: boolean;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -32,6 +34,7 @@ const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 
 export const killPoint = (step: KillStep, moment: KillMoment, nth: number): KillPoint => ({
   name: `${step}, ${moment}, number ${nth}`,
+  isBeforeNote: ['take', 'segment'].includes(step) || (step === 'spool' && nth === 1),
   env: { NODE_OPTIONS: `--import ${PRELOAD}`, GATEHOUSE_KILL_AT: JSON.stringify({ step, moment, nth }) },
 });
 

@@ -55,6 +55,8 @@ export interface MoneyResult extends Comparison {
   readonly counter: CounterState | undefined;
   /** Leases that no process has given back. */
   readonly openLeases: number;
+  /** Kill points at which the spool does not name the lease yet. */
+  readonly killsBeforeNote: number;
 }
 
 const FAULTS = ['kill', 'kill worker', 'end', 'kill point'] as const;
@@ -121,6 +123,7 @@ export async function runMoney(options: MoneyOptions): Promise<MoneyResult> {
       calm,
       apiNano: [...apiSums.values()].reduce((sum, nano) => sum + nano, 0),
       apiSpent: apiBudget?.spent ?? 0,
+      killsBeforeNote: options.points?.filter(({ isBeforeNote }) => isBeforeNote).length ?? 0,
       ...budget,
     };
   } catch (error) {

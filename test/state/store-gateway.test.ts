@@ -210,7 +210,9 @@ describe('a gateway with a state store', () => {
     expect((await gateway.gateway.reload()).outcome).toBe('changed');
     expect([await ask(gateway, STORED), await ask(gateway, KEY)]).toEqual([200, 200]);
     const { audit } = gateway.gateway.state!.store!;
-    expect(await audit.rows({ kind: 'settings' })).toMatchObject([
+    const rows = () => audit.rows({ kind: 'settings' });
+    await until(async () => (await rows()).length > 1, 'start and reload are in the audit');
+    expect(await rows()).toMatchObject([
       { action: 'reload', id: 'files', actor: 'gateway', after: expect.stringContaining('server.yaml') },
       { action: 'start', id: 'files', actor: 'gateway', after: expect.stringMatching(/^\{"config_hash":"\w+"\}$/) },
     ]);

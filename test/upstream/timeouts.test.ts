@@ -197,7 +197,7 @@ describe('after the commit gate', () => {
 
   it('an upstream that has ended its reply but keeps the connection open has delivered it', async () => {
     await serve(drip(10, event({ text: 'hi' }), DONE));
-    const { source } = await sourceOf(outbound(server.url, { timeouts: { idle: 60 } }));
+    const { source } = await sourceOf(outbound(server.url, { timeouts: { idle: 500 } }));
     expect(await collect(source)).toMatchObject({ ended: true, error: undefined });
   });
 });

@@ -1,5 +1,5 @@
 import type { Account } from '../../governance/accounts.ts';
-import type { Amounts } from '../../governance/reservations.ts';
+import { amountIn, type Amounts } from '../../governance/reservations.ts';
 import { accountLine, type AccountAmount } from '../../state/spool/spool-lines.ts';
 
 interface Entry {
@@ -32,10 +32,10 @@ export class SpooledAccounts {
   }
 
   /** Adds the part of each account in amounts to a list, and returns it. */
-  addAmounts(to: AccountAmount[], accounts: readonly Account[], { usd, tokens }: Amounts): AccountAmount[] {
+  addAmounts(to: AccountAmount[], accounts: readonly Account[], amounts: Amounts): AccountAmount[] {
     for (const account of accounts) {
       const entry = this.#entries.get(account);
-      if (entry) to.push([entry.number, account.budget.unit === 'usd' ? usd : tokens]);
+      if (entry) to.push([entry.number, amountIn(amounts, account.budget)]);
     }
     return to;
   }

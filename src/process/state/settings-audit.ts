@@ -17,12 +17,12 @@ export interface SettingsAuditSetup {
 }
 
 /**
- * The audit has each change of the settings by files: reloads, and a start with other settings than those of the last row. Rows wait while the
- * store does not answer.
+ * Writes each change of the settings in files to the audit: reloads, and a start with other settings than the last row has. Rows wait while
+ * the store does not answer.
  */
 export class SettingsAudit {
   readonly #setup: SettingsAuditSetup;
-  /** The hash of the settings of the start, until it was compared. */
+  /** The hash of the settings of the start, until it has been compared with the last row. */
   #started: string | undefined;
   readonly #waiting: AuditEvent[] = [];
   readonly #run = oneAtATime(() => this.#write());
@@ -47,7 +47,7 @@ export class SettingsAudit {
     this.#running = this.#run();
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when the running write has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
@@ -90,7 +90,7 @@ function hashIn(text: string | undefined): unknown {
   try {
     return (Object(JSON.parse(text ?? '{}')) as { readonly config_hash?: unknown }).config_hash;
   } catch {
-    // A text that was too long is kept as its digest.
+    // The audit keeps the digest of a text that is too long.
     return undefined;
   }
 }

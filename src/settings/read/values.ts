@@ -131,7 +131,7 @@ class ValueReader {
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;
     if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
-    // The pattern of such a URL refuses a user and password, with better words.
+    // The schema refuses a user and password in such a URL, and its message names the key for them.
     const isRefused = schemas.some((schema) => schema['x-login'] !== undefined);
     if (sources.length === 0 && !unresolved && !isRefused) this.#warnOfClearText(node, { value, secret, path });
     else if (resolved.fallbacks.some(looksSecret))

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -67,6 +67,17 @@ describe('long reads', () => {
     const left: (string | undefined)[] = [];
     for await (const rows of store.ledger.rows(ALL)) left.push(...rows.map(({ model }) => model));
     expect(left).toEqual(['n1', 'n2', 'n3']);
+  });
+
+  it('find no row in the file of a day whose tables are just being made', async () => {
+    await store.ledger.append([rowOf(1, { at: NOON - DAY })]);
+    writeFileSync(join(folder, 'ledger', `${new Date(NOON).toISOString().slice(0, 10)}.db`), '');
+    expect(await store.ledger.rollups({ ...ALL, by: [], step: 'all' })).toMatchObject([{ requests: 1 }]);
+    const rows: unknown[] = [];
+    for await (const piece of store.ledger.rows(ALL)) rows.push(...piece);
+    expect(rows).toHaveLength(1);
+    await store.ledger.append([rowOf(2)]);
+    expect(await store.ledger.rollups({ ...ALL, by: [], step: 'all' })).toMatchObject([{ requests: 2 }]);
   });
 
   it('are refused when the store is closed', async () => {

@@ -1,0 +1,27 @@
+import type { Account } from '../../governance/accounts.ts';
+import type { ReservationRefusal } from '../../governance/reservations.ts';
+import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import { exhaustedHeaders } from './budget-headers.ts';
+import { nameOfBudget, refusalText } from './budget-texts.ts';
+
+/** `retry-after` of a request for which the store has not answered in time. */
+const AGAIN_MS = 1000;
+
+/** A refused reservation as the error of its request. @param about `output`: the longest answer on which the amount rests; `wall`: milliseconds since 1970 */
+export function refusalError(
+  exchange: Exchange,
+  { why, account, amount }: ReservationRefusal,
+  about: { readonly output: number; readonly wall: number },
+): GatewayError {
+  const { output, wall } = about;
+  const limitHeaders = account && exhaustedHeaders(exchange, account, wall);
+  if (why === 'exceeded' && account)
+    return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
+      ...(limitHeaders && { limitHeaders }),
+      shouldRetry: false,
+    });
+  const subject = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
+  return new GatewayError('budget_unavailable', `${subject} cannot be checked at the moment. Try again in a second.`, {
+    retryAfterMs: AGAIN_MS,
+  });
+}
