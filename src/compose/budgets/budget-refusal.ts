@@ -1,4 +1,3 @@
-import type { Account } from '../../governance/accounts.ts';
 import type { ReservationRefusal } from '../../governance/reservations.ts';
 import { GatewayError, type Exchange } from '../../plugin/index.ts';
 import { exhaustedHeaders } from './budget-headers.ts';
