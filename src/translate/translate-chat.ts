@@ -88,8 +88,8 @@ function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
 }
 
 const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
-/** Of a printable character of ASCII. Go writes `&`, `<` and `>` so, PHP also `'`. */
-const ASCII_ESCAPE = /\\u00(?!26|27|3[ce])[2-7]/i;
+/** Of a printable character of ASCII. Go and Gson write `&`, `<`, `>` and `=` so, Gson and PHP also `'`. */
+const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
 
 /** A text may then stand in the body that a search does not find. Encoders write no such escapes. */
 const escapesAscii = (bytes: Buffer): boolean =>
