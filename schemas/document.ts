@@ -75,7 +75,7 @@ function tablesOf(file: SchemaName): readonly Table[] {
   const all = [...Map.groupBy(current, ({ owner }) => owner.address)].map(([address, same]): Table => {
     const paths = [...new Set(same.map(({ owner }) => owner.path))].toSorted((a, b) => depthOf(a) - depthOf(b));
     const home = homeOf(address);
-    const keys = same.filter(({ owner }) => owner.path === paths[0]);
+    const keys = onceEach(same.filter(({ owner }) => owner.path === paths[0]));
     const about = keys[0]?.owner.schema['description'];
     const isNew = keys[0]?.parent !== undefined && about !== keys[0].parent.schema['description'];
     return { file: home, paths, address, keys, ...(isNew && typeof about === 'string' && { about }) };
@@ -83,6 +83,10 @@ function tablesOf(file: SchemaName): readonly Table[] {
   const here = all.filter((table) => table.file === file);
   return [...Map.groupBy(here, ({ paths }) => paths[0]).values()].flatMap(withShared);
 }
+
+/** Entries of several providers have the same object at one path, each with the same keys. */
+const onceEach = (keys: readonly Place[]): readonly Place[] =>
+  keys.filter(({ name }, index) => keys.findIndex((other) => other.name === name) === index);
 
 /** The file that describes an object: the one that defines it, or, if it has the object only in a map, the first one that has it elsewhere. */
 function homeOf(address: string): SchemaName | undefined {

@@ -1,7 +1,7 @@
 const SHARDS = 128;
 
 /** The reading part of a map: a Map, or a `ShardedMap`. */
-export type Known<V> = Pick<ReadonlyMap<string, V>, 'get' | 'has' | 'size' | 'keys' | 'values'> &
+export type ReadableMap<V> = Pick<ReadonlyMap<string, V>, 'get' | 'has' | 'size' | 'keys' | 'values'> &
   Iterable<readonly [string, V]>;
 
 /** The last characters differ most: ids have numbers and digests have noise there. */
@@ -16,7 +16,7 @@ function shardOf(key: string): number {
  * An immutable map. Another version of it shares all shards but those of the keys that differ: to change one of 10,000 entries, 80 are
  * copied. A change of one key with all that follows takes 0.1 ms with it, and 5 ms with maps that are copied whole (measured).
  */
-export class ShardedMap<V> implements Known<V> {
+export class ShardedMap<V> implements ReadableMap<V> {
   readonly shards: readonly ReadonlyMap<string, V>[];
   readonly size: number;
 

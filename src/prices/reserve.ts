@@ -49,7 +49,7 @@ export interface Learned {
 export type ReserveMode = 'bound' | 'typical';
 
 /** How much a request reserves. */
-export interface ReserveBy {
+export interface ReserveOptions {
   /** Default: nothing. */
   readonly learned?: Learned | undefined;
   /** Default: bound. */
@@ -70,7 +70,7 @@ export function reserve(
   prices: PriceList,
   asked: RequestSize,
   place: PricedPlace,
-  { learned = {}, mode = 'bound' }: ReserveBy = {},
+  { learned = {}, mode = 'bound' }: ReserveOptions = {},
 ): Nano | UnknownPrice {
   const { provider, model } = place;
   const { textBytes, media = [], window, tier, fast } = asked;

@@ -39,7 +39,7 @@ import { outboundOf } from './outbound.ts';
 import { serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/usage-counters.ts';
 import { KeyUses } from './state/key-uses.ts';
-import { answering } from './state/store-handle.ts';
+import { requireStore } from './state/store-handle.ts';
 import type { ObjectReplica } from './state/object-replica.ts';
 import type { ReconnectingStore, ReconnectingStoreSetup } from './state/reconnecting-store.ts';
 import { version } from '../version.ts';
@@ -173,7 +173,7 @@ function keyUses(
   if (writeKeyUses) return new KeyUses(clock, writeKeyUses);
   if (!state) return undefined;
   return new KeyUses(clock, async (uses) => {
-    await answering(state).entities.seen(uses);
+    await requireStore(state).entities.seen(uses);
   });
 }
 

@@ -79,7 +79,7 @@ describe('settings that need a restart', () => {
 
 it('the keys that need a restart are the keys that docs/operate/reload.md lists', () => {
   const readme = readFileSync(new URL('../../docs/operate/reload.md', import.meta.url), 'utf8');
-  const list = readme.split('## Settings that need a restart\n')[1]!.split('. A reload')[0]!;
+  const list = readme.split('## Settings that need a restart\n')[1]!.split('. ')[0]!;
   const listed = [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
   const keys = RESTART_ONLY.map(({ path }) => path.join('.'));
   const isBelow = (key: string, name: string) => key === name || key.startsWith(`${name}.`);

@@ -81,7 +81,7 @@ export class AdminApi {
     }
   }
 
-  /** Finds out who sends a request. Throws `ApiProblem`. */
+  /** Identifies the caller of a request. Throws `ApiProblem`. */
   async identify(request: IncomingMessage): Promise<AdminIdentity> {
     const { admin, clock, state } = this.#options;
     try {

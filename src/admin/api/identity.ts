@@ -37,14 +37,14 @@ interface IdentifyOptions {
   readonly objects: (() => Promise<Objects>) | undefined;
 }
 
-/** Finds out who calls. Throws `unauthorized`, `forbidden` or `too_many_failures`. */
+/** Identifies the caller. Throws `unauthorized`, `forbidden` or `too_many_failures`. */
 export async function identify(request: IncomingMessage, options: IdentifyOptions): Promise<AdminIdentity> {
   const { authorization } = request.headers;
   if (authorization === undefined) return withoutToken(request, options.admin);
   const address = addressOf(request);
   const [, sent] = /^bearer +(\S{1,512}) *$/i.exec(authorization) ?? [];
   const isBlocked = options.failures.isBlocked(address);
-  // No client guesses 256 random bits, and a client of the same address must not keep others out. What an operator chose may be short.
+  // No client guesses 256 random bits, and a client of the same address must not keep others out. A token of the settings may be short: an operator chose it.
   if (isBlocked && !sent?.startsWith('gha_')) throw blocked();
   // This is no guess at a token.
   if (sent === undefined) throw unauthorized('Send a token as `Authorization: Bearer`.');

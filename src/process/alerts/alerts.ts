@@ -9,9 +9,9 @@ import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
 
-/** Alerts for which the store has not answered yet whether another process has raised them. */
+/** Most alerts with an open question to the store, whether another process has raised them. */
 const MAX_DECIDING = 1000;
-/** Alerts that this process has raised, by name: it raises none of them again. */
+/** Names of alerts that this process has raised and does not raise again; with more, all are forgotten. */
 const MAX_RAISED = 10_000;
 
 const MESSAGES: Readonly<Record<AlertKind, string>> = {

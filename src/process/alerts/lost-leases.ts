@@ -2,12 +2,12 @@ import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LostLease } from '../../state/counters.ts';
 
-/** A process that ends again and again raises one alert in this time. */
+/** Time for which one alert is enough: a process may end again and again. */
 const PAUSE_MS = 60_000;
 const MAX_KEPT = 1000;
 const MAX_NAMED = 20;
 
-/** Raises an alert when processes ended with room of budgets that they had not reported. */
+/** Raises an alert when processes ended with leases of budgets whose use they had not reported. */
 export class LostLeases {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #alerts: AlertSink;

@@ -9,7 +9,7 @@ import { OTHER_NAME, type Ledger } from '../../state/ledger.ts';
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 const LOOK_MS = 5 * 60_000;
-/** Nodes of one kind whose hours before are read in one look, those that spent the most. */
+/** The most nodes of one kind whose earlier hours one look reads: those that spent the most. */
 const MAX_NODES = 100;
 const NANO_PER_USD = 1e9;
 
@@ -31,7 +31,7 @@ export class SpendWatch {
     this.#setup = setup;
   }
 
-  /** @param rule undefined: no webhook wants to know */
+  /** @param rule undefined: no webhook takes anomalies */
   apply(rule: AlertSettings['anomalies'] | undefined): void {
     this.#rule = rule;
   }

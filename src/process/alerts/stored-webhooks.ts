@@ -21,7 +21,7 @@ export interface StoredWebhooksSetup {
   readonly objects: { readonly now: StoredObjects; onChange(listener: (changes: StoredChanges) => void): void };
   /** Undefined while the store does not answer. */
   readonly entities: () => Pick<Entities, 'unseal'> | undefined;
-  /** Gets the webhooks that deliver from now on. */
+  /** Replaces the webhooks that deliver. */
   readonly use: (webhooks: readonly WebhookSettings[]) => void;
 }
 
@@ -31,7 +31,7 @@ export interface StoredWebhooksSetup {
  */
 export class StoredWebhooks {
   readonly #setup: StoredWebhooksSetup;
-  /** By object: an unchanged one is not unsealed again. */
+  /** By object: the webhook of an unchanged object is not unsealed again. */
   #known = new Map<StoredAlert, WebhookSettings>();
   #isStopped = false;
   #stopTimer = (): void => {};
@@ -41,7 +41,7 @@ export class StoredWebhooks {
     this.#setup = setup;
   }
 
-  /** Resolves when those of now are in use. */
+  /** Resolves when the webhooks that the store has now are in use. */
   start(): Promise<void> {
     this.#setup.objects.onChange(({ changed, gone }) => {
       const isConcerned =

@@ -4,7 +4,7 @@ import type { AlertSettings } from '../../settings/compile/alerts.ts';
 import type { RequestRecord } from '../../record/record.ts';
 
 const DAY_MS = 86_400_000;
-/** Callers choose models: so many alerts a day and process. */
+/** The most alerts of a process in a day: callers choose models. */
 const MAX_A_DAY = 100;
 const MAX_NAME = 160;
 
@@ -21,7 +21,7 @@ export class UnknownPrices {
     this.#alerts = alerts;
   }
 
-  /** Without a webhook that wants to know, the metric of unknown costs is enough. @param mayStore the state store may have one */
+  /** Without a webhook that takes these alerts, the metric of unknown costs is enough. @param mayStore the state store may have one */
   apply({ webhooks }: AlertSettings, mayStore = false): void {
     this.#isWanted = mayStore || webhooks.some(({ kinds }) => kinds.has('unknown_price'));
   }

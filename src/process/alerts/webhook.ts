@@ -17,7 +17,7 @@ const MAX_RUNNING = 4;
 const MAX_QUEUED = 1000;
 /** At the end of the process, the events that are left get one more try within this time. */
 const LAST_MS = 2000;
-/** An answer is not read further. */
+/** The most bytes of an answer that are read. */
 const MAX_ANSWER = 16 * 1024;
 
 export interface WebhookTools {
@@ -59,7 +59,7 @@ export class Webhook {
     for (const result of ['success', 'failure']) webhookTries.declare({ webhook: settings.id, result });
   }
 
-  /** For the tries from now on. */
+  /** Applies to later tries. */
   apply(settings: WebhookSettings): void {
     this.#settings = settings;
   }
@@ -79,13 +79,13 @@ export class Webhook {
     this.#run();
   }
 
-  /** Gives up at once. */
+  /** Drops the events that wait, at once. */
   remove(): void {
     this.#closed = true;
     for (const job of this.#jobs) this.#lose(job, 'removed', undefined);
   }
 
-  /** Tries what is left once more, for a bounded time. */
+  /** Tries the events that are left once more, for a bounded time. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -113,7 +113,7 @@ export class Webhook {
     const failure = await this.#post(job.event, timeoutMs);
     const { families, clock } = this.#tools;
     families.webhookTries.add({ webhook: this.#settings.id, result: failure === undefined ? 'success' : 'failure' });
-    // It was given up meanwhile.
+    // The event was dropped meanwhile.
     if (!this.#jobs.has(job)) return;
     job.tries += 1;
     if (failure === undefined) return this.#drop(job);
@@ -127,7 +127,7 @@ export class Webhook {
     });
   }
 
-  /** Why it was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
+  /** The reason why the event was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
   async #post({ id, body }: WebhookEvent, timeoutMs: number): Promise<string | undefined> {
     const { clock, exchange } = this.#tools;
     const { url, secret, allowInsecure } = this.#settings;

@@ -7,9 +7,9 @@ import type { Metrics } from '../../record/metrics/registry.ts';
 import type { BackupSettings } from '../../settings/compile/state.ts';
 import type { StoreHandle } from './store-handle.ts';
 
-/** Under this name a backup is not whole yet. */
+/** End of the name of a folder whose backup is not complete. */
 const UNFINISHED = '.unfinished';
-/** An alert is raised again after this time of failures. */
+/** Time of failures after which the alert is repeated. */
 const REPEAT_MS = 86_400_000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 
@@ -37,7 +37,7 @@ export class Backups {
     this.#state = state;
   }
 
-  /** The first one is made at once: a start may follow an upgrade. */
+  /** Makes the first backup at once: a start may follow an upgrade. */
   start(): void {
     if (this.#isStopped) return;
     this.#running = this.#back().then(() => {
@@ -46,7 +46,7 @@ export class Backups {
     });
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no backup is under way. */
   stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopTimer();
@@ -57,7 +57,7 @@ export class Backups {
   async #back(): Promise<void> {
     const { clock, log, metrics } = this.#setup;
     const { store } = this.#state;
-    // The next one comes soon, and the log has why the store does not answer.
+    // The next backup comes soon, and the log has the reason of the store.
     if (!store) return;
     const { dir } = this.#settings;
     const name = new Date(clock.wall()).toISOString().replaceAll(':', '-');

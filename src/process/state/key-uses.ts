@@ -33,7 +33,7 @@ export class KeyUses {
     this.#stopTimer ??= this.#clock.after(EVERY_MS, () => void this.flush());
   }
 
-  /** Never rejects: uses that could not be written are written with the next ones. */
+  /** Never rejects: the next write takes the uses that this one could not write. */
   async flush(): Promise<void> {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

@@ -13,7 +13,7 @@ import { oneAtATime } from '../one-at-a-time.ts';
 import { ObjectReplica } from './object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore } from './open-store.ts';
-import { answering } from './store-handle.ts';
+import { requireStore } from './store-handle.ts';
 import { nextTurn, readEntities } from './stored-entities.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
@@ -103,7 +103,7 @@ export class ReconnectingStore {
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
     // A store that does not answer is opened again by the timer, once.
     if (this.store) await this.#look();
-    answering(this);
+    requireStore(this);
     return { version: this.#version, entities: this.#entities };
   }
 

@@ -6,9 +6,9 @@ import type { StateStore } from '../../state/store.ts';
 import type { StoreHandle } from './store-handle.ts';
 
 const DAY_MS = 86_400_000;
-/** After the start, and between two days that are dropped or folded: the store has other work. */
+/** Pause after the start, and between two days that are dropped or folded: the store has other work. */
 const PACE_MS = 10_000;
-/** Between two looks that found nothing to do. */
+/** Pause after a look that found nothing to do. */
 const LOOK_MS = 3_600_000;
 
 export interface RetentionSetup {
@@ -80,7 +80,7 @@ export class Retention {
     return false;
   }
 
-  /** The first day (UTC) that stays. */
+  /** The first day (UTC) that the ledger keeps. */
   #firstOf(what: keyof RetentionDays): string {
     const { clock, days } = this.#setup;
     return dayOf(clock.wall() - days[what] * DAY_MS);

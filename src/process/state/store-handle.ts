@@ -10,7 +10,7 @@ export interface StoreHandle {
 export const storeUnavailable = (): StateFailure => new StateFailure('unavailable', 'the state store does not answer');
 
 /** Throws `unavailable` while the store does not answer. */
-export function answering({ store }: StoreHandle): StateStore {
+export function requireStore({ store }: StoreHandle): StateStore {
   if (!store) throw storeUnavailable();
   return store;
 }

@@ -5,7 +5,7 @@ import type { Ledger } from '../../state/ledger.ts';
 import { MemoryAudit } from '../../state/memory/audit.ts';
 import { MemoryCounters } from '../../state/memory/counters.ts';
 import type { StateStore } from '../../state/store.ts';
-import { answering, type StoreHandle } from './store-handle.ts';
+import { requireStore, type StoreHandle } from './store-handle.ts';
 
 /** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
 export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
@@ -73,13 +73,13 @@ export class UsageCounters {
 /** The ledger of a process that has the state store itself. */
 export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
   async append(rows) {
-    return answering(state).ledger.append(rows);
+    return requireStore(state).ledger.append(rows);
   },
 });
 
 /** The counters of a process that has the state store itself. */
 export function countersOf(state: StoreHandle): CounterSource['counters'] {
-  const counters = (): Counters => answering(state).counters;
+  const counters = (): Counters => requireStore(state).counters;
   return {
     take: async (...args) => counters().take(...args),
     report: async (...args) => counters().report(...args),

@@ -11,7 +11,7 @@ import type {
   TeamsFile,
 } from '../../../schemas/types.generated.ts';
 
-import type { Known } from '../../governance/sharded-map.ts';
+import type { ReadableMap } from '../../governance/sharded-map.ts';
 
 // Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
 // beside the files.
@@ -78,7 +78,7 @@ export interface StoredObjects {
   /** False: the store does not answer for too long. Its keys are refused then; what bounds other keys stays. */
   readonly known: boolean;
   /** By `nameOf`. */
-  readonly objects: Known<StoredObject>;
+  readonly objects: ReadableMap<StoredObject>;
 }
 
 export interface StoredChanges {
