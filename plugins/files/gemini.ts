@@ -23,6 +23,7 @@ const MAX_START_MS = 10_000;
 const NAME = 'files/';
 /** The parameter of an upload's address that has its id. */
 const UPLOAD_ID = 'upload_id';
+const LENGTH = 'x-goog-upload-header-content-length';
 const COMMAND = 'x-goog-upload-command';
 const OFFSET = 'x-goog-upload-offset';
 const STATUS = 'x-goog-upload-status';
@@ -125,11 +126,15 @@ async function readStart(ctx: GatewayContext, clock: Clock): Promise<AnnouncedFi
   } = Object(file) as Record<string, unknown>;
   const declared = header(ctx, 'x-goog-upload-header-content-type') ?? mime;
   const filename = name ?? header(ctx, 'x-goog-upload-file-name');
-  const length = header(ctx, 'x-goog-upload-header-content-length') ?? '';
+  const length = header(ctx, LENGTH);
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    throw new GatewayError('invalid_value', `\`${LENGTH}\` must be the number of bytes of the file.`, {
+      param: LENGTH,
+    });
   return {
     filename: typeof filename === 'string' ? filename : '',
     declared: typeof declared === 'string' ? declared.slice(0, MAX_TYPE) : 'application/octet-stream',
-    bytes: /^\d{1,15}$/.test(length) ? Number(length) : undefined,
+    bytes: length === undefined ? undefined : Number(length),
   };
 }
 

@@ -27,7 +27,9 @@ export function keepReply(
     const response = stream ? lastResponse(body) : body;
     return response && keep(response);
   }
-  reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
+  reply.body = stream
+    ? new KeptStream(body, { exchange, keep, isWritten: isOwn })
+    : new KeptPlainBody(body, service.maxBytes, keep);
   return undefined;
 }
 

@@ -14,13 +14,26 @@ export interface RateDialect {
   readReset(text: string, wall: number): number | undefined;
   /** Headers by which clients know an exhausted budget. */
   readonly exhausted?: ((budget: ExhaustedBudget) => Readonly<Record<string, string>>) | undefined;
+  /** Headers of a good reply that show how much of the caller's own budget is spent. */
+  readonly spent?: ((budget: SpentBudget) => Readonly<Record<string, string>>) | undefined;
 }
 
-interface ExhaustedBudget {
+interface BudgetPeriod {
   /** Milliseconds since 1970; undefined: never. */
   readonly resetsAt: number | undefined;
+}
+
+interface ExhaustedBudget extends BudgetPeriod {
+  readonly period: 'day' | 'month' | 'total';
   /** Others share the budget. */
   readonly isShared: boolean;
+  /** Milliseconds since 1970. */
+  readonly wall: number;
+}
+
+interface SpentBudget extends BudgetPeriod {
+  /** What is spent, as a share of the cap. */
+  readonly share: number;
 }
 
 /** A duration: `1.2s`, `6m0s`, `20ms` (docs/protocols/openai-chat.md#rate-limit-headers). */
@@ -31,6 +44,18 @@ const OPENAI: RateDialect = {
 };
 
 const UNIFIED = 'anthropic-ratelimit-unified';
+const OVERAGE = `${UNIFIED}-overage`;
+/** Shares of a cap at which Claude Code warns its user. */
+const THRESHOLDS = [0.95, 0.75];
+/** Of a request that is still allowed. */
+const MOST_SHARE = 0.99;
+const PERIODS: Readonly<Partial<Record<ExhaustedBudget['period'], string>>> = { day: 'daily', month: 'monthly' };
+
+function resets({ resetsAt }: BudgetPeriod): Readonly<Record<string, string>> {
+  if (resetsAt === undefined) return {};
+  const seconds = String(Math.ceil(resetsAt / 1000));
+  return { [`${UNIFIED}-reset`]: seconds, [`${OVERAGE}-reset`]: seconds };
+}
 
 /** A time of RFC 3339 in whole seconds (docs/protocols/anthropic-messages.md#headers). */
 const MESSAGES: RateDialect = {
@@ -41,11 +66,32 @@ const MESSAGES: RateDialect = {
     return Number.isNaN(at) ? undefined : Math.max(0, at - wall);
   },
   // docs/protocols/claude-code.md#refusals
-  exhausted: ({ resetsAt, isShared }) => ({
-    [`${UNIFIED}-status`]: 'rejected',
-    ...(resetsAt !== undefined && { [`${UNIFIED}-reset`]: String(Math.ceil(resetsAt / 1000)) }),
-    ...(isShared && { [`${UNIFIED}-overage-scope`]: 'group_pool' }),
-  }),
+  exhausted(budget) {
+    const { resetsAt, isShared, period, wall } = budget;
+    return {
+      [`${UNIFIED}-status`]: 'rejected',
+      ...resets(budget),
+      [`${OVERAGE}-utilization`]: '1',
+      [`${OVERAGE}-surpassed-threshold`]: '1',
+      ...(PERIODS[period] !== undefined && { [`${OVERAGE}-period`]: PERIODS[period] }),
+      [`${OVERAGE}-disabled-reason`]: 'org_spend_cap_reached',
+      ...(isShared && { [`${OVERAGE}-scope`]: 'group_pool' }),
+      ...(resetsAt !== undefined && { 'retry-after': String(Math.max(1, Math.ceil((resetsAt - wall) / 1000))) }),
+    };
+  },
+  spent(budget) {
+    const { share } = budget;
+    const threshold = THRESHOLDS.find((one) => share > one);
+    const status = threshold === undefined ? 'allowed' : 'allowed_warning';
+    return {
+      [`${UNIFIED}-status`]: status,
+      [`${UNIFIED}-representative-claim`]: 'overage',
+      ...resets(budget),
+      [`${OVERAGE}-status`]: status,
+      [`${OVERAGE}-utilization`]: String(Math.min(MOST_SHARE, Math.round(share * 100) / 100)),
+      ...(threshold !== undefined && { [`${OVERAGE}-surpassed-threshold`]: String(threshold) }),
+    };
+  },
 };
 
 /** Gemini's API has no such headers. */

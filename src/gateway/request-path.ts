@@ -166,7 +166,7 @@ function setOriginHeaders(
   }
 }
 
-function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
+function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
   if (exchange.explainId !== undefined) headers[names.explainId] = exchange.explainId;
@@ -174,6 +174,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   if (prompt) headers[names.prompt] = `${prompt.id}@${prompt.version}`;
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;
+  if (attempt.budget?.headers && status === 200) Object.assign(headers, attempt.budget.headers);
   headers[names.optionIndex] = attempt.target.path;
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;

@@ -43,6 +43,11 @@ export class Account {
     const total = this.used + this.held + this.others;
     return amount === 0 ? (total > 0 ? Infinity : 0) : (total / amount) * 100;
   }
+
+  /** The share of the cap that is spent, without what is reserved, by all processes as far as this one knows. */
+  get spentShare(): number {
+    return (this.used + this.others) / this.budget.amount;
+  }
 }
 
 /** Chooses the limit of a new account, and takes over an account that another replaces. */

@@ -252,6 +252,8 @@ export interface AttemptBudget {
   readonly output: number | undefined;
   /** Budgets that only warn, and that it exceeds. */
   readonly warned: readonly string[];
+  /** Headers in which the client's API shows how much of a budget is spent. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A target resolved for one request: catalog entry, model and address. */

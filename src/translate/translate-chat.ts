@@ -87,14 +87,24 @@ function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
   return { model, newCallId: callId, ...(inlineThinking && { inlineThinking }) };
 }
 
+const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
+/** Of a printable character of ASCII. Go and Gson write `&`, `<`, `>` and `=` so, Gson and PHP also `'`. */
+const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
+
+/** A text may then stand in the body that a search does not find. Encoders write no such escapes. */
+const escapesAscii = (bytes: Buffer): boolean =>
+  bytes.includes(ANY_ESCAPE) && ASCII_ESCAPE.test(bytes.toString('latin1'));
+
 const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'functions']);
 
 /**
- * `contains` searches the caller's bytes only: values from an override are the operator's and stay. Messages that a prompt or a
+ * `contains` searches the caller's bytes only: values from an override are the operator's and stay. It is true for bytes with needless
+ * escapes, because only parsing shows what they hold. Messages that a prompt or a
  * file wrote have to be read.
  */
 class CallersBody implements SearchableBody {
   readonly #body: RequestBody;
+  #escapes: boolean | undefined;
 
   constructor(body: RequestBody) {
     this.#body = body;
@@ -109,7 +119,7 @@ class CallersBody implements SearchableBody {
   }
 
   contains(text: string): boolean {
-    return this.#body.original.includes(text);
+    return this.#body.original.includes(text) || (this.#escapes ??= escapesAscii(this.#body.original));
   }
 
   mayMatch(pattern: RegExp): boolean {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accumulated } from '../../src/formats/openai-responses/sdk.testkit.ts';
 import {
@@ -108,6 +109,7 @@ describe.skipIf(!corpusIsThere)('recorded replies of the Responses API', () => {
 const hasCustom = ({ output = [] }: Shown): boolean => output.some(({ type }) => type === 'custom_tool_call');
 
 interface Choice {
+  readonly index?: number;
   readonly message?: Message;
   readonly delta?: Message;
 }
@@ -131,7 +133,9 @@ function chatAnswer({ body, sse }: { readonly body: unknown; readonly sse: strin
   let text = '';
   const calls: [string, string][] = [];
   for (const { choices = [] } of chunks) {
-    const message = choices[0]?.message ?? choices[0]?.delta;
+    // A response has one answer.
+    const choice = choices.find(({ index = 0 }) => index === 0);
+    const message = choice?.message ?? choice?.delta;
     text += message?.content ?? '';
     for (const [at, { index = at, function: fn }] of (message?.tool_calls ?? []).entries()) {
       calls[index] ??= [fn?.name ?? '', ''];
@@ -149,33 +153,40 @@ describe.skipIf(!corpusIsThere).each(['anthropic', 'gemini', 'openai-chat'])('re
   });
   afterAll(() => family.close());
 
-  it('come out as responses that the SDK of OpenAI assembles', { timeout: 300_000 }, async () => {
-    const judge = await judges();
-    const records = family.records.filter(
-      (record) =>
-        record.response_status === 200 &&
-        record.is_stream &&
-        (name === 'openai-chat' ? record.op === 'chat.completions' : judge.derive(record).applicable),
-    );
-    expect(records.length).toBeGreaterThan(20);
-    const findings = await forAll<Recording, object>(records, async (record) => {
-      const body = {
-        model: modelOf(record),
-        input: 'replay',
-        stream: true,
-        reasoning: { effort: 'low', summary: 'auto' },
-      };
-      const { status, sse = '' } = await family.ask('/v1/responses', { ...body, max_output_tokens: 4096 });
-      if (status !== 200) return [{ id: record.id, status }];
-      try {
-        const response = await accumulated(sse);
-        return response.status === 'completed' || response.status === 'incomplete' || response.status === 'failed'
-          ? []
-          : [{ id: record.id, response }];
-      } catch (error) {
-        return [{ id: record.id, error: String(error) }];
-      }
-    });
-    expect(findings).toEqual([]);
-  });
+  it(
+    'come out as responses that the SDK of OpenAI assembles, with the text and the calls that chat clients get',
+    { timeout: 300_000 },
+    async () => {
+      const judge = await judges();
+      const records = family.records.filter(
+        (record) =>
+          record.response_status === 200 &&
+          record.is_stream &&
+          (name === 'openai-chat' ? record.op === 'chat.completions' : judge.derive(record).applicable),
+      );
+      expect(records.length).toBeGreaterThan(20);
+      const findings = await forAll<Recording, object>(records, async (record) => {
+        const body = {
+          model: modelOf(record),
+          input: 'replay',
+          stream: true,
+          reasoning: { effort: 'low', summary: 'auto' },
+        };
+        const { status, sse = '' } = await family.ask('/v1/responses', { ...body, max_output_tokens: 4096 });
+        if (status !== 200) return [{ id: record.id, status }];
+        try {
+          const response = (await accumulated(sse)) as Shown;
+          if (response.status === 'failed') return [];
+          if (!isComplete(response)) return [{ id: record.id, response }];
+          const messages = [{ role: 'user', content: 'replay' }];
+          const chat = chatAnswer(await family.ask('/v1/chat/completions', { ...body, messages }));
+          const found = { text: textOf(response), calls: callsOf(response) };
+          return isDeepStrictEqual(found, chat) ? [] : [{ id: record.id, found, chat }];
+        } catch (error) {
+          return [{ id: record.id, error: String(error) }];
+        }
+      });
+      expect(findings).toEqual([]);
+    },
+  );
 });

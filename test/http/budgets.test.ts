@@ -84,8 +84,57 @@ describe('a request that a budget cannot cover', () => {
     const reply = await post(pair, { path: '/v1/messages' });
     expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([429, 'false']);
     expect(reply.headers.get('anthropic-ratelimit-unified-status')).toBe('rejected');
-    expect(Number(reply.headers.get('anthropic-ratelimit-unified-reset')) * 1000).toBeGreaterThan(Date.now());
+    const reset = reply.headers.get('anthropic-ratelimit-unified-reset');
+    expect(Number(reset) * 1000).toBeGreaterThan(Date.now());
+    expect(Object.fromEntries([...reply.headers].filter(([name]) => name.includes('overage')))).toEqual({
+      'anthropic-ratelimit-unified-overage-reset': reset,
+      'anthropic-ratelimit-unified-overage-utilization': '1',
+      'anthropic-ratelimit-unified-overage-surpassed-threshold': '1',
+      'anthropic-ratelimit-unified-overage-period': 'monthly',
+      'anthropic-ratelimit-unified-overage-disabled-reason': 'org_spend_cap_reached',
+    });
+    // With it, Claude Code would show a text of its own in place of the error's.
+    expect(reply.headers.has('anthropic-ratelimit-unified-representative-claim')).toBe(false);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await reply.json()).toMatchObject({ type: 'error', error: { type: 'billing_error' } });
+  });
+
+  it('that is nearly spent is shown to clients of Anthropic with each answer', async () => {
+    // 1,100 millionths of a USD an answer.
+    const pair = await startPair(answers, {
+      prices,
+      keys: keysOf({
+        budgets: [
+          { cap: '0.008 USD', period: 'month' },
+          { cap: '1 USD', period: 'day' },
+        ],
+      }),
+    });
+    const shown = async (path = '/v1/messages') => {
+      const reply = await post(pair, { path, max: 50 });
+      await reply.text();
+      const before = pair.upstream.seen.length;
+      await until(() => pair.gateway.gateway.records({ limit: 100 }).length >= before, 'the request has ended');
+      return Object.fromEntries(
+        [...reply.headers].flatMap(([name, value]) =>
+          name.startsWith('anthropic-ratelimit-unified') && !name.endsWith('reset')
+            ? [[name.slice('anthropic-ratelimit-unified-'.length), value]]
+            : [],
+        ),
+      );
+    };
+    const at = (utilization: string, threshold?: string) => ({
+      status: threshold === undefined ? 'allowed' : 'allowed_warning',
+      'representative-claim': 'overage',
+      'overage-status': threshold === undefined ? 'allowed' : 'allowed_warning',
+      'overage-utilization': utilization,
+      ...(threshold !== undefined && { 'overage-surpassed-threshold': threshold }),
+    });
+    expect(await shown('/v1/chat/completions')).toEqual({});
+    expect(await shown()).toEqual(at('0.14'));
+    for (let count = 0; count < 3; count += 1) await shown();
+    expect(await shown()).toEqual(at('0.69'));
+    expect(await shown()).toEqual(at('0.83', '0.75'));
   });
 
   it('is refused to clients of Gemini as an exhausted resource', async () => {

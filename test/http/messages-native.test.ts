@@ -99,6 +99,23 @@ describe('a body for Claude', () => {
     expect(last().url).toBe('/v1/messages');
   });
 
+  it('loses a signature of another provider too that is written with escapes', async () => {
+    const thought = {
+      type: 'thinking',
+      thinking: '',
+      signature: 'gh1.gemini.s.eyJmb3IiOiJ0ZXh0Iiwic2lnbmF0dXJlIjoicyJ9',
+    };
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [thought, { type: 'text', text: 'a' }] },
+      { role: 'user', content: 'b' },
+    ];
+    const body = JSON.stringify(full(DIRECT, { messages })).replace('"gh1.', String.raw`"\u0067h\u0031.`);
+    const answer = await post(body);
+    expect([answer.status, answer.headers.get('x-gateway-dropped-params')]).toEqual([200, 'messages[1].content[0]']);
+    expect(last().text).not.toContain('gemini');
+  });
+
   it('loses what this gateway wrote of another provider’s answer, and says so', async () => {
     const messages = [
       { role: 'user', content: 'hi' },

@@ -158,6 +158,12 @@ describe.each([
     expect(await step({ command: 'query', url })).toMatchObject({ state: 'final', json: end.json });
   });
 
+  it.each(['-1', '1e30', 'NaN', '0x10', '9'.repeat(20)])('does not begin with a length of %s', async (length) => {
+    await start();
+    const answer = await begin({ headers: { 'x-goog-upload-header-content-length': length } });
+    expect(answer).toMatchObject({ status: 400, json: { error: { status: 'INVALID_ARGUMENT' } } });
+  });
+
   it('ends with a request without bytes', async () => {
     await start();
     const { url } = await begin();

@@ -24,6 +24,7 @@ import {
   type AttemptEstimate,
   type EstimatorSetup,
 } from './attempt-estimate.ts';
+import { spentHeaders } from './budget-headers.ts';
 import { refusalError } from './budget-refusal.ts';
 import { nameOfBudget } from './budget-texts.ts';
 import { watchStream, type Overrun } from './overrun.ts';
@@ -110,7 +111,7 @@ export class AttemptReservations implements RequestBudgets {
     if (budgets.length === 0 && !ledger) return undefined;
     const countsUsd = budgets.some(({ unit }) => unit === 'usd');
     const estimate = this.#estimator.estimate(exchange, attempt, { countsUsd, hasLedger: ledger !== undefined, rules });
-    if (budgets.length > 0) attempt.budget = noteOf(this.#setup.accounting.accountsOf(budgets), estimate);
+    if (budgets.length > 0) attempt.budget = noteOf(exchange, this.#setup.accounting.accountsOf(budgets), estimate);
     return { exchange, attempt, budgets, estimate, onOverrun: rules.onOverrun };
   }
 
@@ -190,7 +191,7 @@ export class AttemptReservations implements RequestBudgets {
 
   #refused({ exchange, estimate }: Job, refusal: ReservationRefusal): GatewayError {
     this.#setup.onRefused(refusal.account?.budget, refusal.why);
-    return refusalError(exchange, refusal, estimate.output);
+    return refusalError(exchange, refusal, { output: estimate.output, wall: this.#setup.clock.wall() });
   }
 }
 
@@ -204,7 +205,7 @@ const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boo
 const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
   matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
 
-function noteOf(accounts: readonly Account[], { amounts, output }: AttemptEstimate): AttemptBudget {
+function noteOf(exchange: Exchange, accounts: readonly Account[], { amounts, output }: AttemptEstimate): AttemptBudget {
   const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
   return {
     counted: accounts.map(({ budget }) => nameOfBudget(budget)),
@@ -216,5 +217,6 @@ function noteOf(accounts: readonly Account[], { amounts, output }: AttemptEstima
         return !budget.hard && used + held + others + amountIn(amounts, budget) > budget.amount;
       })
       .map(({ budget }) => nameOfBudget(budget)),
+    headers: spentHeaders(exchange, accounts),
   };
 }

@@ -1,19 +1,19 @@
-import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
-import type { Account } from '../../governance/accounts.ts';
 import type { ReservationRefusal } from '../../governance/reservations.ts';
 import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import { exhaustedHeaders } from './budget-headers.ts';
 import { nameOfBudget, refusalText } from './budget-texts.ts';
 
 /** `retry-after` of a request for which the store has not answered in time. */
 const AGAIN_MS = 1000;
 
-/** A refused reservation as the error of its request. @param output the longest answer on which the amount rests */
+/** A refused reservation as the error of its request. @param about `output`: the longest answer on which the amount rests; `wall`: milliseconds since 1970 */
 export function refusalError(
   exchange: Exchange,
   { why, account, amount }: ReservationRefusal,
-  output: number,
+  about: { readonly output: number; readonly wall: number },
 ): GatewayError {
-  const limitHeaders = account && exhaustedHeaders(exchange, account);
+  const { output, wall } = about;
+  const limitHeaders = account && exhaustedHeaders(exchange, account, wall);
   if (why === 'exceeded' && account)
     return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
       ...(limitHeaders && { limitHeaders }),
@@ -24,14 +24,3 @@ export function refusalError(
     retryAfterMs: AGAIN_MS,
   });
 }
-
-/** A budget that keys share blocks the group. */
-const exhaustedHeaders = (
-  { operation }: Exchange,
-  { budget, span }: Account,
-): Readonly<Record<string, string>> | undefined =>
-  operation &&
-  RATE_DIALECTS[operation.format.name]?.exhausted?.({
-    resetsAt: span.end === Infinity ? undefined : span.end,
-    isShared: budget.node.kind !== 'key',
-  });

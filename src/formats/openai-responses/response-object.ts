@@ -14,10 +14,13 @@ interface ResponseName {
   readonly stored?: boolean | undefined;
 }
 
+type UsageFields = Readonly<Record<string, number | Readonly<Record<string, number>>>>;
+
 interface State {
   readonly status: Status;
   readonly model: string;
-  readonly usage?: JsonObject | undefined;
+  /** Only names and numbers: its JSON has one byte per character. */
+  readonly usage?: UsageFields | undefined;
   readonly incomplete?: string | undefined;
   readonly error?: JsonObject | undefined;
 }
@@ -42,8 +45,10 @@ export class ResponseText {
   of({ status, model, usage, incomplete, error }: State, output: string): string {
     const completed = status === 'completed' ? String(this.#created) : 'null';
     const details = incomplete === undefined ? 'null' : `{"reason":"${incomplete}"}`;
-    const state = `${completed},"status":"${status}","background":false,"error":${jsonBytes(error ?? null)}`;
-    const answer = `"model":${jsonBytes(model)},"output":[${output}],"usage":${jsonBytes(usage ?? null)}`;
+    const failure = error ? jsonBytes(error) : 'null';
+    const state = `${completed},"status":"${status}","background":false,"error":${failure}`;
+    const counts = usage ? JSON.stringify(usage) : 'null';
+    const answer = `"model":${jsonBytes(model)},"output":[${output}],"usage":${counts}`;
     return `${this.#head}${state},"incomplete_details":${details},${answer}${this.#tail}`;
   }
 }
@@ -81,7 +86,7 @@ function repeated(echoed: JsonObject): string {
   let text = '';
   for (const [name, byDefault] of DEFAULTS) {
     const given = echoed[name] ?? undefined;
-    text += given === undefined ? byDefault : `,"${name}":${jsonBytes(given)}`;
+    text += given === undefined ? byDefault : `,"${name}":${typeof given === 'number' ? given : jsonBytes(given)}`;
   }
   const tools = Array.isArray(echoed.tools) ? jsonBytes(echoed.tools.map(toolOf)) : '[]';
   return `${text},"reasoning":${reasoningOf(echoed.reasoning)},"text":${textOf(echoed.text)},"tools":${tools}`;
@@ -99,7 +104,7 @@ function toolOf(tool: unknown): unknown {
   return { description: null, parameters: null, ...tool, strict: tool.strict ?? false };
 }
 
-export function encodeUsage({ input, output, total, cacheRead, cacheWrite, reasoning }: Usage): JsonObject {
+export function encodeUsage({ input, output, total, cacheRead, cacheWrite, reasoning }: Usage): UsageFields {
   return {
     input_tokens: input,
     input_tokens_details: {

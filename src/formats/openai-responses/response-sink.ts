@@ -1,6 +1,6 @@
 import { bytesOf, toBytes } from '../json/literal.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { AFTER_TEXT, TEXT_DELTA, TextRun } from './text-run.ts';
+import { AFTER_TEXT, TEXT_DELTA, TextFrame, TextRun } from './text-run.ts';
 
 /**
  * Receives the events of a response as the API streams them. Names come without `response.`, and JSON with one character per byte
@@ -28,6 +28,8 @@ export class ResponseStreamSink implements ResponseSink {
   /** What was written before `#text`: texts with one character per byte, and runs. */
   #pieces: (string | TextRun)[] = [];
   #number = 0;
+  /** Of the part whose text came last. */
+  #frame: TextFrame | undefined;
 
   take(): string {
     return this.#pieces.length === 0 ? this.#text.take() : this.#takePieces().toString('utf8');
@@ -81,7 +83,8 @@ export class ResponseStreamSink implements ResponseSink {
     const given = literals.includes('') ? literals.filter((literal) => literal !== '') : literals;
     if (given.length === 0) return;
     this.#flush();
-    this.#pieces.push(new TextRun(head, this.#number, given));
+    if (this.#frame?.head !== head) this.#frame = new TextFrame(head, this.#number);
+    this.#pieces.push(new TextRun(this.#frame, this.#number, given));
     this.#number += given.length;
   }
 

@@ -1,0 +1,26 @@
+import { RATE_DIALECTS } from '../../formats/rate-headers.ts';
+import type { Account } from '../../governance/accounts.ts';
+import type { Exchange } from '../../plugin/index.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const resetsAt = ({ span }: Account): number | undefined => (span.end === Infinity ? undefined : span.end);
+
+/** A budget that keys share blocks the group. @param wall milliseconds since 1970 */
+export const exhaustedHeaders = ({ operation }: Exchange, account: Account, wall: number): Headers | undefined =>
+  operation &&
+  RATE_DIALECTS[operation.format.name]?.exhausted?.({
+    resetsAt: resetsAt(account),
+    period: account.budget.period,
+    isShared: account.budget.node.kind !== 'key',
+    wall,
+  });
+
+/** Of the key's own budgets, the one of which most is spent: what is spent of a shared budget is not the caller's to know. */
+export function spentHeaders({ operation }: Exchange, accounts: readonly Account[]): Headers | undefined {
+  const write = operation && RATE_DIALECTS[operation.format.name]?.spent;
+  if (!write) return undefined;
+  const own = accounts.filter(({ budget: { hard, node, amount } }) => hard && amount > 0 && node.kind === 'key');
+  const fullest = own.toSorted((one, other) => other.spentShare - one.spentShare)[0];
+  return fullest && write({ share: fullest.spentShare, resetsAt: resetsAt(fullest) });
+}
