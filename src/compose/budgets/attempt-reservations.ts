@@ -26,7 +26,7 @@ import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
-import { count, named, NO_SUMS } from '../ledger/ledger-rows.ts';
+import { count, lostRow, named } from '../ledger/ledger-rows.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { readRequestSize, type AttemptSize } from './request-size.ts';
 import { watchStream, type Overrun } from './overrun.ts';
@@ -280,11 +280,9 @@ export class AttemptReservations implements RequestBudgets {
   #rowOf({ exchange, attempt, amounts, tier, isPriced }: Job, at: number): LedgerRow {
     const { req, organization, user, priceVersion } = payerOf(exchange, this.#setup.prices.at(exchange.startedAt), at);
     const { slug, model, provider, region } = attempt.resolved!;
-    return {
-      ...NO_SUMS,
+    return lostRow({
       req,
       att: attempt.number,
-      kind: 'expired',
       at: Math.floor(at),
       key: named(exchange.caller?.keyId),
       user: named(user),
@@ -293,16 +291,12 @@ export class AttemptReservations implements RequestBudgets {
       config: named(exchange.config?.id),
       asked: named(`@${slug}/${model}`),
       model: named(model),
-      status: 'lost',
       src: isPriced || amounts.usd > 0 ? 'lost' : 'none',
       tier: tier ?? '',
       geo: named(geoOf(provider, region)),
       priceVersion,
-      nano: amounts.usd,
       held: amounts.usd,
-      ms: 0,
-      firstMs: undefined,
-    };
+    });
   }
 
   /** By the costs that the record of the request has. */
