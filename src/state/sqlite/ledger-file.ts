@@ -70,6 +70,9 @@ export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
 
 type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
 
+/** The owner of the store has not committed the tables of the file yet. */
+export class NotYetMade extends StateFailure {}
+
 /** The ledger of one day: a file that needs no other. It has its own names, its rows, and their sums by hour. */
 export class LedgerFile {
   readonly #db: Database;
@@ -89,7 +92,10 @@ export class LedgerFile {
     this.#readOnly = readOnly;
     const version = this.#db.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
     if (version > TABLES) throw new StateFailure('newer_store', `a later release has written ${path}`);
-    if (version === 0 && readOnly) throw new StateFailure('unavailable', `${path} is just being made`);
+    if (version === 0 && readOnly) {
+      this.#db.close();
+      throw new NotYetMade('unavailable', `${path} is just being made`);
+    }
     if (version === 0) this.#db.transaction(() => this.#db.exec(CREATE));
     this.#readNames();
   }

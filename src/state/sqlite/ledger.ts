@@ -19,7 +19,7 @@ import {
   sumCells,
   DAY_MS,
 } from '../rules/rollup-cells.ts';
-import { cursorOf, LedgerFile, type LedgerCursor } from './ledger-file.ts';
+import { cursorOf, LedgerFile, NotYetMade, type LedgerCursor } from './ledger-file.ts';
 
 const MAX_OPEN = 4;
 const MAX_TRIES = 5;
@@ -96,7 +96,7 @@ export class SqliteLedger {
     const { from, to } = hoursOf(query);
     const cells = this.#read(() => [
       ...this.#dropped.cells(query),
-      ...this.#daysWithin(from, to).flatMap((day) => this.#file(day).cells(query)),
+      ...this.#daysWithin(from, to).flatMap((day) => this.#madeFile(day)?.cells(query) ?? []),
     ]);
     // The files have applied the conditions.
     return sumCells({ ...query, where: {} }, cells);
@@ -125,7 +125,9 @@ export class SqliteLedger {
     const from = place ?? (after && { day: dayOf(after.at), cursor: cursorOf(after) });
     for (const day of this.#daysWithin(query.from, query.to)) {
       if (from && day < from.day) continue;
-      const { rows, last } = this.#file(day).rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
+      const file = this.#madeFile(day);
+      if (!file) continue;
+      const { rows, last } = file.rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
       if (rows.length > 0)
         return { rows, next: last ? { day, cursor: last } : { day: nextDay(day), cursor: undefined } };
     }
@@ -202,6 +204,16 @@ export class SqliteLedger {
 
   #openFile(name: string): LedgerFile {
     return new LedgerFile(this.#pathOf(name), { maxNames: this.#maxNames, readOnly: this.#readOnly });
+  }
+
+  /** Undefined: another thread is just making the file, which has no rows yet. */
+  #madeFile(name: string): LedgerFile | undefined {
+    try {
+      return this.#file(name);
+    } catch (error) {
+      if (error instanceof NotYetMade) return undefined;
+      throw error;
+    }
   }
 
   #file(name: string): LedgerFile {
