@@ -24,17 +24,15 @@ export class SpooledAccounts {
 
   /** Returns their entries, and writes lines for those that the spool does not name yet, or not with their lease. */
   entriesOf(accounts: readonly Account[], to: LineBytes): readonly SpoolEntry[] {
-    const entries: SpoolEntry[] = [];
-    for (const account of accounts) {
+    return accounts.map((account) => {
       const known = this.#entries.get(account);
       const entry = known ?? this.#begin(account);
       if (!known || entry.lease !== account.lease) {
         entry.lease = account.lease;
         to.text(lineOf(account, entry));
       }
-      entries.push(entry);
-    }
-    return entries;
+      return entry;
+    });
   }
 
   /** What has ended: its part counts on each account with the next write. */
@@ -51,15 +49,15 @@ export class SpooledAccounts {
 
   /** Counts what has ended as used, and returns it. */
   count(): readonly AccountAmount[] {
-    const amounts: AccountAmount[] = [];
-    for (const entry of this.#closing) {
-      amounts.push([entry.number, entry.closing]);
-      entry.used += entry.closing;
+    const ended = this.#closing;
+    this.#closing = [];
+    return ended.map((entry) => {
+      const { number, closing } = entry;
+      entry.used += closing;
       entry.closing = 0;
       entry.isClosing = false;
-    }
-    this.#closing.length = 0;
-    return amounts;
+      return [number, closing];
+    });
   }
 
   /** Writes all accounts of which the store may not have everything yet. */
