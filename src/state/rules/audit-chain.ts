@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../entities.ts';
-import type { AuditEvent, AuditRow, AuditVerdict } from '../audit.ts';
+import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
@@ -62,8 +62,11 @@ export const dropOf = (last: Pick<AuditRow, 'seq' | 'hash'>): AuditEvent => ({
 const isDropOf = (row: AuditRow, seq: number, hash: string): boolean =>
   row.action === 'drop' && row.kind === 'audit' && row.id === String(seq) && row.after === JSON.stringify({ hash });
 
-/** @param rows all rows, from the first */
-export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
+/**
+ * @param rows all rows, from the first
+ * @param known a row that is or was among them
+ */
+export function verifyChain(rows: Iterable<AuditRow>, known?: KnownRow): AuditVerdict {
   let first: AuditRow | undefined;
   let isBegun = true;
   let head = NO_HASH;
@@ -85,10 +88,21 @@ export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
           : row.hash === hashOf(row)
             ? undefined
             : 'its values are not those of its hash';
+    const isOther = row.seq === known?.seq && row.hash !== known.hash;
+    if (reason === undefined && isOther) return { intact: false, at: seq, reason: OTHER_HASH };
     if (reason !== undefined) return { intact: false, at: seq, reason };
     head = row.hash;
     isBegun ||= isDropOf(row, first.seq - 1, first.prev);
   }
   if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
-  return { intact: true, rows: count, head };
+  if (known && known.seq > seq) return { intact: false, at: seq + 1, reason: `row ${seq + 1} is missing` };
+  if (known && first && known.seq < first.seq) {
+    const isLastDropped = known.seq === first.seq - 1;
+    if (!isLastDropped || first.prev !== known.hash)
+      return { intact: false, at: known.seq, reason: isLastDropped ? OTHER_HASH : DROPPED };
+  }
+  return { intact: true, rows: count, seq, head };
 }
+
+const OTHER_HASH = 'it had another hash';
+const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';
