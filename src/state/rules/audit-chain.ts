@@ -80,28 +80,38 @@ export function verifyChain(rows: Iterable<AuditRow>, known?: KnownRow): AuditVe
     }
     count += 1;
     seq += 1;
-    const reason =
-      row.seq !== seq
-        ? `row ${seq} is missing`
-        : row.prev !== head
-          ? 'it does not follow the row before it'
-          : row.hash === hashOf(row)
-            ? undefined
-            : 'its values are not those of its hash';
-    const isOther = row.seq === known?.seq && row.hash !== known.hash;
-    if (reason === undefined && isOther) return { intact: false, at: seq, reason: OTHER_HASH };
+    const reason = wrongIn(row, { seq, head, known });
     if (reason !== undefined) return { intact: false, at: seq, reason };
     head = row.hash;
     isBegun ||= isDropOf(row, first.seq - 1, first.prev);
   }
   if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
-  if (known && known.seq > seq) return { intact: false, at: seq + 1, reason: `row ${seq + 1} is missing` };
-  if (known && first && known.seq < first.seq) {
-    const isLastDropped = known.seq === first.seq - 1;
-    if (!isLastDropped || first.prev !== known.hash)
-      return { intact: false, at: known.seq, reason: isLastDropped ? OTHER_HASH : DROPPED };
-  }
-  return { intact: true, rows: count, seq, head };
+  return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head };
+}
+
+interface Place {
+  readonly seq: number;
+  /** The hash of the row before. */
+  readonly head: string;
+  readonly known: KnownRow | undefined;
+}
+
+function wrongIn(row: AuditRow, { seq, head, known }: Place): string | undefined {
+  if (row.seq !== seq) return `row ${seq} is missing`;
+  if (row.prev !== head) return 'it does not follow the row before it';
+  if (row.hash !== hashOf(row)) return 'its values are not those of its hash';
+  return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;
+}
+
+/** Of a known row that is not in the chain. @param seq the number of the chain's last row */
+function missing(
+  known: KnownRow,
+  { first, seq }: { readonly first: AuditRow | undefined; readonly seq: number },
+): AuditVerdict | undefined {
+  if (known.seq > seq) return { intact: false, at: seq + 1, reason: `row ${seq + 1} is missing` };
+  if (!first || known.seq >= first.seq) return undefined;
+  if (known.seq < first.seq - 1) return { intact: false, at: known.seq, reason: DROPPED };
+  return first.prev === known.hash ? undefined : { intact: false, at: known.seq, reason: OTHER_HASH };
 }
 
 const OTHER_HASH = 'it had another hash';
