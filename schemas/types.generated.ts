@@ -693,23 +693,7 @@ export interface WebSockets {
  * Logs, traces and metrics of requests.
  */
 export interface Telemetry {
-  /**
-   * OpenTelemetry traces. OTEL_* variables take precedence, and they alone enable metrics and logs over OTLP. Without any, the SDK is not loaded.
-   */
-  traces?: {
-    /**
-     * OTLP endpoint for traces, full URL; for grpc without a path.
-     */
-    endpoint?: string;
-    /**
-     * Encoding and transport.
-     */
-    protocol?: 'http/protobuf' | 'http/json' | 'grpc';
-    /**
-     * service.name of the spans.
-     */
-    service_name?: string;
-  };
+  traces?: Traces;
   /**
    * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
    */
@@ -743,6 +727,23 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+}
+/**
+ * OpenTelemetry traces. OTEL_* variables take precedence, and they alone enable metrics and logs over OTLP. Without any, the SDK is not loaded.
+ */
+export interface Traces {
+  /**
+   * OTLP endpoint for traces, full URL; for grpc without a path.
+   */
+  endpoint?: string;
+  /**
+   * Encoding and transport.
+   */
+  protocol?: 'http/protobuf' | 'http/json' | 'grpc';
+  /**
+   * service.name of the spans.
+   */
+  service_name?: string;
 }
 /**
  * Files of records: one JSON line for each request when its reply has ended, as the admin listener shows it. Default: no files.

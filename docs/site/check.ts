@@ -7,7 +7,7 @@ import { QUESTIONS } from './questions.ts';
 import { searchOptions } from './vitepress/search.ts';
 
 /** A person reads so many results of a search. */
-const RESULTS = 5;
+const RESULTS = 3;
 
 interface Index {
   readonly search: (query: string, options: object) => readonly { readonly id: string }[];

@@ -1,4 +1,4 @@
-/** What people ask who operate a gateway, and the page that answers: each must be among the first results of the site's search. */
+/** What people ask who operate a gateway, and the page that answers: each must be among the first three results of the site's search. */
 export const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
   ['how do I add a fallback to another provider', 'route/fallback.html'],
   ['rotate a gateway key without downtime', 'operate/keys.html'],
@@ -36,4 +36,19 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['tls certificate and client certificates', 'operate/network.html'],
   ['create a key over the admin API', 'operate/admin-api.html'],
   ['cors for a web page', 'plugins/cors.html'],
+  ['how do I rotate a key', 'operate/keys.html'],
+  ['why 429', 'operate/rate-limits.html'],
+  ['what does it cost per team', 'operate/prices.html'],
+  ['how to put it behind nginx', 'operate/reverse-proxy.html'],
+  ['backup', 'operate/state.html'],
+  ['upgrade', 'operate/deploy.html'],
+  ['disable a plugin', 'plugins/built-in.html'],
+  ['timeouts', 'route/fallback.html'],
+  ['which metrics to alert on', 'operate/observability.html'],
+  ['move from LiteLLM budgets', 'move/litellm.html'],
+  ['one team must not use the files of another in a shared account', 'operate/keys.html'],
+  ['slow state store', 'operate/state.html'],
+  ['opencode settings', 'agents/opencode.html'],
+  ['cost of tracing', 'plugins/telemetry.html'],
+  ['revoke a leaked key', 'operate/keys.html'],
 ];

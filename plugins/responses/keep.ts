@@ -34,8 +34,8 @@ export function keepReply(
 type Places = Pick<NewResponse, 'id' | 'items'>;
 
 /**
- * The ids of a response that the gateway has written. Its items are in the family of its id, and few responses are read again, so those of
- * a short one are found when they are asked for.
+ * The ids of a response that the gateway has written. Its items are in the family of its id, and few responses are read again, so a look-up
+ * finds the ids of a short one.
  */
 function writtenPlaces(response: Buffer): Places | undefined {
   if (response.length > LONG) return placesIn(response);

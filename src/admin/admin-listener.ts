@@ -146,7 +146,7 @@ function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): 
   return 'This Host is not one of `admin.host` and `admin.hosts`.';
 }
 
-/** Who sends a request for records or explanations, or its refusal. Every role may read them. */
+/** The caller of a request for records or explanations, or its refusal. Every role may read them. */
 async function actorOf(request: IncomingMessage, api: AdminApi): Promise<Admitted> {
   try {
     const { only, scopes, actor } = await api.identify(request);

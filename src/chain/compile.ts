@@ -9,7 +9,7 @@ import {
   type Problem,
   type Report,
 } from '../plugin/index.ts';
-import { messageOf } from '../plugin/blame.ts';
+import { messageOf } from '../plugin/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';

@@ -1,4 +1,5 @@
-import { blame, isError } from '../plugin/blame.ts';
+import { blame } from '../plugin/blame.ts';
+import { isError } from '../plugin/thrown.ts';
 import {
   GatewayError,
   type Attempt,

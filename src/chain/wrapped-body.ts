@@ -1,4 +1,4 @@
-import { isError } from '../plugin/blame.ts';
+import { isError } from '../plugin/thrown.ts';
 import { GatewayError, type Sink, type Source } from '../plugin/index.ts';
 
 interface WrapperFaults {

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { nearest } from '../plugin/nearest.ts';
 import type { Output, Terminal } from './output.ts';
+import { messageOf } from '../plugin/thrown.ts';
 
 /** An invalid call. Reported with the usage and exit code 2. */
 export class UsageError extends Error {}
@@ -32,7 +33,7 @@ export function parse<const O extends Options>(args: string[], options: O, most 
     if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'`);
     return parsed;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const unknown = /^Unknown option '--([^']+)'/.exec(message);
     if (!unknown) throw new UsageError(message);
     const suggestion = nearest(unknown[1]!, Object.keys(options));

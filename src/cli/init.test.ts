@@ -79,7 +79,7 @@ describe('gatehouse init', () => {
 
   test.each([
     [{ npm_command: 'exec' }, '  npx gatehouse serve'],
-    [{ npm_command: 'run', npm_lifecycle_event: 'gatehouse' }, '  npm run gatehouse -- serve'],
+    [{ npm_command: 'run', npm_lifecycle_event: 'gatehouse' }, '  npm run -s gatehouse -- serve'],
     [{}, '  gatehouse serve'],
   ])('names the command that starts the gateway as it was called itself: %o', async (env, line) => {
     const { printed, ...output } = keepOutput();

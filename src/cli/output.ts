@@ -25,7 +25,7 @@ export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: nu
 /** The command as it was called, for lines to paste: npx and npm run set these variables. */
 export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
   if (env['npm_command'] === 'exec') return 'npx gatehouse';
-  return env['npm_lifecycle_event'] === 'gatehouse' ? 'npm run gatehouse --' : 'gatehouse';
+  return env['npm_lifecycle_event'] === 'gatehouse' ? 'npm run -s gatehouse --' : 'gatehouse';
 }
 
 /** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { messageOf } from '../plugin/blame.ts';
+import { messageOf } from '../plugin/thrown.ts';
 import { compileServerSettings, withHost } from '../settings/compile/server-settings.ts';
 import type { Environment } from '../settings/read/references.ts';
 import { packageSchemas } from '../settings/read/schemas.ts';

@@ -117,7 +117,7 @@ export class ChainBuilder {
   readonly #loaded: LoadResult;
   readonly #tools: ChainBuilderTools;
   readonly #own: PluginResources;
-  /** Those of chains that are compiled for requests, besides `#own`. */
+  /** Plugins of the chains that are compiled for single requests. */
   readonly #others = new Set<PluginResources>();
   #stalled = false;
 
@@ -157,7 +157,7 @@ export class ChainBuilder {
     });
   }
 
-  /** What checking a list needs. */
+  /** The tools that check a list of plugins. */
   get checks(): ListChecks {
     return { registry: this.#tools.registry, readOptions, nearest };
   }

@@ -1,6 +1,6 @@
 import { GatewayError, isCreated, toMiddleware, type Clock, type Middleware } from '../plugin/index.ts';
 import type { Families } from '../record/metrics/open-families.ts';
-import { isError } from '../plugin/blame.ts';
+import { isError } from '../plugin/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
 /** Counts what plugins take and throw. */

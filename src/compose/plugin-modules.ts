@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { runAs, type PluginWork } from '../chain/plugin-work.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { moduleFile } from '../package-root.ts';
-import { messageOf } from '../plugin/blame.ts';
+import { messageOf } from '../plugin/thrown.ts';
 import type { Clock, Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';

@@ -106,7 +106,7 @@ export class RequestedChain implements NamedChain {
     this.#use = use;
   }
 
-  /** Those of the last request. */
+  /** The plugins of the last request. */
   get plugins(): readonly ListedPlugin[] {
     return this.#last;
   }

@@ -30,7 +30,7 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly health: HealthStore;
   /** Responses that are kept for later requests. */
   readonly responses: ResponseStore;
-  /** What budgets have counted. Undefined where nothing is sent: each snapshot then counts for itself, from zero. */
+  /** The state of budgets. Undefined in a dry run: each snapshot then counts from zero. */
   readonly budgets?: BudgetState | undefined;
   readonly inFlight: InFlight;
   readonly sockets: OpenSockets;

@@ -27,7 +27,7 @@ import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import type { Shared } from './shared.ts';
 
-/** What the chains of a snapshot are compiled of. */
+/** The inputs of the chains of a snapshot. */
 export interface ChainParts {
   readonly server: ServerSettings;
   readonly tenancy: Tenancy;

@@ -33,7 +33,7 @@ export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
   /** The metadata that metrics have as labels. */
   metadataLabels(): readonly MetadataLabel[];
-  /** Who may use the gateway. The state store changes it while the chains stay. */
+  /** The organizations, teams and keys. The state store changes them while the chains stay. */
   readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
   readonly prices: PricesInForce;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
@@ -114,7 +114,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   return undefined;
 }
 
-/** What a snapshot is made of besides its entry chain. */
+/** The inputs of a snapshot, besides its entry chain. */
 interface Compilation extends ChainParts {
   readonly prices: PricesInForce;
   readonly pluginTimes: PluginTimes | undefined;

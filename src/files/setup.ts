@@ -3,8 +3,8 @@ import type { FileStore } from '../state/file-store.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Uploads } from './uploads.ts';
 
-/** `files` of server.yaml, as far as the service needs it. */
-export interface FileSettings {
+/** Limits and times of the service. The compiled `files` of server.yaml has them, and the place of the files. */
+export interface FileServiceLimits {
   /** Limits of keys without their own. */
   readonly limits: FileLimits;
   readonly url: string | undefined;
@@ -17,7 +17,7 @@ export interface FileSettings {
 
 export interface FileServiceSetup {
   readonly store: FileStore;
-  readonly settings: FileSettings;
+  readonly settings: FileServiceLimits;
   readonly uploads: Uploads;
   readonly arrivals: Arrivals;
   /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */

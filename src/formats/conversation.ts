@@ -301,6 +301,6 @@ export interface Loss {
   /** dropped: not sent. clamped: sent with another value. downgraded: sent as something weaker. */
   readonly action: 'dropped' | 'clamped' | 'downgraded';
   readonly reason: string;
-  /** Set when this entry stands for that many further losses without names (losses.ts); `param` is then `(+7 more)`. */
+  /** Set when this entry stands for that many further losses without names (losses/losses.ts); `param` is then `(+7 more)`. */
   readonly count?: number;
 }

@@ -330,7 +330,7 @@ export interface Format {
    */
   decodeRequest(body: JsonObject, origins?: Origins): Conversation;
   /**
-   * Client side: how this API spells a field that losses and faults name as OpenAI's chat API does (places.ts), the
+   * Client side: how this API spells a field that losses and faults name as OpenAI's chat API does (losses/places.ts), the
    * best spelling first. Empty when the spelling is the same.
    */
   clientPaths?(place: string): readonly string[];

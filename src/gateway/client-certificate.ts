@@ -7,7 +7,7 @@ import { alternativeName, type NameKind } from '../settings/compile/certificate-
 /** By connection: a certificate is read once, at the first request. */
 const read = new WeakMap<Socket, ClientCertificate>();
 
-/** The certificate of a connection. Undefined: the client sent none, or was asked for none. */
+/** The certificate of a connection. Undefined: the client sent none, or the listener requests none. */
 export function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
   const known = read.get(socket);
   if (known || !(socket instanceof TLSSocket)) return known;

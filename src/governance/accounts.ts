@@ -1,7 +1,7 @@
 import { periodsOf, type PeriodTable, type Span } from './periods.ts';
 import type { Budget } from './tree.ts';
 
-/** What this process has counted on one budget in one period, or on one lease of it. */
+/** The amounts that this process has counted on one budget, in one period or on one lease. */
 export class Account {
   budget: Budget;
   readonly span: Span;
@@ -13,9 +13,9 @@ export class Account {
   held = 0;
   /** Open holds. */
   holds = 0;
-  /** What the store had free beyond `limit` when it answered last; 0 without a store. */
+  /** The free amount beyond `limit` in the last answer of the store; 0 without a store. */
   free = 0;
-  /** Spent by others and on earlier leases, when the store answered last. */
+  /** The amount spent by other processes and on earlier leases, in the last answer of the store. */
   others = 0;
   /** The highest alert that the process has seen, in percent. */
   alerted = 0;
@@ -23,7 +23,7 @@ export class Account {
   retired = false;
   /** The store's id of its lease; 0: none yet, or no store. */
   lease = 0;
-  /** The store has all that it counted, and its lease back. */
+  /** The store has the whole amount `used`, and its lease back. */
   returned = false;
 
   constructor(budget: Budget, span: Span, limit: number) {
@@ -32,7 +32,7 @@ export class Account {
     this.limit = limit;
   }
 
-  /** What a reserve may still take; below 0 after a settle above its reserve. */
+  /** The amount that further reservations may take; below 0 after a settlement above its reservation. */
   get room(): number {
     return this.limit - this.used - this.held;
   }
@@ -45,7 +45,7 @@ export class Account {
   }
 }
 
-/** Chooses the limit of a new account, and what becomes of one that is replaced. */
+/** Chooses the limit of a new account, and takes over an account that another replaces. */
 export interface AccountRules {
   /** The store grants room. Otherwise the process holds each cap whole. */
   readonly leased: boolean;

@@ -22,7 +22,7 @@ export class AddressGates {
     return this.#buckets.size;
   }
 
-  /** What is counted is kept; undefined: nothing is counted any more. */
+  /** A new rate keeps the counts. Undefined: no requests are counted any more. */
   apply(rate: Rate | undefined): void {
     this.#rate = rate;
     if (!rate) return this.#buckets.clear();

@@ -1,4 +1,4 @@
-/** What a budget counts. */
+/** The unit that a budget counts. */
 export type BudgetUnit = 'usd' | 'tokens';
 
 /** The cap of a budget: an integer of nano-USD or of tokens. */

@@ -3,7 +3,7 @@ import type { Rate } from './amounts.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from './tree.ts';
 
-/** What has limits: a node of the tree, or a catalog entry. */
+/** The owner of limits: a node of the tree, or a catalog entry. */
 export interface Limited {
   readonly kind: LimitedKind;
   readonly id: string;

@@ -14,7 +14,7 @@ export interface Refusal {
 /** The end of another request makes room. When it comes is unknown. */
 const FULL_RETRY_MS = 1000;
 
-/** What a request has taken of the gates that it passed. */
+/** The places and the estimate of tokens that a request has taken of the gates that it passed. */
 export class Ticket {
   readonly gates: readonly Gate[];
   /** The estimate that was taken from the rates of tokens. Undefined: none was. */

@@ -24,8 +24,6 @@ const IDLE_REPORTS = 10;
  * slice.
  */
 const IDLE_REPORTS_SLOW = 300;
-/** A request waits for the store until so long after the question began. */
-const ANSWER_MS = 2000;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
@@ -80,8 +78,6 @@ export class Leases implements AccountRules, RoomSource {
   #batch = 0;
   #live = 1;
   readonly #answerTime = new AnswerTime();
-  /** When the running question to the store began. */
-  #askedAt = 0;
   #running: Promise<void> | undefined;
   #isReportDue = false;
   #stopTimer: (() => void) | undefined;
@@ -153,16 +149,11 @@ export class Leases implements AccountRules, RoomSource {
     return this.#failedUntil !== undefined;
   }
 
-  /**
-   * Resolves when the store has answered the current questions, or has failed. A request waits at most `ms`, or until the running question
-   * is `ANSWER_MS` old, if that is later: while the store hangs, only the requests of its first seconds wait for long.
-   */
+  /** Resolves when the store has answered the questions of now, or could not, and after `ms` at the latest. */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { clock } = this.#options;
-    const left = this.#running ? this.#askedAt + ANSWER_MS - clock.now() : 0;
-    const cancel = clock.after(Math.max(ms, left), resolve);
+    const cancel = this.#options.clock.after(ms, resolve);
     this.#waiting.push(() => {
       cancel();
       resolve();
@@ -191,7 +182,6 @@ export class Leases implements AccountRules, RoomSource {
   /** One question to the store at a time: answers cannot overtake each other. */
   #run(): void {
     if (this.#running || this.#closed) return;
-    this.#askedAt = this.#options.clock.now();
     this.#running = Promise.resolve()
       .then(() => this.#work())
       .then(

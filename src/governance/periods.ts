@@ -1,6 +1,6 @@
 import type { Budget } from './tree.ts';
 
-/** What a period depends on, besides the time. */
+/** The settings of a budget that decide its periods. */
 export type PeriodRule = Pick<Budget, 'period' | 'timeZone' | 'dayOfMonth'>;
 
 /** A span of wall clock time: `start <= t < end`. */

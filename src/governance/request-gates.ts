@@ -123,7 +123,7 @@ const WITHOUT_TOKENS: ReadonlySet<ModelTask | undefined> = new Set([undefined, '
 const estimateOf = ({ operation, request }: Exchange): number =>
   WITHOUT_TOKENS.has(operation?.task) ? 0 : (request.body?.roughTokens ?? 0);
 
-/** What the request and its attempts have used; undefined where no rate counts tokens. */
+/** The tokens of the request and its attempts; undefined where no rate counts tokens. */
 function tokensOf({ attempts }: Exchange, { tokens: estimate }: Ticket): number | undefined {
   if (estimate === undefined) return undefined;
   return attempts.reduce((sum, attempt) => sum + usedTokens(attempt, estimate), 0);

@@ -1,12 +1,17 @@
 import { MAX_NANO } from '../state/counters.ts';
 import type { Account } from './accounts.ts';
+import type { Budget } from './tree.ts';
 
-/** What a request may cost at most, or has cost: each budget counts one of the two. */
+/** The highest cost of a request, or its real cost. A budget counts one of the two figures. */
 export interface Amounts {
   /** Nano-USD. */
   readonly usd: number;
   readonly tokens: number;
 }
+
+/** The amount that counts on a budget. */
+export const amountIn = ({ usd, tokens }: Amounts, { unit }: Pick<Budget, 'unit'>): number =>
+  unit === 'usd' ? usd : tokens;
 
 /** A hold is one open reservation, of one attempt. The process gives each number once. */
 export type HoldId = number;
@@ -36,7 +41,7 @@ export interface ReservationRefusal {
 
 /** Gets more room for accounts. */
 export interface RoomSource {
-  /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: the store is asked now. */
+  /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: a question to the store is under way. */
   low(account: Account, need: number): boolean;
   /** A retired account has no open hold any more. */
   drained(account: Account): void;
@@ -83,17 +88,16 @@ export class Reservations {
   reserve({ hold, accounts, amounts, until, whileDown = false }: Reservation): ReservationRefusal | undefined {
     if (this.#open.has(hold)) return undefined;
     if (this.#open.size >= MAX_HOLDS) return { why: 'unavailable', account: undefined, amount: 0 };
-    const { usd, tokens } = amounts;
     const short = this.#short(accounts, amounts);
     if (short && !(whileDown && short.why === 'unavailable')) return short;
     for (const account of accounts) {
-      const amount = account.budget.unit === 'usd' ? usd : tokens;
+      const amount = amountIn(amounts, account.budget);
       account.held += amount;
       account.holds += 1;
       this.#source.low(account, amount);
     }
     this.#expired.delete(hold);
-    this.#open.set(hold, { accounts, usd, tokens, until });
+    this.#open.set(hold, { accounts, usd: amounts.usd, tokens: amounts.tokens, until });
     return undefined;
   }
 
@@ -103,7 +107,7 @@ export class Reservations {
     if (!held) return { why: 'unavailable', account: undefined, amount: 0 };
     const short = this.#short(held.accounts, by);
     if (short) return short;
-    for (const account of held.accounts) account.held += account.budget.unit === 'usd' ? by.usd : by.tokens;
+    for (const account of held.accounts) account.held += amountIn(by, account.budget);
     held.usd += by.usd;
     held.tokens += by.tokens;
     return undefined;
@@ -121,7 +125,7 @@ export class Reservations {
     if (!expired) return false;
     this.#expired.delete(hold);
     for (const account of expired.accounts)
-      use(account, account.budget.unit === 'usd' ? cost.usd - expired.usd : cost.tokens - expired.tokens);
+      use(account, amountIn(cost, account.budget) - amountIn(expired, account.budget));
     return true;
   }
 
@@ -156,22 +160,20 @@ export class Reservations {
 
   #book(hold: Hold, cost: Amounts): void {
     for (const account of hold.accounts) {
-      const isUsd = account.budget.unit === 'usd';
-      account.held -= isUsd ? hold.usd : hold.tokens;
-      use(account, isUsd ? cost.usd : cost.tokens);
+      account.held -= amountIn(hold, account.budget);
+      use(account, amountIn(cost, account.budget));
       account.holds -= 1;
       if (account.retired && account.holds === 0) this.#source.drained(account);
     }
   }
 
   /** The refusal of the first account that cannot cover its amount; one that is exceeded before one that has to be asked. */
-  #short(accounts: readonly Account[], { usd, tokens }: Amounts): ReservationRefusal | undefined {
+  #short(accounts: readonly Account[], amounts: Amounts): ReservationRefusal | undefined {
     let refusal: ReservationRefusal | undefined;
     for (const account of accounts) {
-      const { unit, hard } = account.budget;
-      const amount = unit === 'usd' ? usd : tokens;
-      if (!hard || amount === 0 || amount <= account.limit - account.used - account.held) continue;
-      // What was free when the store answered last says nothing while it is asked anew.
+      const amount = amountIn(amounts, account.budget);
+      if (!account.budget.hard || amount === 0 || amount <= account.limit - account.used - account.held) continue;
+      // The free amount of the last answer is out of date while a new question is under way.
       const isAsked = this.#source.low(account, amount);
       if (!isAsked && amount > account.room + account.free) return { why: 'exceeded', account, amount };
       refusal ??= { why: 'unavailable', account, amount };

@@ -1,6 +1,6 @@
 const SHARDS = 128;
 
-/** What a map answers, whatever holds it. */
+/** The reading part of a map: a Map, or a `ShardedMap`. */
 export type Known<V> = Pick<ReadonlyMap<string, V>, 'get' | 'has' | 'size' | 'keys' | 'values'> &
   Iterable<readonly [string, V]>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { namesOf, RequestBody } from '../plugin/index.ts';
+import { bodyKind, namesOf, RequestBody } from '../plugin/index.ts';
 import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
@@ -32,6 +32,11 @@ const SCHEMAS: Readonly<Record<string, string>> = {
 };
 
 describe('the field table of an operation', () => {
+  it('is there for every operation whose body a client writes for a model', () => {
+    const bare = operations.filter((one) => bodyKind(one) !== 'none' && one.task !== undefined && !one.fields);
+    expect(bare.map(({ id }) => id)).toEqual([]);
+  });
+
   it.each(operations.filter(({ fields }) => fields).map((operation) => [operation.id, operation] as const))(
     'contains every field in the schema of %s',
     (id, { fields }) => {

@@ -17,7 +17,7 @@ export const createResponse: Operation = {
 };
 
 /** https://platform.openai.com/docs/api-reference/responses/input-tokens */
-const inputTokens: Operation = {
+export const inputTokens: Operation = {
   ...createResponse,
   id: 'responses.input_tokens',
   path: '/v1/responses/input_tokens',

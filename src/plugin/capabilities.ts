@@ -347,7 +347,7 @@ export interface BudgetRules {
 export interface RequestBudgets {
   /**
    * Reserves what the attempt can cost on every budget of its caller, and notes it in `attempt.budget`. Undefined: done, or the caller
-   * has no budget. A promise: a store is asked for room, which takes a bounded time. Throws, or rejects with, GatewayError
+   * has no budget. A promise: a question to the store for room is under way, which takes a bounded time. Throws, or rejects with, GatewayError
    * `budget_exceeded`, `budget_unavailable`, `model_unpriced`. The end of the exchange settles what was reserved.
    */
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined;

@@ -19,7 +19,9 @@ export function parseEncryptionKeys(text: string): ReadonlyMap<string, Buffer> {
     if (keys.has(name)) throw new RangeError(`the key "${name}" appears twice`);
     // Node decodes what it can of any text: only the exact base64 of 32 bytes is a key.
     if (key.length !== ENCRYPTION_KEY_BYTES || key.toString('base64') !== value)
-      throw new RangeError(`the key "${name}" is not base64 of ${ENCRYPTION_KEY_BYTES} bytes`);
+      throw new RangeError(
+        `the key "${name}" is not base64 of ${ENCRYPTION_KEY_BYTES} bytes: \`echo ${name}:$(openssl rand -base64 ${ENCRYPTION_KEY_BYTES})\` makes one`,
+      );
     keys.set(name, key);
   }
   if (keys.size > MAX_KEYS) throw new RangeError(`there are more than ${MAX_KEYS} keys`);

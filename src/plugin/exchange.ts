@@ -319,7 +319,7 @@ export interface TryRecord {
   error: GatewayError | undefined;
   /** The request was sent again because a kept-alive connection had died unnoticed. */
   resent: boolean;
-  /** The whole request has left the process, and its reply is complete: the connection reads nothing of it any more. */
+  /** The whole request has left the process, and its reply is complete. */
   delivered: boolean;
   bytesIn: number;
   /** Of its reply, which was lost; undefined without one, and for the last try, whose signals the attempt has. */

@@ -10,7 +10,7 @@ import {
   type Rating,
 } from './rates.ts';
 
-/** What decides which prices of a model a request pays. */
+/** The facts that decide which prices of a model a request pays. */
 export interface Terms {
   readonly tier?: PriceTier | undefined;
   readonly fast?: boolean | undefined;
@@ -59,7 +59,7 @@ export class ModelPrices {
     this.#all = rule?.factor === undefined ? ONE : fractionOf(rule.factor);
   }
 
-  /** What a request pays for each kind, or why that is unknown. */
+  /** The price of each kind for a request, or why it is unknown. */
   rating({ tier, fast, prompt, assumed }: Terms, { day, geo }: PricedPlace): Rating | UnknownPrice {
     const step = this.#steps.find(({ from }) => from <= day);
     if (!step) return this.#steps.length === 0 ? 'model' : 'date';

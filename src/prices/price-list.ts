@@ -39,7 +39,7 @@ export class PriceList {
     return typeof rating === 'string' ? rating : (costOf(usage, rating) ?? 'kind');
   }
 
-  /** What a request pays for each kind of what it uses, or why that is unknown. */
+  /** The price of each kind of units for a request, or why it is unknown. */
   rating(terms: Terms, place: PricedPlace): Rating | UnknownPrice {
     const { row, overrides } = this.#find(place);
     const override = overrides.find((one) => isFor(one.rule, place, terms.tier));

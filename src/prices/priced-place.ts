@@ -4,7 +4,7 @@ import type { PriceTier, Prices } from './rates.ts';
 export const UNKNOWN_PRICES = ['model', 'date', 'tier', 'kind'] as const;
 export type UnknownPrice = (typeof UNKNOWN_PRICES)[number];
 
-/** What the price of a request depends on besides its usage. */
+/** The facts besides its usage that decide the price of a request. */
 export interface PricedPlace {
   /** Slug of the catalog entry. */
   readonly entry: string;

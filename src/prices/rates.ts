@@ -1,6 +1,6 @@
 import type { Fraction, Pico } from './money.ts';
 
-/** What has a price: tokens by kind, then what is counted by the piece. */
+/** The kinds of units that have a price: tokens by kind, then units that are counted by the piece. */
 export const TOKEN_KINDS = [
   'input',
   'cached',
@@ -77,7 +77,7 @@ export function ratesOf(prices: Prices): Rates {
   };
 }
 
-/** What a request pays: prices by kind, and the factor on its tokens. */
+/** The prices of a request by kind, and the factor on its tokens. */
 export interface Rating {
   readonly rates: Rates;
   readonly tokens: Fraction;

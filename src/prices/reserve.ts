@@ -10,7 +10,7 @@ import {
 } from './prompt-bound.ts';
 import type { PriceTier, Rates, Rating } from './rates.ts';
 
-/** What a request can use at most, read before it is sent. */
+/** The bounds of the usage of a request, read before it is sent. */
 export interface RequestSize {
   /** Bytes of the prompt that are text, tools and schemas among it, without media. */
   readonly textBytes: number;
@@ -22,7 +22,7 @@ export interface RequestSize {
   readonly window?: number | undefined;
   /** `n`, `candidateCount`. Default: 1. */
   readonly answers?: number | undefined;
-  /** What an answer may have besides text. Default: all that the model has prices of. */
+  /** Media that an answer may have besides text. Default: all media with a price of the model. */
   readonly outputs?: readonly ('audio' | 'image')[] | undefined;
   /** The prompt is marked for a cache of the provider, for 5 minutes (or the provider's own time), or for an hour. */
   readonly cacheWrite?: '5m' | '1h' | undefined;
@@ -36,7 +36,7 @@ export interface RequestSize {
   readonly searches?: number | undefined;
 }
 
-/** What earlier requests to the model used; undefined: too few to tell. */
+/** Percentiles of the usage of earlier requests to the model; undefined: too few requests. */
 export interface Learned {
   /** Tokens of the prompt by byte of its text, at the 99.9th percentile and at the 99th. */
   readonly ratioP999?: number | undefined;

@@ -36,7 +36,7 @@ const ARRIVING_MS = 1000;
  */
 const REUSED_MS = 750;
 
-/** The primary needs less than this after `delayMs` (last-connections.ts). */
+/** The primary needs less than this after `delayMs` (workers/last-connections.ts). */
 const STEPS_LIMIT_MS = 8000;
 
 /**

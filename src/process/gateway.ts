@@ -19,7 +19,6 @@ import { startOtel } from '../record/otel/start-otel.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { CounterSource } from '../governance/budget-accounting.ts';
 import type { Entities } from '../state/entities.ts';
-import { StateFailure } from '../state/failures.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
@@ -40,6 +39,7 @@ import { outboundOf } from './outbound.ts';
 import { serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/usage-counters.ts';
 import { KeyUses } from './state/key-uses.ts';
+import { answering } from './state/store-handle.ts';
 import type { ObjectReplica } from './state/object-replica.ts';
 import type { ReconnectingStore, ReconnectingStoreSetup } from './state/reconnecting-store.ts';
 import { version } from '../version.ts';
@@ -173,8 +173,7 @@ function keyUses(
   if (writeKeyUses) return new KeyUses(clock, writeKeyUses);
   if (!state) return undefined;
   return new KeyUses(clock, async (uses) => {
-    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
-    await state.store.entities.seen(uses);
+    await answering(state).entities.seen(uses);
   });
 }
 

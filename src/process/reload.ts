@@ -14,6 +14,7 @@ import { oneAtATime } from './one-at-a-time.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { reportRestartOnly } from './restart-only.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
+import { messageOf } from '../plugin/thrown.ts';
 
 export type ReloadResult =
   | {
@@ -106,7 +107,7 @@ export class Reloader {
     } catch (err) {
       // Not an error in a file: something could not be opened, or the gateway has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');
-      const message = `the settings could not be applied: ${err instanceof Error ? err.message : String(err)}`;
+      const message = `the settings could not be applied: ${messageOf(err)}`;
       return this.#refuse([{ file: this.#setup.configs, line: 1, column: 1, severity: 'error', message }]);
     }
   }

@@ -88,12 +88,12 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore;
-  /** What budgets have counted, and the other ports of the state store, for all workers. */
+  /** The usage counters of budgets and the other ports of the state store, for all workers. */
   readonly usageCounters: UsageCounters;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;
   readonly alerts: AlertSink;
-  /** What ended workers had not written to the state store. Undefined: the store is not on disk. */
+  /** Spools of ended workers. Undefined: the store is not on disk. */
   readonly spools: Pick<Spools, 'ended'> | undefined;
 }
 

@@ -68,7 +68,7 @@ export function parseTemplate(text: string): Template {
   while (open.length > 1) {
     const { tag, tokens } = open.pop()!;
     mistakes.push({ at: tag!.start, message: `the section \`{{${tag!.sign}${tag!.name}}}\` is never closed` });
-    // Its names are checked all the same.
+    // The names in it are checked too.
     add({ kind: 'section', path: tag!.path, inverted: tag!.sign === '^', inner: tokens, at: tag!.start });
   }
   return { text, tokens: open[0]!.tokens, mistakes };

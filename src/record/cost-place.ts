@@ -5,7 +5,7 @@ import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/priced-place.ts';
 
 interface RequestedPlace extends PricedPlace {
-  /** The model that was asked. */
+  /** The model that the request names. */
   readonly asked: string;
 }
 
@@ -28,7 +28,7 @@ export function placeOf(
 export const geoOf = (provider: string, region: string | undefined): string | undefined =>
   provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
 
-/** By the model that answered; if it has no price, by the model that was asked. */
+/** By the model that answered; if it has no price, by the model of the request. */
 export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
   const { model, asked } = place;
   const cost = prices.cost(usage, place);

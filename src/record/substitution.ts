@@ -3,11 +3,11 @@ import { withoutVersion } from '../plugin/model-ids.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { placeOf } from './cost-place.ts';
 
-/** What answered is not what was asked. Its price is that of what answered. */
+/** Another model or tier answered than the request named. The request pays the prices of the one that answered. */
 export const SUBSTITUTIONS = ['model', 'tier', 'model_and_tier'] as const;
 export type Substitution = (typeof SUBSTITUTIONS)[number];
 
-/** Undefined: the model and the tier that were asked have answered, or no reply says which has. */
+/** Undefined: the model and the tier of the request have answered, or no reply names them. */
 export function substitutionOf(
   { operation }: Exchange,
   { resolved, signals, body, cache }: Attempt,

@@ -140,7 +140,7 @@ export interface LeaseUsage {
 export interface LostLease extends CounterRef {
   readonly lease: LeaseId;
   readonly boot: Boot['id'];
-  /** What became unreconciled. */
+  /** The amount that became unreconciled. */
   readonly rest: Nano;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The objects that operators manage: keys, teams, budgets and the like. A document says what an object is; the port knows nothing of
+ * The objects that operators manage: keys, teams, budgets and the like. A document describes an object; the port reads none of
  * its fields. Counting is elsewhere (`counters.ts`): a spend never touches a row of settings.
  *
  * Every method rejects with `StateFailure`.
@@ -135,7 +135,7 @@ export interface DeleteChange extends ChangeOf {
   readonly op: 'delete';
 }
 
-/** Who acts, for the audit. */
+/** The person or program behind a write, for the audit. */
 export interface Actor {
   readonly id: string;
   readonly role: string;

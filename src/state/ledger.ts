@@ -38,7 +38,7 @@ export const MAX_ROWS = 10_000;
 export const MAX_NAMES = 50_000;
 export const OTHER_NAME = '__other__';
 
-/** What a row is about: a try at an upstream, a cache hit, a correction, or a hold that was never settled. */
+/** Kinds of rows: a try at an upstream, a cache hit, a correction, or a hold that was never settled. */
 export const LEDGER_KINDS = ['try', 'hit', 'adjustment', 'expired'] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
@@ -75,7 +75,7 @@ export type LedgerSum = (typeof LEDGER_SUMS)[number];
 export const LEDGER_NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status'] as const;
 export type LedgerName = (typeof LEDGER_NAMES)[number];
 
-/** What sums are grouped by. */
+/** Dimensions by which sums are grouped. */
 export const LEDGER_DIMENSIONS = [...LEDGER_NAMES, 'src', 'kind'] as const;
 export type LedgerDimension = (typeof LEDGER_DIMENSIONS)[number];
 
@@ -95,7 +95,7 @@ export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly
   readonly geo: string;
   /** The price list that the cost comes from. */
   readonly priceVersion: string;
-  /** What was reserved. */
+  /** The amount that was reserved. */
   readonly held: Nano;
   /** Duration of the try, and the time to its first content; undefined: there was none. Milliseconds. */
   readonly ms: number;
@@ -113,7 +113,7 @@ export interface LedgerQuery {
   readonly after?: RowName | undefined;
 }
 
-/** What names a row, and the day where it is kept. */
+/** The fields that name a row, and the day that has it. */
 export type RowName = Pick<LedgerRow, 'at' | 'req' | 'att' | 'kind'>;
 
 export type LedgerCondition = Readonly<Partial<Record<LedgerDimension, readonly string[]>>>;

@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Version } from './entities.ts';
 
-/** What a start needs when the store does not answer: documents and digests, no secrets. */
+/** The part of a store that a start without it needs: documents and digests, no secrets. */
 export interface StoreSnapshot {
   /** The store's. */
   readonly version: Version;

@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface HeaderSources {
   /** Lower-case names of the caller's headers that the config forwards. */
   readonly forward: readonly string[];
-  /** The caller's headers for the target's API (caller-headers.ts). */
+  /** The caller's headers that the target's API takes. */
   readonly ofCaller: Headers;
   /** The headers that the format sets. */
   readonly ofFormat: Headers | undefined;

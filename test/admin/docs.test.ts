@@ -37,7 +37,9 @@ describe('docs/operate/admin-api.md', () => {
       const answers: string[] = [];
       for (const line of lines.filter((one) => !one.startsWith('export '))) {
         const here = line.replace('http://127.0.0.1:8788', url).replace('/var/lib/gatehouse/state', admin.folder);
-        const { stdout } = await run('bash', ['-c', here.replace(/^curl/, 'curl -sS --fail')], { env });
+        const { stdout } = await run('bash', ['-c', here.replace(/^npx /, '').replace(/^curl/, 'curl -sS --fail')], {
+          env,
+        });
         env['GATEHOUSE_ADMIN_TOKEN'] ??= (JSON.parse(stdout) as { token: string }).token;
         answers.push(stdout);
       }

@@ -44,9 +44,9 @@ Each agent has a page with the lines to paste. \`gatehouse agent-config ${AGENT_
 To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
 answers with a text and calls no tools.
 
-The columns are kinds of upstream. A cell has the number of cases that passed, of ${CASES.length}: ${CASES.map(({ title }) => title).join(', ')}.
-After a cut stream or a rate limit an agent has to ask again and finish, or to end with a message; with a wrong key or an unknown
-model it has to end with a message within 30 seconds. Thoughts that the vendor signs have to come back to the model. The page of an agent names its limits.
+The columns are kinds of upstream. A cell has the number of cases that passed, of ${CASES.length}. The page of an agent names its limits. The cases are ${CASES.map(({ title }) => title).join(', ')}.
+After a cut stream or a rate limit an agent has to finish, or to end with a message. After a wrong key or an unknown model it has to end with
+a message within 30 seconds.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse

@@ -111,7 +111,7 @@ describe('docs/operate/keys.md', () => {
     const program = `'${process.execPath}' '${join(root, 'src/cli/main.ts')}'`;
     const outputs: string[] = [];
     for (const line of fences(readPage('docs/operate/keys.md'), 'sh'))
-      outputs.push((await run('bash', ['-c', line.replace('gatehouse', program)], { cwd: work })).stdout);
+      outputs.push((await run('bash', ['-c', line.replace('npx gatehouse', program)], { cwd: work })).stdout);
     expect(outputs).toEqual([
       expect.stringContaining('search'),
       expect.stringContaining('search'),
@@ -158,6 +158,21 @@ describe('an example for the shell', () => {
   it('is in a page whose examples a test runs', () => {
     const pages = PAGES.filter((page) => !page.startsWith('docs/agents/') && fences(readPage(page), 'sh').length > 0);
     expect(pages.filter((page) => !existsSync(join(root, RUN_BY[page] ?? 'none')))).toEqual([]);
+  });
+});
+
+describe('a line that runs gatehouse', () => {
+  // These pages use files of a checkout, where npx finds no package. All others are for an installed one.
+  const OF_A_CHECKOUT = ['README.md', 'configs/recipes/README.md'];
+
+  it.each([...PAGES, 'configs/recipes/README.md'])('begins in %s as the page on commands says', (page) => {
+    const calls = fences(readPage(page), 'sh')
+      .flatMap((code) => code.split('\n'))
+      .flatMap((line) =>
+        [...line.matchAll(/(?:^|[|&;] *)((?:[\w-]+ )*gatehouse(?: --)?) [a-z]/g)].map(([, call]) => call),
+      );
+    const command = OF_A_CHECKOUT.includes(page) ? 'npm run -s gatehouse --' : 'npx gatehouse';
+    expect(calls.filter((call) => call !== command)).toEqual([]);
   });
 });
 

@@ -123,6 +123,47 @@ export const BATCH_EMBED_SHAPES: Readonly<Record<string, (bytes: number) => Json
     embedAll([{ content: { parts: repeat(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AA==' } })) } }]),
 };
 
+/** The same in the Developer API's field for a whole request. */
+export const DEVELOPER_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = Object.fromEntries(
+  Object.entries(VERTEX_COUNT_SHAPES).map(([name, make]) => [
+    name,
+    (bytes: number) => ({ generateContentRequest: make(bytes) }),
+  ]),
+);
+
+const embedOne = (parts: readonly object[], more: object = {}): Json => ({ content: { parts }, ...more });
+
+/** Bodies of embedContent. */
+export const EMBED_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'top-level keys': (bytes) =>
+    embedOne(
+      words.parts,
+      members(bytes, (at) => [`k_${at}`, 1]),
+    ),
+  parts: (bytes) => embedOne(repeat(bytes, () => ({ text: 'x' }))),
+  'unknown fields of parts': (bytes) => embedOne(repeat(bytes, (at) => ({ text: 'x', [`k_${at}`]: 1 }))),
+  'one long text': (bytes) => embedOne([{ text: text(bytes, '\\"\n') }]),
+  'nested lists': (bytes) => embedOne(words.parts, { x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
+};
+
+const predict = (instances: readonly object[], more: object = {}): Json => ({ instances, ...more });
+
+/** Bodies of Vertex AI's predict. */
+export const PREDICT_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'top-level keys': (bytes) =>
+    predict(
+      [{ content: 'x' }],
+      members(bytes, (at) => [`k_${at}`, 1]),
+    ),
+  instances: (bytes) => predict(repeat(bytes, () => ({ content: 'x' }))),
+  'instances of different purposes': (bytes) =>
+    predict(repeat(bytes, (at) => ({ content: 'x', ...(at > 0 && { task_type: `T${at}` }) }))),
+  'unknown fields of instances': (bytes) => predict(repeat(bytes, (at) => ({ content: 'x', [`k_${at}`]: 1 }))),
+  'unknown fields of one instance': (bytes) => predict([{ content: 'x', ...members(bytes, (at) => [`k_${at}`, 1]) }]),
+  pictures: (bytes) => predict(repeat(bytes, () => ({ text: 'x', image: { bytesBase64Encoded: text(700, 'AAAA') } }))),
+  parameters: (bytes) => predict([{ content: 'x' }], { parameters: members(bytes, (at) => [`k_${at}`, 1]) }),
+};
+
 const passed = (more: object): Json => ({ model: 'm', prompt: 'x', input: 'x', voice: 'v', ...more });
 
 /** Bodies that pass through: completions, moderations, speech. */

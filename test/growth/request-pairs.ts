@@ -1,5 +1,6 @@
 import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { chatCountTokens } from '../../src/operations/chat-count-tokens.ts';
 import { completions } from '../../src/operations/completions.ts';
 import { countTokens } from '../../src/operations/count-tokens.ts';
 import { embeddings } from '../../src/operations/embeddings.ts';
@@ -7,9 +8,9 @@ import { geminiEmbeddings } from '../../src/operations/gemini-embeddings.ts';
 import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
 import { images } from '../../src/operations/images.ts';
 import { messages } from '../../src/operations/messages.ts';
-import { vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
+import { developerCountTokens, vertexCountTokens } from '../../src/operations/gemini-count-tokens.ts';
 import { moderations } from '../../src/operations/moderations.ts';
-import { compactResponse, createResponse } from '../../src/operations/responses.ts';
+import { compactResponse, createResponse, inputTokens } from '../../src/operations/responses.ts';
 import { speech } from '../../src/operations/speech.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/providers/openai/entry.ts';
@@ -18,9 +19,12 @@ import { CHAT_SHAPES } from './chat-shapes.ts';
 import { MESSAGES_SHAPES } from './messages-shapes.ts';
 import {
   BATCH_EMBED_SHAPES,
+  DEVELOPER_COUNT_SHAPES,
+  EMBED_SHAPES,
   EMBEDDINGS_SHAPES,
   IMAGES_SHAPES,
   PASSED_SHAPES,
+  PREDICT_SHAPES,
   VERTEX_COUNT_SHAPES,
 } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
@@ -77,6 +81,12 @@ const GENERATE = {
   hosts: { 'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'), 'gemini direct': google },
 };
 
+const EMBEDDINGS = {
+  openai: openai('embeddings'),
+  'text on vertex': onVertex('text-embedding-005', 'embeddings'),
+};
+const embedding = (id: string): Operation => geminiEmbeddings.find((operation) => operation.id === id)!;
+
 /** Every API of the clients, with every API of the upstreams it is served by. */
 export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
@@ -99,14 +109,27 @@ export const ROUTES: readonly Route[] = [
     },
   },
   {
+    operation: developerCountTokens,
+    shapes: DEVELOPER_COUNT_SHAPES,
+    formats: { gemini: google, claude },
+  },
+  {
+    operation: chatCountTokens,
+    shapes: CHAT_SHAPES,
+    formats: { gemini: onVertex('gemini-2.5-flash', 'count_tokens') },
+  },
+  { operation: inputTokens, shapes: RESPONSES_SHAPES, formats: { claude } },
+  {
     operation: geminiGenerate[0]!,
     shapes: VERTEX_COUNT_SHAPES,
     ...GENERATE,
   },
+  { operation: embedding('gemini.embed_content'), shapes: EMBED_SHAPES, formats: EMBEDDINGS },
+  { operation: embedding('gemini.batch_embed_contents'), shapes: BATCH_EMBED_SHAPES, formats: EMBEDDINGS },
   {
-    operation: geminiEmbeddings.at(-1)!,
-    shapes: BATCH_EMBED_SHAPES,
-    formats: { openai: openai('embeddings'), 'text on vertex': onVertex('text-embedding-005', 'embeddings') },
+    operation: embedding('vertex.predict'),
+    shapes: PREDICT_SHAPES,
+    formats: { ...EMBEDDINGS, 'multimodal on vertex': onVertex('multimodalembedding@001', 'embeddings') },
   },
   {
     operation: embeddings,

@@ -1,7 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/operations/index.ts';
+import { bodyKind, type Operation } from '../../src/plugin/index.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { ROUTES } from './request-pairs.ts';
 import { bytesOf, serve } from './request-run.ts';
+
+/** The JSON bodies of these operations are tried elsewhere, or are none of a client's. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'prompts.completions': 'its template makes a chat request of its variables (prompts.test.ts)',
+  'prompts.render': 'the same',
+};
+
+test('Every operation with a JSON body is tried, at one of its paths', () => {
+  const received = (one: Operation) => one.validateReceived ?? one.validate;
+  const tried = new Set(ROUTES.map(({ operation }) => received(operation)));
+  const missing = operations.filter((one) => bodyKind(one) === 'json' && !tried.has(received(one)));
+  const ids = new Set(missing.map(({ id }) => id)).difference(new Set(ROUTES.map(({ operation }) => operation.id)));
+  expect([...ids]).toEqual(Object.keys(ELSEWHERE));
+});
 
 describe.each(ROUTES)(
   'The cost of reading, checking and translating a body of $operation.id',

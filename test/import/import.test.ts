@@ -51,6 +51,14 @@ describe('gatehouse import', () => {
     },
   );
 
+  it('names the next commands as it was called itself', async () => {
+    const [paths, dir] = [[packageFile('test/import/litellm/config.yaml')], join(folder, 'called')];
+    let said = '';
+    const write = (more: string): void => void (said += more);
+    await importCommand({ kind: 'litellm', paths, dir, env: { npm_command: 'exec' }, out: write, err: write });
+    expect(said).toContain(`\nThen: npx gatehouse validate --configs ${dir} && npx gatehouse serve --configs ${dir}\n`);
+  });
+
   it.each<[keyof typeof KINDS, string, readonly string[]]>([
     ['litellm', 'config.yaml', ['', 'model_list.0', 'model_list.0.litellm_params', 'router_settings']],
     ['litellm', 'config.yaml', ['litellm_settings', 'litellm_settings.cache_params', 'general_settings']],

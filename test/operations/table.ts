@@ -8,6 +8,7 @@ import { operations } from '../../src/operations/index.ts';
 import type { Operation } from '../../src/plugin/index.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { formOf, pathAt } from './doors.ts';
 import { PROBE_PROMPT, PROBES, type Probe } from './probes.ts';
 import { catalogFor, UPSTREAMS, type UpstreamKind } from './upstreams.ts';
 import { answer, FEATURES, type Feature } from './wires.ts';
@@ -87,7 +88,7 @@ export async function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const isForm = operation.body === 'multipart';
   const body = probe.body(`@${slug}/${model}`);
-  const reply = await fetch(url + pathOf(operation, slug, model), {
+  const reply = await fetch(url + pathAt(operation, { slug, model }), {
     method: 'POST',
     headers: {
       ...(!isForm && { 'content-type': 'application/json' }),
@@ -99,28 +100,6 @@ export async function send(
     body: isForm ? formOf(body) : JSON.stringify(body),
   });
   return { status: reply.status, text: await reply.text() };
-}
-
-function formOf(body: object): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(body)) form.set(name, String(value));
-  form.set('file', new Blob(['bytes']), 'file');
-  return form;
-}
-
-/** Some operations have the model in the path, Vertex AI's as its publisher's. */
-function pathOf({ path, query }: Operation, slug: string, model: string): string {
-  const [, prefix = 'google', name = model] = /^(anthropic|meta|mistralai)\.(.*)$/.exec(model) ?? [];
-  const values: Readonly<Record<string, string>> = {
-    prompt: 'probe',
-    version: path.includes('publishers') ? 'v1' : 'v1beta',
-    project: 'test-project',
-    location: 'us-central1',
-    publisher: prefix,
-    model: path.includes('publishers') ? name : `@${slug}/${model}`,
-  };
-  const filled = path.replaceAll(/\{\+?([a-z]+)(?::[^}]*)?\}/g, (_, parameter: string) => values[parameter] ?? '');
-  return query ? `${filled}?${query.name}=${query.value}` : filled;
 }
 
 /** A bar would end the cell. */

@@ -31,7 +31,7 @@ async function explained(id: string): Promise<string> {
   const args = argumentsOf(id, example);
   const body = JSON.stringify(example.body);
   const command = `echo ${quoted(body)} | npm run -s gatehouse -- explain ${args.map(quoted).join(' ')}`;
-  const details = `<details><summary>Output</summary>\n\n\`\`\`text\n${await explain(args, body)}\`\`\`\n\n</details>\n`;
+  const details = `<details><summary>Output</summary>\n\n\`\`\`text\n${shortened(await explain(args, body))}\`\`\`\n\n</details>\n`;
   return `\`\`\`sh\n${command}\n\`\`\`\n\n${details}`;
 }
 
@@ -55,6 +55,32 @@ function argumentsOf(id: string, { options = [], metadata, key }: Example): stri
 
 const quoted = (word: string): string =>
   /^[\w@:/.-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Parts of an explanation that say nothing of the recipe: what each request has. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'request',
+  'deadline',
+  'entry',
+  'health',
+  'plugins',
+  'sends',
+  'timeouts',
+  'metrics',
+  'as target',
+]);
+
+/** The explanation with a … in the place of these parts. */
+export function shortened(explanation: string): string {
+  const lines: string[] = [];
+  let isShown = true;
+  for (const line of explanation.split('\n')) {
+    const [, part] = /^ {0,2}([a-z]+(?: [a-z]+)*)(?: |$)/.exec(line) ?? [];
+    if (part !== undefined) isShown = !LEFT_OUT.has(part);
+    if (line === '' || isShown) lines.push(line);
+    else if (lines.at(-1) !== '…') lines.push('…');
+  }
+  return lines.join('\n').replaceAll(/\n\n…\n(?=\n)/g, '\n');
+}
 
 /** The output of the command itself, with an empty environment. */
 async function explain(args: string[], body: string): Promise<string> {

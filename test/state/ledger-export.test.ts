@@ -27,7 +27,7 @@ async function run({ configs }: LedgerGateway, line: string): Promise<string[]> 
 
 const fenced = [
   ...readFileSync(packageFile('docs/operate/ledger.md'), 'utf8').matchAll(
-    /^gatehouse ledger export ([^#>\n]*?)(?: *[#>].*)?$/gm,
+    /^npx gatehouse ledger export ([^#>\n]*?)(?: *[#>].*)?$/gm,
   ),
 ].map(([, args = '']) => args);
 

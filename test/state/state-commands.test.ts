@@ -304,7 +304,7 @@ describe('docs/operate/state.md', () => {
     const lines = fences('sh').flatMap((code) => code.trim().split('\n'));
     expect(lines.length).toBeGreaterThan(4);
     for (const line of lines) {
-      const [, action = '', rest = ''] = /^gatehouse (state [\w-]+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
+      const [, action = '', rest = ''] = /^npx gatehouse (state [\w-]+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
       if (action === 'state restore') rmSync(join(top, 'state'), { recursive: true });
       const { code, err } = await run(action, ...rest.replace('/var/backups', top).split(' ').filter(Boolean));
       expect([line, code, err]).toEqual([line, 0, '']);

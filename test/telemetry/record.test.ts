@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
+import { ATTEMPT_FIELDS, SKIP_FIELDS } from '../../src/record/fields/attempt-fields.ts';
+import { REQUEST_FIELDS } from '../../src/record/fields/request-fields.ts';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import {
   entriesFor,
@@ -363,4 +365,14 @@ it('docs/operate/records.md documents every field of a record', async () => {
   );
   expect(names.length).toBeGreaterThan(40);
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+it.each([
+  ['record', 'docs/operate/records.md', [...REQUEST_FIELDS, ...ATTEMPT_FIELDS, ...SKIP_FIELDS]],
+  ['line', 'plugins/telemetry/README.md', REQUEST_FIELDS],
+] as const)('each field of the %s is in %s', (output, page, fields) => {
+  const text = readFileSync(packageFile(page), 'utf8');
+  const names = fields.flatMap((field) => field[output] ?? []);
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });

@@ -62,7 +62,7 @@ const secret = (of: string, what: string): Schema =>
     'object',
   ]);
 
-/** What answers are. */
+/** The schemas of answers, by name. */
 export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   organization: named('organization'),
   team: named('team'),

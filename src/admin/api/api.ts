@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { isObject, type Clock } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { Actor } from '../../state/entities.ts';
 import { StateFailure } from '../../state/failures.ts';
 import type { AdminAnswer } from '../answer.ts';
-import { CLOSE, isJson, readBody } from '../read-body.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { CallAnswer, Call } from './call.ts';
+import { parseCallBody, readCallBody } from './call-body.ts';
 import { Failures } from './failures.ts';
 import { HANDLERS } from './handlers/index.ts';
 import { callIdOf, RepeatableCalls } from './idempotent-calls.ts';
@@ -22,11 +22,8 @@ import { isWrite, resourceOf, type OperationId, type AdminRoute } from './routes
 import { checkAgainst } from './schemas.ts';
 import type { ApiSources } from './sources.ts';
 
-/** A document of the store has at most half of it. */
-const MAX_BODY_BYTES = 128 * 1024;
 /** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
 const MAX_CALLS = 16;
-const MAX_DEPTH = 32;
 /** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
 const MAX_REFUSALS = 60;
 const REFUSALS_MS = 60_000;
@@ -53,7 +50,7 @@ export class AdminApi {
   readonly #failures: Failures;
   readonly #bootstrap: Bootstrap;
   readonly #repeatable: RepeatableCalls;
-  /** Those who are not known hide nothing that the others tried. */
+  /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
   readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
   #calls = 0;
 
@@ -151,7 +148,7 @@ export class AdminApi {
   async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
     const { operation, route, id } = place;
     const query = CallQuery.read(place.query, route.query ?? []);
-    const bytes = await readBytes(request, route);
+    const bytes = await readCallBody(request, route);
     const key = keyIn(request, route);
     const run = async (): Promise<AdminAnswer> => {
       const objects = await this.#readObjects();
@@ -161,7 +158,7 @@ export class AdminApi {
         identity,
         id,
         query,
-        body: route.body === undefined ? undefined : parse(bytes),
+        body: route.body === undefined ? undefined : parseCallBody(bytes),
         ifMatch: request.headers['if-match'],
         callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
         objects,
@@ -233,39 +230,6 @@ function checkAllowed({ operation, route }: Place, { role, scopes, only }: Admin
   const resource = resourceOf(operation);
   if (RESOURCES.some((one) => one === resource) && !includesScope(scopes, resource, isWrite(route)))
     throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${isWrite(route) ? 'write' : 'read'}\`.`);
-}
-
-/** Empty for a route without a body. */
-async function readBytes(request: IncomingMessage, { body }: AdminRoute): Promise<Buffer> {
-  if (body === undefined) return Buffer.alloc(0);
-  // A browser page can send a form anywhere, but JSON only after a preflight request (Fetch, section 3.3.1).
-  if (!isJson(request.headers['content-type']))
-    throw new ApiProblem('unsupported_media_type', 'Content-Type must be application/json.');
-  const bytes = await readBody(request, MAX_BODY_BYTES);
-  if (!bytes) throw new ApiProblem('too_large', `The body exceeds ${MAX_BODY_BYTES} bytes.`, { headers: CLOSE });
-  return bytes;
-}
-
-/** An empty body is an empty object: a rotation needs no fields. */
-function parse(bytes: Buffer): object {
-  try {
-    const value: unknown =
-      bytes.length === 0 ? {} : JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (isObject(value) && !isDeeper(value, MAX_DEPTH)) return value;
-  } catch {
-    // Reported below.
-  }
-  throw new ApiProblem('invalid_json', `The body must be one JSON object of at most ${MAX_DEPTH} levels.`);
-}
-
-/** Level by level: a recursion would end with the stack. */
-function isDeeper(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > levels) return true;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
-  }
-  return false;
 }
 
 function keyIn({ headersDistinct }: IncomingMessage, { method }: AdminRoute): string | undefined {

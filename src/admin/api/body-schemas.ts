@@ -21,7 +21,7 @@ const patch = (noun: string): Schema =>
     ['spec'],
   );
 
-/** What bodies must be. */
+/** The schemas of bodies, by name. */
 export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
   create_organization: create('organization'),
   patch_organization: patch('organization'),

@@ -1,14 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../plugin/index.ts';
 import { MAX_ANSWER_LENGTH, type Idempotency } from '../../state/idempotency.ts';
+import { IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../../state/rules/aes-gcm.ts';
 import type { AdminAnswer } from '../answer.ts';
 import type { AdminIdentity } from './identity.ts';
 import { ApiProblem } from './problems.ts';
 
 const KEPT_MS = 24 * 3_600_000;
-const CIPHER = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** For calls without a token: their answers can be repeated until the process ends. */
 const NO_TOKEN = randomBytes(32).toString('base64url');
@@ -100,21 +98,15 @@ const requestOf = ({ method, target, body }: RepeatableCall): string => sha256(m
 const keyOf = ({ identity, key }: RepeatableCall): Buffer =>
   Buffer.from(hkdfSync('sha256', identity.secret ?? NO_TOKEN, key, 'gatehouse idempotency', 32));
 
-function seal(text: string, call: RepeatableCall): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, keyOf(call), iv);
-  const sealed = Buffer.concat([cipher.update(text), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
+function seal(plain: string, call: RepeatableCall): string {
+  const { iv, tag, text } = sealBytes(keyOf(call), Buffer.from(plain));
+  return Buffer.concat([iv, tag, text]).toString('base64');
 }
 
 /** Undefined: another token, or another process for a call without one. */
 function open(sealed: string, call: RepeatableCall): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
-  try {
-    const decipher = createDecipheriv(CIPHER, keyOf(call), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString();
-  } catch {
-    return undefined;
-  }
+  const iv = bytes.subarray(0, IV_BYTES);
+  const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
+  return openBytes(keyOf(call), { iv, tag, text: bytes.subarray(IV_BYTES + TAG_BYTES) })?.toString();
 }

@@ -11,7 +11,7 @@ import { isRole, type Role } from './roles.ts';
 import type { OperationId } from './routes.ts';
 import { isSame } from './constant-time.ts';
 
-/** Who calls. */
+/** The caller of the admin API. */
 export interface AdminIdentity {
   readonly actor: Actor;
   readonly role: Role;
@@ -27,7 +27,7 @@ export interface AdminIdentity {
 
 export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket'>): string => socket.remoteAddress ?? '';
 
-/** What a request's caller is checked against. */
+/** The sources of tokens, and the bound of failures. */
 interface IdentifyOptions {
   readonly admin: ServerSettings['admin'];
   readonly failures: Failures;

@@ -66,7 +66,7 @@ function credentialsOf(doc: EntityDoc): OwnedObject['credentials'] {
   return [own, { slot: 1, last4: '', validFrom: 0, validTo: endOf(previous['expires_at']) }];
 }
 
-/** What one read of the store and of the settings has found. */
+/** The result of one read of the store and of the settings. */
 interface Found {
   readonly version: number | undefined;
   readonly files: readonly FileObject[];

@@ -136,7 +136,7 @@ function checked(name: ParameterName, value: string): string {
   return value;
 }
 
-/** What the value must be; undefined: it is. */
+/** The form that the value must have; undefined: it has it. */
 function wantedOf(schema: Parameter['schema'], value: string): string | undefined {
   const { type, maxLength, minimum, maximum, format } = schema;
   const words = schema['enum'];

@@ -186,7 +186,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** What a refusal of the store means to the caller. Others are faults of the gateway. */
+/** Refusals of the store as problems of the caller. Other failures are faults of the gateway. */
 export const OF_STORE: Readonly<Partial<Record<StateFailureCode, ProblemCode>>> = {
   unavailable: 'store_unavailable',
   read_only: 'store_unavailable',

@@ -14,7 +14,7 @@ import { invalidBody } from './schemas.ts';
 /** A digest that no key has: the checks need one. */
 const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
-/** What a write of an object must agree with. Throws `invalid_body` or `exists`. */
+/** Checks that an object agrees with the other objects and the settings. Throws `invalid_body` or `exists`. */
 export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
   if (kind === 'prices' || kind === 'alerts') return refuse(shown(problemsOfListed(kind, id, spec, call)));
   const entry = entryOf(kind, id, spec);

@@ -17,7 +17,7 @@ const NOT_IN_SPEC: Readonly<Partial<Record<ObjectKind, readonly string[]>>> = {
   prices: ['id'],
   alerts: ['id'],
 };
-/** Those that no answer has. */
+/** Fields of a spec that no answer has. */
 export const hiddenOf = (kind: ObjectKind): readonly string[] => [
   ...(NOT_IN_SPEC[kind] ?? []),
   ...(kind === 'alerts' ? SEALED_OF_ALERTS : []),

@@ -1,5 +1,6 @@
 import { request as requestPlain, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** Time for an answer. The audit of years is checked row by row. */
 const LIMIT_MS = 15 * 60_000;
@@ -31,7 +32,7 @@ export function ask(url: string, { method, token, body, headers }: Question): Pr
   };
   const request = url.startsWith('https:') ? requestTls : requestPlain;
   const failed = (error: unknown): Unanswered =>
-    new Unanswered(`${new URL(url).origin} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+    new Unanswered(`${new URL(url).origin} does not answer: ${messageOf(error)}`);
   return new Promise((resolve, reject) => {
     request(url, { method, headers: all, signal: AbortSignal.timeout(LIMIT_MS) }, (message) =>
       resolve(replyOf(message, failed)),

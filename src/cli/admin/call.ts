@@ -5,6 +5,7 @@ import { OPERATIONS, type AdminRoute, type OperationId } from '../../admin/api/r
 import { isObject } from '../../plugin/index.ts';
 import { nearest } from '../../plugin/nearest.ts';
 import { parse, UsageError, type Options, type World } from '../arguments.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** A call of the admin API as the command line gives it. */
 export interface AdminCall {
@@ -184,7 +185,7 @@ async function fileOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

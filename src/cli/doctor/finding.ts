@@ -1,4 +1,4 @@
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   /** `settings`, `credentials @openai`, `port 8787`. */
   readonly check: string;

@@ -1,6 +1,6 @@
 import { compileCatalog, type CatalogEntry } from '../../catalog/catalog.ts';
 import { withinTime } from '../../compose/time-limit.ts';
-import { messageOf } from '../../plugin/blame.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 import { systemClock } from '../../plugin/index.ts';
 import type { Environment } from '../../settings/read/references.ts';
 import type { Settings } from '../../settings/read/load.ts';

@@ -5,11 +5,12 @@ import { checkSettings } from '../../dry-run/explain/check-settings.ts';
 import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
-import { shellWord, type Output } from '../output.ts';
+import { calledAs, shellWord, type Output } from '../output.ts';
 import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
 import { importPortkey } from './portkey.ts';
 import { ForeignFile } from './source.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const;
 
@@ -18,13 +19,14 @@ interface ImportOptions extends Output {
   readonly paths: readonly string[];
   /** The new settings folder. */
   readonly dir: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Files of settings are written by people; exports of keys may have thousands of rows. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** `gatehouse import`. Exit code 0: written and valid; 1: nothing was written, or what was written has errors. */
-export async function importCommand({ kind, paths, dir, out, err }: ImportOptions): Promise<0 | 1> {
+export async function importCommand({ kind, paths, dir, out, err, env = {} }: ImportOptions): Promise<0 | 1> {
   const sources = await readSources(paths, err);
   if (!sources) return 1;
   const draft = new Draft();
@@ -41,7 +43,7 @@ export async function importCommand({ kind, paths, dir, out, err }: ImportOption
   }
   const loaded = await loadSettings(dir, { env: draft.samples, fakeMissing: true });
   if (loaded.settings) await checkSettings(loaded, dir);
-  out(reportOf(draft, sources, { dir, names: Object.keys(files) }));
+  out(reportOf(draft, sources, { dir, names: Object.keys(files), command: calledAs(env) }));
   if (loaded.diagnostics.length > 0) err(formatDiagnostics(loaded.diagnostics, 'pretty'));
   return loaded.ok ? 0 : 1;
 }
@@ -57,7 +59,7 @@ async function readSources(
       if ((await stat(path)).size > MAX_BYTES) throw new Error('it has more than 64 MiB');
       text = await readFile(path, 'utf8');
     } catch (error) {
-      err(`gatehouse: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}\n`);
+      err(`gatehouse: cannot read ${path}: ${messageOf(error)}\n`);
       return undefined;
     }
     const yaml = YamlFile.parse(path, text);
@@ -108,16 +110,17 @@ async function writeAll(dir: string, files: Readonly<Record<string, string>>): P
     }
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
 interface Written {
   readonly dir: string;
+  readonly command: string;
   readonly names: readonly string[];
 }
 
-function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names }: Written): string {
+function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, command }: Written): string {
   const losses = sources.flatMap((source) => source.losses.toSorted((one, other) => one.line - other.line));
   const part = (title: string, lines: readonly string[]): string =>
     lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
@@ -134,6 +137,6 @@ function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names }:
       'Not imported',
       losses.map(({ file, line, key, reason }) => `${file}:${line}: ${key === '' ? 'the file' : key}: ${reason}`),
     ),
-    `\nThen: gatehouse validate --configs ${shellWord(dir)} && gatehouse serve --configs ${shellWord(dir)}\n`,
+    `\nThen: ${command} validate --configs ${shellWord(dir)} && ${command} serve --configs ${shellWord(dir)}\n`,
   ].join('');
 }

@@ -7,7 +7,7 @@ const CALLBACKS =
 const DATABASE = 'there is no database: keys and teams are in files or in the state store';
 export const INFO =
   'describes the model: the gateway has its own table; `context` and `max_output` of the alias change it';
-const ALERTING = 'alerts are rules on metrics: configs/observability/alerts.yaml';
+const ALERTING = 'write `alerts: { webhooks }` in server.yaml; configs/observability/alerts.yaml has rules on metrics';
 
 export const DEPLOYMENT: Reasons = {
   max_retries: 'retries belong to a config: write `retry: { attempts }`',
@@ -86,7 +86,7 @@ export const GENERAL: Reasons = {
   max_response_size_mb: 'replies are streamed, within `limits` of server.yaml',
   infer_model_from_keys: 'every entry of the catalog names its provider',
   completion_model: 'write `override_params: { model }` in a config, and `default_config` in server.yaml',
-  disable_spend_logs: 'write `ledger` in server.yaml',
+  disable_spend_logs: 'the ledger is a part of `state` in server.yaml; without it nothing is kept',
   key_management_system: 'secrets are references to variables and files',
 };
 export const KEY: Reasons = {

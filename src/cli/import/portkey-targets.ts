@@ -30,7 +30,7 @@ const either = (item: ForeignItem, ours: string): ForeignItem | undefined => {
   return item.get(ours) ?? (theirs === undefined ? undefined : item.get(theirs));
 };
 
-/** A config, or a target of one. Undefined: nothing of it can be called. */
+/** A config, or a target of one. Undefined: no part of it can be called. */
 export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | undefined {
   const strategy = item.get('strategy');
   const targets = item.get('targets')?.items() ?? [];
@@ -73,7 +73,7 @@ function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPar
   };
 }
 
-/** What the diagnostics of the settings say of the same keys. */
+/** The advice that diagnostics of the settings have for the same keys. */
 const advices = (title: string, item: ForeignItem): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.keys(isObject(item.value) ? item.value : {}).flatMap((key) => {

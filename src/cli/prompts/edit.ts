@@ -14,13 +14,10 @@ export interface ReferenceOptions extends PromptsOptions {
 
 /** `gatehouse prompts release`. Exit code 0: written, or there before; 1: nothing was changed; 2: no such folder. */
 export async function releasePromptCommand(options: ReferenceOptions): Promise<0 | 1 | 2> {
-  const { reference, out } = options;
-  const read = await readPrompts(options);
-  if (typeof read === 'number') return read;
-  const found = findReference(read, reference, options);
-  if (!found) return 1;
-  const { prompt, version } = found;
-  const name = `${prompt.id}@${version.number}`;
+  const { out } = options;
+  const found = await readVersion(options);
+  if (typeof found === 'number') return found;
+  const { prompt, version, name } = found;
   if (version.file.digest !== undefined) {
     out(`${name} has been released before (${version.file.digest}).\n`);
     return 0;
@@ -33,13 +30,10 @@ export async function releasePromptCommand(options: ReferenceOptions): Promise<0
 
 /** `gatehouse prompts promote`. Exit code 0: written; 1: nothing was changed; 2: no such folder. */
 export async function promotePromptCommand(options: ReferenceOptions & { readonly label: string }): Promise<0 | 1 | 2> {
-  const { reference, label, out, err } = options;
-  const read = await readPrompts(options);
-  if (typeof read === 'number') return read;
-  const found = findReference(read, reference, options);
-  if (!found) return 1;
-  const { prompt, version } = found;
-  const name = `${prompt.id}@${version.number}`;
+  const { label, out, err } = options;
+  const found = await readVersion(options);
+  if (typeof found === 'number') return found;
+  const { prompt, version, name } = found;
   if (!/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(label) || label === 'latest') {
     err(
       `${JSON.stringify(label)} cannot be a label: a letter, then letters, digits, \`.\`, \`_\` and \`-\`; not latest\n`,
@@ -54,6 +48,14 @@ export async function promotePromptCommand(options: ReferenceOptions & { readonl
   if (!(await edit(prompt.id, ['labels'], [label, version.number], options))) return 1;
   out(`${prompt.id}@${label} is ${name} now${before === undefined ? '' : `, before ${prompt.id}@${before}`}.\n`);
   return 0;
+}
+
+/** The version that a reference names; the exit code if there is none, or the prompts cannot be read. */
+async function readVersion(options: ReferenceOptions) {
+  const read = await readPrompts(options);
+  if (typeof read === 'number') return read;
+  const found = findReference(read, options.reference, options);
+  return found ? { ...found, name: `${found.prompt.id}@${found.version.number}` } : 1;
 }
 
 type Entry = readonly [key: string, value: string | number];

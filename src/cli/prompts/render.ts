@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { GatewayError, isObject } from '../../plugin/index.ts';
 import { findReference, readPrompts, type PromptsOptions } from './read.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export interface RenderOptions extends PromptsOptions {
   /** `summary@3` */
@@ -50,7 +51,7 @@ async function variablesIn(path: string, { input }: Pick<RenderOptions, 'input'>
   try {
     value = JSON.parse(path === '-' ? String(await input()) : await readFile(path, 'utf8'));
   } catch (error) {
-    throw new CannotRead(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CannotRead(`${path}: ${messageOf(error)}`);
   }
   if (!isObject(value)) throw new CannotRead(`${path}: the variables must be a JSON object`);
   return value;

@@ -7,6 +7,7 @@ import { ACTOR } from './actor.ts';
 import { EXPORT_KINDS } from './export.ts';
 import { objectsOfFiles } from './owned-files.ts';
 import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 interface StateImportOptions extends StateOptions {
   readonly file: string;
@@ -28,7 +29,7 @@ export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, err, file, kind, dryRun } = options;
     const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      err(`gatehouse: ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}\n`);
+      err(`gatehouse: ${file} cannot be read: ${messageOf(error)}\n`);
       return undefined;
     });
     if (text === undefined) return 1;

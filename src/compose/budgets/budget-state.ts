@@ -27,7 +27,7 @@ export interface BudgetStateSetup {
   readonly reports?: BudgetReports;
   /** Undefined: this process counts alone, in memory. */
   readonly shared?: CounterSource | undefined;
-  /** What is spent is lost with this process. The log has one warning of it, if there are budgets. */
+  /** The counts end with this process. The log then has one warning, if there are budgets. */
   readonly inMemory?: boolean;
   /** A budget has reached an alert, as far as this process knows. */
   readonly onAlert?: (account: Account, percent: number) => void;
@@ -35,7 +35,7 @@ export interface BudgetStateSetup {
   readonly ledger?: RequestLedger | undefined;
 }
 
-/** What the budgets of a process have counted, and what it has learned of the sizes of requests. It outlives settings. */
+/** The budget accounting of a process, and the sizes of requests that it has learned. Both outlive settings. */
 export class BudgetState {
   readonly accounting: BudgetAccounting;
   readonly learned = new LearnedSizes();

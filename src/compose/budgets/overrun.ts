@@ -4,7 +4,7 @@ import type { Amounts, ReservationRefusal } from '../../governance/reservations.
 import { deliveredTokens, estimatedUsage } from '../../record/recorded-cost.ts';
 import { cutText } from './budget-texts.ts';
 
-/** What became of a stream beyond its reserve: more was reserved, or there was no room for more. */
+/** Outcomes of a stream that exceeds its reservation: the reservation grew, or there was no room and the stream went on or was cut. */
 export type Overrun = 'grown' | 'continued' | 'cut';
 
 interface WatchSetup {
@@ -13,9 +13,9 @@ interface WatchSetup {
   readonly held: Amounts;
   /** Tokens that the reserve covers at the prices on which it rests. */
   readonly covered: { readonly prompt: number; readonly output: number };
-  /** The longest answers that the provider was asked for: the text of a shorter one can look like more tokens. */
+  /** Tokens of the longest answers that the request allows: the text of a shorter answer can look like more tokens. */
   readonly mostOutput: number;
-  /** What was used so far costs. @param answered the model that the provider reports */
+  /** The cost of the usage so far. @param answered the model that the provider reports */
   readonly amountsOf: (usage: Usage, answered: string | undefined) => Amounts;
   readonly grow: (by: Amounts) => ReservationRefusal | undefined;
   readonly onOverrun: BudgetRules['onOverrun'];
@@ -42,7 +42,7 @@ export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayErr
     output = delivered;
     prompt = Math.max(prompt, read);
     const refusal = reserve(amountsOf(estimatedUsage({ bytes, counted: usage, delivered }), signals.model));
-    // While the store is asked for room, the next piece asks again.
+    // A question for room is under way: the next piece tries again.
     if (!refusal?.account || refusal.why === 'unavailable') return undefined;
     isOver = true;
     report(onOverrun === 'cut' ? 'cut' : 'continued');

@@ -5,9 +5,9 @@ import type { FormatName } from '../../formats/conversation.ts';
 import type { RequestSize } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
 
-/** What an attempt can use at most, read from the request before it is sent. */
+/** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
-  readonly asked: RequestSize;
+  readonly request: RequestSize;
   /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */
@@ -59,7 +59,7 @@ export function readRequestSize(
   ]);
   const tier = body.value('service_tier');
   const isSilent = WITHOUT_OUTPUT.has(task);
-  const asked: RequestSize = {
+  const size: RequestSize = {
     textBytes: bytesOf(outbound),
     maxOutput: isSilent ? 0 : given.length > 0 ? Math.max(...given) : chosen,
     tableOutput: known?.maxOutput,
@@ -70,7 +70,7 @@ export function readRequestSize(
     ...(PICTURES.has(task) ? { images: Math.max(1, ...answers) } : { answers: Math.max(1, ...answers) }),
     ...(SOUNDS.has(task) && { seconds: secondsOf(request) }),
   };
-  return { asked, openEnded: !isSilent && given.length === 0, hasMedia: hasMedia(outbound) };
+  return { request: size, openEnded: !isSilent && given.length === 0, hasMedia: hasMedia(outbound) };
 }
 
 const counts = (values: readonly unknown[]): readonly number[] =>

@@ -13,7 +13,7 @@ const MAX_NAME = 256;
 export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
-/** What the rows of a request share. */
+/** The fields that all rows of a request share. */
 type Common = Pick<LedgerRow, 'req' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'>;
 
 /**

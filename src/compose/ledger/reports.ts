@@ -2,7 +2,7 @@
 export const ROW_DROP_REASONS = ['queue_full', 'store_full', 'invalid'] as const;
 export type RowDropReason = (typeof ROW_DROP_REASONS)[number];
 
-/** What failed. Labels of a metric: the list is closed. */
+/** The parts of the ledger that can fail. Labels of a metric: the list is closed. */
 export const LEDGER_ERRORS = ['store', 'spool'] as const;
 export type LedgerError = (typeof LEDGER_ERRORS)[number];
 

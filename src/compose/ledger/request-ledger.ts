@@ -12,6 +12,7 @@ import { rowsOf } from './ledger-rows.ts';
 import type { LedgerReports } from './reports.ts';
 import { RowQueue } from './row-queue.ts';
 import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
+import { toError } from '../../plugin/thrown.ts';
 
 /** A request that is about to leave. */
 export interface Sending {
@@ -283,7 +284,7 @@ export class RequestLedger implements CostLedger {
       reports.spoolBytes(this.#spool!.bytes);
       return segment;
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = toError(error);
       reports.failed('spool', failure, this.#failedUntil === undefined);
       this.#failedUntil = clock.now() + AGAIN_MS;
       return undefined;

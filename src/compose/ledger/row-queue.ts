@@ -4,6 +4,7 @@ import type { Ledger, LedgerRow } from '../../state/ledger.ts';
 import { linesOf } from '../../state/spool/read-spool.ts';
 import type { Spool, SpoolSegment } from '../../state/spool/spool.ts';
 import type { LedgerReports } from './reports.ts';
+import { toError } from '../../plugin/thrown.ts';
 
 /** Rows of one write. More than 500 gain little (measured). */
 const BATCH = 500;
@@ -176,7 +177,7 @@ export class RowQueue {
 
   #fail(error: unknown): void {
     const { clock, reports } = this.#options;
-    const failure = error instanceof Error ? error : new Error(String(error));
+    const failure = toError(error);
     reports.failed('store', failure, this.#failedUntil === undefined);
     this.#failedUntil = clock.now() + AGAIN_MS;
   }

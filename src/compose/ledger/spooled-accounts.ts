@@ -1,12 +1,13 @@
 import type { Account } from '../../governance/accounts.ts';
-import type { Amounts } from '../../governance/reservations.ts';
+import type { Budget } from '../../governance/tree.ts';
+import { amountIn, type Amounts } from '../../governance/reservations.ts';
 import type { LineBytes } from '../../state/spool/line-bytes.ts';
 import { accountLine, type AccountAmount, type AccountNumber } from '../../state/spool/spool-lines.ts';
 
 /** An account that the spool names. */
 export interface SpoolEntry {
   readonly number: AccountNumber;
-  readonly isUsd: boolean;
+  readonly unit: Budget['unit'];
   /** What it has used, as the spool has it. The account itself may be ahead by what is settled in this turn. */
   used: number;
   /** What has ended and is not in the spool yet. */
@@ -38,7 +39,7 @@ export class SpooledAccounts {
   /** What has ended: its part counts on each account with the next write. */
   close(entries: readonly SpoolEntry[], amounts: Amounts): void {
     for (const entry of entries) {
-      const amount = partOf(entry, amounts);
+      const amount = amountIn(amounts, entry);
       // A number that JSON does not have would be none for the next owner of the spool.
       if (Number.isFinite(amount)) entry.closing += amount;
       if (entry.isClosing) continue;
@@ -77,18 +78,16 @@ export class SpooledAccounts {
 
   #begin(account: Account): SpoolEntry {
     this.#last += 1;
-    const isUsd = account.budget.unit === 'usd';
-    const entry = { number: this.#last, isUsd, used: 0, closing: 0, isClosing: false, lease: account.lease };
+    const { unit } = account.budget;
+    const entry = { number: this.#last, unit, used: 0, closing: 0, isClosing: false, lease: account.lease };
     this.#entries.set(account, entry);
     return entry;
   }
 }
 
-const partOf = ({ isUsd }: SpoolEntry, { usd, tokens }: Amounts): number => (isUsd ? usd : tokens);
-
 /** The part of each account in amounts. */
 export const partsOf = (entries: readonly SpoolEntry[], amounts: Amounts): AccountAmount[] =>
-  entries.map((entry) => [entry.number, partOf(entry, amounts)]);
+  entries.map((entry) => [entry.number, amountIn(amounts, entry)]);
 
 const lineOf = ({ budget, span }: Account, { number, lease, used }: SpoolEntry): string =>
   accountLine({ number, node: budget.id, period: span.start, lease, used });

@@ -32,7 +32,9 @@ export function listen(
 ): Promise<Address> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const message = `cannot listen on ${host}, port ${port} (${cause.code ?? cause.message})`;
+      const reason =
+        cause.code === 'EADDRINUSE' ? 'EADDRINUSE: another process uses it' : (cause.code ?? cause.message);
+      const message = `cannot listen on ${host}, port ${port} (${reason})`;
       const unknownHost = UNKNOWN_HOST.has(cause.code) ? host : undefined;
       reject(new CannotListen(message, { cause, unknownHost }));
     });

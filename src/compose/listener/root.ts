@@ -8,7 +8,7 @@ const ROOT = JSON.stringify({
 });
 const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(ROOT) };
 
-/** Answers `GET /`, which people open to see what listens there. It needs no key and tells nothing of the settings. */
+/** Answers `GET /`, which people open to see what listens there. It needs no key and shows no settings. */
 export function answerRoot(ctx: Koa.Context, next: Koa.Next): Promise<unknown> | void {
   if (ctx.path !== '/' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
   ctx.respond = false;

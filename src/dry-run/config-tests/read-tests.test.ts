@@ -84,7 +84,7 @@ group('errors in tests are reported at their places', () => {
     [
       'a case that expects nothing',
       'cases:\n  - { name: a, request: {}, expect: {} }\n',
-      '2:37: `expect` must not be empty',
+      '2:37: `expect` must not be empty; an example is `{ target: "@vertex", status: 200 }`',
     ],
     [
       'a number for a header',
@@ -160,7 +160,7 @@ group('errors in tests are reported at their places', () => {
     [
       'headers that are not compared',
       `cases:\n${oneCase('a', 'expect: { headers: {} }')}`,
-      '4:24: `headers` must not be empty',
+      '4:24: `headers` must not be empty; an example is `{ x-gateway-provider: vertex }`',
     ],
     [
       'a duplicate name',

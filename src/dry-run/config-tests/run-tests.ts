@@ -12,6 +12,7 @@ import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
 import { type RunnerSetup } from './runner.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export interface TestRun {
   /** Folder of the settings. */
@@ -164,7 +165,7 @@ async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun
   } catch (error) {
     if (error instanceof SettingsRefused) throw error;
     // Other cases can still run.
-    const message = `the case could not be run: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `the case could not be run: ${messageOf(error)}`;
     return { step: [], mismatches: [{ path: [], message }] };
   }
 }

@@ -55,7 +55,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
       if (whole) this.#read(whole);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#reader.fail({ status: 502, message: error.message, kind: 'reply_too_large' });
+      this.#reader.fail(error.toFailure());
     }
     return this.#reader.drain();
   }

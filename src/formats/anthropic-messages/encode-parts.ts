@@ -11,7 +11,7 @@ import { SIGNATURE_MARK } from './tool-ids.ts';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
-/** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
+/** Parts of one turn → blocks. `path` is the turn's place (losses/places.ts). */
 export function encodeParts(parts: readonly Part[], path: BodyPlace, role: Role, context: RequestContext): WireBlock[] {
   // Most turns have one text. A list written with its item has no room for items that never come.
   const [only] = parts;

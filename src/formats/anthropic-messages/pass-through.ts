@@ -48,7 +48,7 @@ class StreamPass implements PassThrough {
       return whole && this.#scan(whole);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.signals.failure = { status: 502, message: error.message, kind: 'reply_too_large' };
+      this.signals.failure = error.toFailure();
       return undefined;
     }
   }

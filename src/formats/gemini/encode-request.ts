@@ -184,7 +184,7 @@ function merge(rest: JsonObject, own: JsonObject): JsonObject {
   return merged;
 }
 
-/** Path of the computer use tool in the request (places.ts). */
+/** Path of the computer use tool in the request (losses/places.ts). */
 function placeOfComputerUse(tools: readonly Tool[] | undefined): string | undefined {
   const at = tools?.findIndex(isComputerUse) ?? -1;
   return at < 0 ? undefined : `tools[${at}]`;

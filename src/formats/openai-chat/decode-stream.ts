@@ -12,7 +12,6 @@ import {
   GARBLED,
   NO_ANSWER,
   streamInterrupted,
-  tooLarge,
   UNFINISHED,
   unreadable,
 } from './errors.ts';
@@ -50,7 +49,7 @@ class ChatStreamDecoder implements StreamDecoder {
       if (whole) this.#readAll(whole, out);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(tooLarge(error), out);
+      this.#fail(error.toFailure(), out);
     }
     return out;
   }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
-import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
@@ -164,8 +163,4 @@ export function streamInterrupted(message: string): UpstreamFailure {
 
 export function unreadable(message: string): UpstreamFailure {
   return { status: 502, message, kind: 'unreadable_reply' };
-}
-
-export function tooLarge(error: EventTooLarge): UpstreamFailure {
-  return { status: 502, message: error.message, kind: 'reply_too_large' };
 }

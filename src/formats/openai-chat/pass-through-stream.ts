@@ -12,16 +12,7 @@ import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
 import { hasContent, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
 import { encodeStream } from './encode-stream.ts';
-import {
-  CUT_SHORT,
-  failureOfEvent,
-  GARBLED,
-  NO_ANSWER,
-  streamInterrupted,
-  tooLarge,
-  UNFINISHED,
-  unreadable,
-} from './errors.ts';
+import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFINISHED, unreadable } from './errors.ts';
 import type { JsonSpan } from '../json/members.ts';
 import { topLevelMember, valueOf } from './json-span.ts';
 import { isKeepAlive } from './read.ts';
@@ -69,7 +60,7 @@ export class StreamPassThrough implements PassThrough {
       return whole && this.#pass(whole);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(tooLarge(error));
+      this.#fail(error.toFailure());
       return undefined;
     }
   }

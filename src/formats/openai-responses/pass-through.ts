@@ -36,7 +36,7 @@ class ResponsePass implements PassThrough {
       return whole && this.#scan(whole, false);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.signals.failure = { status: 502, message: error.message, kind: 'reply_too_large' };
+      this.signals.failure = error.toFailure();
       return undefined;
     }
   }

@@ -1,3 +1,5 @@
+import type { UpstreamFailure } from '../events.ts';
+
 /**
  * Largest event that is held while it is incomplete. An inline image arrives as one event: base64 of up to 12 MiB fits.
  */
@@ -5,6 +7,10 @@ export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
+
+  toFailure(): UpstreamFailure {
+    return { status: 502, message: this.message, kind: 'reply_too_large' };
+  }
 }
 
 export const NOTHING = Buffer.alloc(0);

@@ -1,6 +1,7 @@
 import { isCreated, type PluginLevel, type Plugin } from '../define.ts';
 import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
 import { isObject } from '../../formats/json/object.ts';
+import { messageOf } from '../thrown.ts';
 
 export interface CheckSetup extends HostSetup {
   /** Options to create the plugin with, for a plugin with required options. Default: none. */
@@ -36,7 +37,7 @@ async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string
     await close();
     return isCreated(created) ? [] : ['create() gives no middleware'];
   } catch (error) {
-    return [`it cannot be made: ${error instanceof Error ? error.message : String(error)}`];
+    return [`it cannot be made: ${messageOf(error)}`];
   }
 }
 

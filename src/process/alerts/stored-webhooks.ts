@@ -10,8 +10,9 @@ import {
 import type { Entities } from '../../state/entities.ts';
 import { StateFailure } from '../../state/failures.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
-/** A store that did not answer is asked again after this time. */
+/** Pause before the next read of a store that did not answer. */
 const AGAIN_MS = 10_000;
 
 export interface StoredWebhooksSetup {
@@ -73,7 +74,7 @@ export class StoredWebhooks {
       } catch (error) {
         isWhole &&= !mayPass(error);
         // Messages of the store name a field and quote no value.
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         log.error({ webhook: alert.id, reason }, 'a webhook of the state store cannot be used');
       }
     }

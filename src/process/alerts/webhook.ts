@@ -6,6 +6,7 @@ import { signingKey, type WebhookSettings } from '../../settings/compile/alerts.
 import type { Upstream } from '../../upstream/index.ts';
 import { version } from '../../version.ts';
 import { signedHeaders } from './signature.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
 export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60_000, 40 * 60_000];
@@ -149,7 +150,7 @@ export class Webhook {
       });
       return status >= 200 && status < 300 ? undefined : `HTTP ${status}`;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 

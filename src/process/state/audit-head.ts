@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { KnownRow } from '../../state/audit.ts';
-import type { StoreHandle } from './usage-counters.ts';
+import type { StoreHandle } from './store-handle.ts';
 
 const LOOK_MS = 3_600_000;
 

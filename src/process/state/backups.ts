@@ -5,7 +5,7 @@ import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../record/metrics/registry.ts';
 import type { BackupSettings } from '../../settings/compile/state.ts';
-import type { StoreHandle } from './usage-counters.ts';
+import type { StoreHandle } from './store-handle.ts';
 
 /** Under this name a backup is not whole yet. */
 const UNFINISHED = '.unfinished';

@@ -17,7 +17,7 @@ export interface KeyWatchSetup {
   readonly clock: Clock;
   readonly alerts: AlertSink;
   readonly metrics: Pick<Metrics, 'families'>;
-  /** Those in force. */
+  /** The tenants in force. */
   readonly tenants: () => Tenants;
   /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
   readonly days: () => readonly number[];

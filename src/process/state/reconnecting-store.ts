@@ -13,7 +13,9 @@ import { oneAtATime } from '../one-at-a-time.ts';
 import { ObjectReplica } from './object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore } from './open-store.ts';
+import { answering } from './store-handle.ts';
 import { nextTurn, readEntities } from './stored-entities.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;
@@ -101,7 +103,7 @@ export class ReconnectingStore {
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
     // A store that does not answer is opened again by the timer, once.
     if (this.store) await this.#look();
-    if (!this.store) throw new StateFailure('unavailable', 'the state store does not answer');
+    answering(this);
     return { version: this.#version, entities: this.#entities };
   }
 
@@ -215,7 +217,7 @@ export class ReconnectingStore {
       if (this.#down !== undefined) log.info('the state store answers again');
       this.#down = undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (this.#down === undefined && !this.#closed) log.error({ reason }, 'the state store does not answer');
       this.#down = reason;
       this.#forgetOld();

@@ -3,7 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { RetentionDays } from '../../settings/compile/state.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { StateStore } from '../../state/store.ts';
-import type { StoreHandle } from './usage-counters.ts';
+import type { StoreHandle } from './store-handle.ts';
 
 const DAY_MS = 86_400_000;
 /** After the start, and between two days that are dropped or folded: the store has other work. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { Boot } from '../../state/counters.ts';
 import { spoolsIn } from '../../state/spool/read-spool.ts';
 import { spoolName } from '../../state/spool/spool.ts';
-import type { StoreHandle } from './usage-counters.ts';
+import type { StoreHandle } from './store-handle.ts';
 import { isAlive, replaySpool, type Replayed } from './spool-replay.ts';
 
 /** Pause after a failure of the store, and before a spool is looked at again whose process may live. */

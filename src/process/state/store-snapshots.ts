@@ -96,5 +96,5 @@ export class StoreSnapshots {
   }
 }
 
-/** Those that requests need. */
+/** Kinds of objects that requests need. */
 const KINDS: ReadonlySet<string> = new Set(STORED_KINDS);

@@ -1,19 +1,14 @@
 import type { CounterSource } from '../../governance/budget-accounting.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot, Counters, LostLease } from '../../state/counters.ts';
-import { StateFailure } from '../../state/failures.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { MemoryAudit } from '../../state/memory/audit.ts';
 import { MemoryCounters } from '../../state/memory/counters.ts';
 import type { StateStore } from '../../state/store.ts';
+import { answering, type StoreHandle } from './store-handle.ts';
 
 /** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
 export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
-
-/** Undefined while the state store does not answer. */
-export interface StoreHandle {
-  readonly store: StateStore | undefined;
-}
 
 /** Periods that began longer ago are forgotten: the longest is a month, and a request ends within a day. */
 const FORGET_MS = 40 * 86_400_000;
@@ -78,17 +73,13 @@ export class UsageCounters {
 /** The ledger of a process that has the state store itself. */
 export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
   async append(rows) {
-    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
-    return state.store.ledger.append(rows);
+    return answering(state).ledger.append(rows);
   },
 });
 
 /** The counters of a process that has the state store itself. */
 export function countersOf(state: StoreHandle): CounterSource['counters'] {
-  const counters = (): Counters => {
-    if (!state.store) throw new StateFailure('unavailable', 'the state store does not answer');
-    return state.store.counters;
-  };
+  const counters = (): Counters => answering(state).counters;
   return {
     take: async (...args) => counters().take(...args),
     report: async (...args) => counters().report(...args),

@@ -4,6 +4,7 @@ import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { OtelSettingsError } from '../../record/otel/otel-settings.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 const WORKER_MAIN = moduleFile('src/process/workers/worker-main');
 
@@ -32,7 +33,7 @@ export function forkWorker(): Worker {
   try {
     worker = cluster.fork();
   } catch (error) {
-    throw new CannotFork(error instanceof Error ? error.message : String(error));
+    throw new CannotFork(messageOf(error));
   }
   if (worker.process.pid !== undefined) return worker;
   worker.on('error', () => {});

@@ -14,6 +14,7 @@ import type { DrainTimes, DrainStep } from '../drain.ts';
 import type { QuestionBody } from '../../dry-run/explain/question.ts';
 import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** The files from which a worker reads the primary's settings. */
 export interface SentSettings {
@@ -218,6 +219,6 @@ export async function answer(message: Ask, answers: WorkerAnswers, send: (messag
     const act = answers[question] as (args: unknown) => Promise<WorkerQuestions[WorkerQuestion]['answer']>;
     send({ type: 'answer', id, answer: await act(args) });
   } catch (error) {
-    send({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
+    send({ type: 'failed', id, message: messageOf(error) });
   }
 }

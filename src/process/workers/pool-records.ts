@@ -5,7 +5,7 @@ export interface Answered<A> {
   readonly answer: A | undefined;
 }
 
-/** The fields of a record (json.ts) that are read here. */
+/** The fields of a record (record/json.ts) that are read here. */
 interface ReportedRecord {
   readonly time?: string;
   readonly ended?: string;

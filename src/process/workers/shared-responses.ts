@@ -4,6 +4,7 @@ import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { UnderWay } from './under-way.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 const MIB = 1024 * 1024;
 /** Bounds of what one worker may have under way: a primary that does not read its channel must not fill the memory of workers. */
@@ -102,7 +103,7 @@ export class ResponseAnswers {
       if (left) send({ type: 'responses', id, answer }, left);
       else fail('Too many bytes of kept responses are being read, with all keys or with this one.', { busy: true });
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error));
+      fail(messageOf(error));
     }
   }
 }

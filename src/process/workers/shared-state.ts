@@ -1,6 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { Boot } from '../../state/counters.ts';
 import { StateFailure } from '../../state/failures.ts';
+import { storeUnavailable } from '../state/store-handle.ts';
 import type { UsageCounters, CounterPorts } from '../state/usage-counters.ts';
 import {
   NoAnswer,
@@ -12,6 +13,7 @@ import {
   type ToWorker,
 } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
 type StateReply = Extract<ToWorker, { readonly type: 'state' }>;
@@ -57,7 +59,7 @@ export class SharedState implements SharedCalls {
   }
 }
 
-/** What a worker may call, and nothing else: a process that serves requests does not write settings. */
+/** The only calls that a worker may make: a process that serves requests does not write settings. */
 const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
   take: 'counters',
   report: 'counters',
@@ -102,10 +104,10 @@ async function answerOf({ call, args }: StateQuestion, ports: CounterPorts | und
     const port = ports?.[PORTS[call]] as unknown as
       | Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>
       | undefined;
-    if (!port) throw new StateFailure('unavailable', 'the state store does not answer');
+    if (!port) throw storeUnavailable();
     return { value: await port[call](...args) };
   } catch (error) {
     const code = error instanceof StateFailure ? error.code : undefined;
-    return { failed: { code, message: error instanceof Error ? error.message : String(error) } };
+    return { failed: { code, message: messageOf(error) } };
   }
 }

@@ -16,6 +16,7 @@ import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
 import { ObjectReplica } from '../state/object-replica.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
 
@@ -143,7 +144,7 @@ function keepSendingLoad({ load }: WorkerGateway): void {
 
 function failureOf(error: unknown): StartFailure {
   if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
   return { kind: error instanceof OtelSettingsError ? 'opentelemetry' : 'other', message };
 }

@@ -4,7 +4,7 @@ import type { PassThrough } from '../../formats/format.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
-import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
+import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../formats/openai-chat/errors.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
 import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
 import { StreamStart } from '../../formats/sse/stream-start.ts';
@@ -53,7 +53,7 @@ export class EventPassThrough implements PassThrough {
       return events && this.#pass(events);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(tooLarge(error));
+      this.#fail(error.toFailure());
       return undefined;
     }
   }

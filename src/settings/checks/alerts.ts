@@ -31,7 +31,8 @@ export const checkAlerts: Check = (settings) => ({
   },
 });
 
-const NO_LEDGER = 'anomalies are found in the ledger, and without `state` there is none';
+const NO_LEDGER =
+  '`anomalies` has no effect: the hours come from the ledger of a state store; add `state`, or remove this';
 
 /** The address itself is in no message: it may hold a secret. */
 function checkUrl({ url, allow_insecure: insecure = false }: AlertWebhook, report: Report): void {

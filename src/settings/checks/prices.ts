@@ -24,7 +24,7 @@ function checkDays({ from, until }: PriceRule, report: Report): void {
   for (const [name, day] of Object.entries({ from, until }))
     if (day !== undefined && !isDay(day)) report({ path: [name], message: `there is no day ${day}` });
   if (from !== undefined && until !== undefined && until < from)
-    report({ path: ['until'], message: `the last day is before the first, ${from}` });
+    report({ path: ['until'], message: `\`until\` is before \`from\`, ${from}` });
 }
 
 function isDay(text: string): boolean {

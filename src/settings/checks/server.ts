@@ -21,11 +21,31 @@ export const checkServer: Check = (known) => ({
     checkCache(file, settings, within(report, 'cache'));
     checkFiles(file, known, report);
     checkRecords(settings, within(report, 'telemetry', 'records'));
+    checkTraces(file, within(report, 'telemetry', 'traces'));
     checkState(file, report);
     checkPrefixes(settings, within(report, 'header_prefixes'));
     checkMetadataLabels(settings, within(report, 'telemetry', 'metrics', 'metadata'));
   },
 });
+
+/** The exporter sends to exactly this address. OTLP over HTTP has a path, `/v1/traces` by default (OTLP specification, OTLP/HTTP Request). */
+function checkTraces({ telemetry }: ServerFile, report: Report): void {
+  const { endpoint, protocol = 'http/protobuf' } = telemetry?.traces ?? {};
+  if (endpoint === undefined || !URL.canParse(endpoint)) return;
+  const { origin, pathname } = new URL(endpoint);
+  if (protocol === 'grpc' && pathname !== '/')
+    report({
+      path: ['endpoint'],
+      severity: 'warning',
+      message: `with \`protocol: grpc\` the address has no path: write ${origin}`,
+    });
+  if (protocol !== 'grpc' && pathname === '/')
+    report({
+      path: ['endpoint'],
+      severity: 'warning',
+      message: `the address has no path, and collectors take traces at one: write ${origin}/v1/traces`,
+    });
+}
 
 const LISTENERS = ['listen', 'status', 'admin'] as const;
 

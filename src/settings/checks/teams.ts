@@ -54,7 +54,7 @@ function checkBudgets(budgets: readonly Budget[] = [], report: Report): void {
     else
       at({
         path: [],
-        message: `\`budgets[${first}]\` has the same period, unit and models; for a warning before the cap, use \`alerts\``,
+        message: `this budget and \`budgets[${first}]\` have the same period, unit and models: remove one; for a warning before the cap, write \`alerts: [80]\``,
       });
   }
 }

@@ -88,7 +88,7 @@ export interface NamedChainsOfList {
 export type NamedChains = ReadonlyMap<readonly ChainItem[], NamedChainsOfList>;
 const NO_CHAINS: NamedChains = new Map();
 
-/** What a config names besides itself. */
+/** The definitions outside the file that a config names. */
 interface Named {
   /** Default: the server's chains, whatever `plugins` names. */
   readonly chains?: NamedChains | undefined;

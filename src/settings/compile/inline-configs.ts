@@ -26,7 +26,7 @@ const PATTERN_BYTES = 256 * 1024;
 /** For a key without `inline_plugins`. */
 const NOTHING_ELSE: InlinePermissions = { plugins: false };
 
-/** What a key allows in its configs besides the rest. */
+/** Parts of an inline config that a key allows or not. */
 interface InlinePermissions {
   readonly plugins: boolean;
 }

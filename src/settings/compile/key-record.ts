@@ -117,7 +117,7 @@ interface PreviousUse {
   reportedAt: number;
 }
 
-/** What a key ring looks keys up in. */
+/** The keys, as a key ring looks them up. */
 export interface KnownKeys {
   /** False: the keys of the state store are not known. A key that is not found may be one of them. */
   readonly known: boolean;

@@ -12,7 +12,7 @@ export interface Attached {
 
 const NONE: Attached = { budgets: new Map(), limits: new Map() };
 
-/** What is attached after an object has come or gone; undefined: nothing. */
+/** The stored budgets and limits of a node after one of them has come or gone; undefined: none are left. */
 export function attachedTo(
   before: Attached = NONE,
   object: StoredBudget | StoredLimits,

@@ -6,6 +6,7 @@ import type { JsonPath } from '../read/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../read/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { createAjv } from '../read/settings-ajv.ts';
+import { toError } from '../../plugin/thrown.ts';
 
 interface Compiled {
   readonly validate: ValidateFunction;
@@ -89,7 +90,7 @@ function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
     else compiled.set(schema, made);
     return made;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return toError(error);
   }
 }
 

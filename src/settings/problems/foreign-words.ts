@@ -39,6 +39,13 @@ const TLS: Readonly<Record<string, string>> = {
   min_version: 'there is no setting: TLS 1.2 is the lowest version',
 };
 
+const OTLP_VARIABLES = 'set the variable OTEL_EXPORTER_OTLP_HEADERS, as in `authorization=Bearer TOKEN`';
+
+const INPUT = 'write `input`, USD per million tokens';
+const OUTPUT = 'write `output`, USD per million tokens';
+const CACHED = 'write `cached`, USD per million tokens';
+const ALIAS_TARGET = 'write `target: "@openai/gpt-5"`';
+
 const CAP = 'write `cap: "500 USD"`';
 const PERIOD = 'write `period: month`';
 const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
@@ -105,6 +112,17 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     duration: PERIOD,
     soft_limit: 'write `alerts: [80]`, percentages of the cap',
   },
+  ModelAlias: { model: ALIAS_TARGET, to: ALIAS_TARGET, name: ALIAS_TARGET, provider: ALIAS_TARGET },
+  UsdPrices: {
+    prompt: INPUT,
+    input_cost_per_token: INPUT,
+    completion: OUTPUT,
+    output_cost_per_token: OUTPUT,
+    cache_read: CACHED,
+    cached_input: CACHED,
+    cache_write: 'write `write_5m`, USD per million tokens',
+  },
+  Traces: { headers: OTLP_VARIABLES, timeout: 'set the variable OTEL_EXPORTER_OTLP_TIMEOUT, in milliseconds' },
   ServerFile: { cors: 'list the plugin `cors` in `chains.entry`, before `errors`' },
   Tls: TLS,
   AdminTls: { ...TLS, ca: 'the admin listener reads no client certificates' },

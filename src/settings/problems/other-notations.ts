@@ -19,6 +19,7 @@ const REWRITES: readonly Rewrite[] = [
     new RegExp(`^${NUMBER} ?([km]?) ?(?:/|per) ?${UNIT}$`, 'i'),
     (amount = '', unit = '', per = '') => `${count(amount, unit)}/${PER[per.charAt(0).toLowerCase()]}`,
   ],
+  [/^(\d+) ?([kmg])i?b$/i, (amount, unit = '') => `${amount}${unit.toUpperCase()}iB`],
   [/^(\d+) ?d(?:ays?)?$/i, (days) => `${Number(days) * 24}h`],
   [new RegExp(`^(\\d+) ?${UNIT}$`, 'i'), (amount, unit = '') => `${amount}${unit.charAt(0).toLowerCase()}`],
   [/^daily$/i, () => '24h'],
@@ -41,3 +42,17 @@ export function inNotationOf(pattern: string, text: string): string | undefined 
   }
   return undefined;
 }
+
+/** Why a text cannot be what `wanted` shows, where the examples alone do not say it. */
+const REASONS: readonly (readonly [wanted: RegExp, text: RegExp, reason: string])[] = [
+  [/\/min"/, /\/ ?(?:d|days?|w|weeks?|months?)$/i, 'the time of a rate is s, min or h'],
+  [/\/min"/, /^0+ ?\//, 'a rate is at least 1; `disabled: true` refuses every request of a key'],
+  [/ USD"/, /€|\b(?:eur|gbp|chf|jpy)\b/i, 'amounts are in USD'],
+  [/ USD"/, /\.\d{10,} USD$/, 'USD have at most nine decimals'],
+  [/^"\//, /^[^/]/, 'the path must be absolute'],
+  [/^"env" or "http/, /^socks/i, 'only proxies for HTTP are supported'],
+];
+
+/** @param wanted the examples of the schema, as a message shows them */
+export const reasonAgainst = (wanted: string, text: string): string | undefined =>
+  REASONS.find(([example, found]) => example.test(wanted) && found.test(text))?.[2];

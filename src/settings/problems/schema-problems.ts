@@ -10,7 +10,7 @@ import {
   type ProblemContext,
 } from './key-problems.ts';
 import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
-import { inNotationOf } from './other-notations.ts';
+import { inNotationOf, reasonAgainst } from './other-notations.ts';
 import { alternatives, eitherKey, exampleInYaml, examplesOf, firstSentenceOf, shortList, showValue } from './show.ts';
 import { settleUnions } from './union-problems.ts';
 
@@ -83,8 +83,10 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   minItems({ params }, { path }) {
     return { path, message: `${nameOf(path)} must have at least ${items(params['limit'])}` };
   },
-  minProperties(_, { path }) {
-    return { path, message: `${nameOf(path)} must not be empty` };
+  minProperties({ parentSchema }, { path }) {
+    const example = exampleInYaml(parentSchema);
+    const message = `${nameOf(path)} must not be empty`;
+    return { path, message: example === undefined ? message : `${message}; an example is \`${example}\`` };
   },
   maxItems({ params, data }, { path }) {
     const given = String(valueAt(data, ['length']));
@@ -101,17 +103,20 @@ function explain(error: ErrorObject, place: ProblemContext): readonly SchemaProb
 }
 
 function wrongName(name: string, error: ErrorObject, { path }: ProblemContext): SchemaProblem {
-  const reason =
-    error.schema === PLAIN_NAME
-      ? 'names have letters, digits, `.`, `_` and `-`'
-      : `it ${error.message ?? 'is not valid'}`;
+  const reason = NAME_FORMS.get(String(error.schema)) ?? `it ${error.message ?? 'is not valid'}`;
   const example = error.keyword === 'pattern' ? examplesOf(error.parentSchema) : undefined;
   const message = `\`${name.slice(0, 130)}\` cannot be a name here: ${reason}${example === undefined ? '' : `, such as ${example}`}`;
   return { path: [...path, name], on: 'key', message };
 }
 
-/** The pattern of most names: words explain it better than the expression. */
-const PLAIN_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
+/** Patterns of names: words explain them better than the expression. */
+const NAME_FORMS: ReadonlyMap<string, string> = new Map([
+  ['^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', 'names have letters, digits, `.`, `_` and `-`'],
+  [
+    '^[A-Za-z0-9][A-Za-z0-9._:/-]*$',
+    'names begin with a letter or a digit and have letters, digits, `.`, `_`, `:`, `/` and `-`',
+  ],
+]);
 
 const shown = (data: unknown, { path, values }: ProblemContext): string =>
   showValue(data, values.origins.get(toPointer(path)));
@@ -164,11 +169,16 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const message =
     wanted === undefined
       ? `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not`
-      : `${nameOf(path)} must look like ${wanted}, not ${given}`;
+      : `${nameOf(path)} must look like ${wanted}, not ${given}${reasonOf(wanted, error.data)}`;
   const { data, keyword, schema } = error;
   const isShown = typeof data === 'string' && given === JSON.stringify(data);
   const suggestion = isShown ? intended(keyword, String(schema), data) : undefined;
   return { path, message, ...(suggestion !== undefined && { suggestion }) };
+}
+
+function reasonOf(wanted: string, data: unknown): string {
+  const reason = typeof data === 'string' ? reasonAgainst(wanted, data) : undefined;
+  return reason === undefined ? '' : `: ${reason}`;
 }
 
 /** The neighbouring key for the user and password that this URL has. */
@@ -226,9 +236,11 @@ function isOtherText(types: readonly string[], { data, parentSchema }: ErrorObje
   return (typeof data === 'number' || typeof data === 'boolean') && !new RegExp(pattern, 'u').test(String(data));
 }
 
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
 /** A type alone does not show what a list or an object has in it. */
 function containerExample(types: readonly string[], { parentSchema }: ErrorObject): string {
-  const example = types.some((type) => SCALARS.has(type)) ? undefined : exampleInYaml(parentSchema);
+  const example = types.some((type) => SCALARS.has(type)) ? undefined : exampleInYaml(parentSchema, isContainer);
   return example === undefined ? '' : ` such as \`${example}\``;
 }
 
@@ -246,8 +258,16 @@ function quotesHint(types: readonly string[], data: unknown): string {
   const isNumber = types.includes('integer') && /^-?\d+$/.test(data);
   const isBoolean = types.includes('boolean') && /^(true|false)$/.test(data);
   if (isNumber || isBoolean) return ': remove the quotes';
+  const amount = types.includes('number') ? amountIn(data) : undefined;
+  if (amount !== undefined) return String(amount) === data ? ': remove the quotes' : `: write ${amount}`;
   const counted = types.includes('integer') ? /^(\d+) ?(?:d|days?|%)$/.exec(data)?.[1] : undefined;
   return counted === undefined ? '' : `: write ${counted}`;
+}
+
+/** `$1.25` or `1.25 USD` as a number. */
+function amountIn(text: string): number | undefined {
+  const amount = /^\$? ?(\d+(?:\.\d+)?) ?(?:USD|\$)?$/.exec(text)?.[1];
+  return amount === undefined ? undefined : Number(amount);
 }
 
 function tooShort({ params, data }: ErrorObject, { path, values }: ProblemContext): SchemaProblem {

@@ -67,12 +67,23 @@ export function examplesOf(schema: unknown): string | undefined {
 
 const LONGEST_EXAMPLE = 120;
 
-/** The first example of a schema on one line of YAML; undefined: it has none, or a long one. */
-export function exampleInYaml(schema: unknown): string | undefined {
-  const given = valueAt(schema, ['examples']);
-  if (!Array.isArray(given) || given.length === 0) return undefined;
-  const text = flowYaml(given[0]);
+/**
+ * The first example of a schema, or of a branch of its union, on one line of YAML; undefined: it has none, or a long one.
+ *
+ * @param fits only an example that it accepts
+ */
+export function exampleInYaml(schema: unknown, fits: (example: unknown) => boolean = () => true): string | undefined {
+  const example = [schema, ...listAt(schema, 'oneOf'), ...listAt(schema, 'anyOf')]
+    .flatMap((one) => listAt(one, 'examples'))
+    .find(fits);
+  if (example === undefined) return undefined;
+  const text = flowYaml(example);
   return text.length > LONGEST_EXAMPLE ? undefined : text;
+}
+
+function listAt(schema: unknown, key: string): readonly unknown[] {
+  const found = valueAt(schema, [key]);
+  return Array.isArray(found) ? found : [];
 }
 
 function flowYaml(value: unknown): string {

@@ -64,11 +64,19 @@ function settleBranches(union: ErrorObject, errors: readonly ErrorObject[]): Err
   const isDeeper = (error: ErrorObject) =>
     !isType(error) &&
     (error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`));
+  // `false` besides an object: a branch that is one value.
+  const values = before.filter(
+    ({ keyword, instancePath }) => keyword === 'const' && instancePath === union.instancePath,
+  );
+  const others = [...types, ...values];
   const branches: unknown[] = Array.isArray(union.schema) ? union.schema : [];
-  if (types.length < branches.length && before.some(isDeeper))
-    return errors.filter((error) => error !== union && !types.includes(error));
-  if (types.length === 0) return [...errors];
-  const wanted = types.flatMap((error): unknown[] => [error.params['type']].flat());
+  if (others.length < branches.length && before.some((error) => isDeeper(error) && !values.includes(error)))
+    return errors.filter((error) => error !== union && !others.includes(error));
+  if (others.length === 0) return [...errors];
+  const wanted = [
+    ...values.map(({ params }) => String(params['allowedValue'])),
+    ...types.flatMap((error): unknown[] => [error.params['type']].flat()),
+  ];
   const reported: ErrorObject = { ...union, keyword: 'type', params: { type: wanted } };
-  return errors.filter((error) => !types.includes(error)).map((error) => (error === union ? reported : error));
+  return errors.filter((error) => !others.includes(error)).map((error) => (error === union ? reported : error));
 }

@@ -57,8 +57,8 @@ describe('the files of `tls`', () => {
       'hold nothing',
       { cert: 'empty.pem', key: 'empty.pem' },
       [
-        'tls.cert: this file has no certificate in PEM form (`-----BEGIN CERTIFICATE-----`)',
-        'tls.key: this file has no private key in PEM form (`-----BEGIN PRIVATE KEY-----`), or a damaged one',
+        'tls.cert: this file has no certificate in PEM form: the lines from BEGIN CERTIFICATE to END CERTIFICATE',
+        'tls.key: this file has no private key in PEM form (the lines from BEGIN PRIVATE KEY to END PRIVATE KEY), or a damaged one',
       ],
     ],
     ['are damaged', { cert: 'damaged.pem', key: 'tls.key' }, ['tls.cert: a certificate of this file is damaged']],
@@ -77,7 +77,7 @@ describe('the files of `tls`', () => {
     [
       'name no authority of clients',
       { ...names, client_ca: 'empty.pem' },
-      ['tls.client_ca: this file has no certificate in PEM form (`-----BEGIN CERTIFICATE-----`)'],
+      ['tls.client_ca: this file has no certificate in PEM form: the lines from BEGIN CERTIFICATE to END CERTIFICATE'],
     ],
   ])('are refused where they %s', async (_, tls, expected) => {
     const {

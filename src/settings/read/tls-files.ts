@@ -123,6 +123,9 @@ async function readFile(
   return undefined;
 }
 
+/** Without the dashes of the line: messages show nothing that looks like a pasted key (conceal.ts). */
+const NO_CERTIFICATE = 'this file has no certificate in PEM form: the lines from BEGIN CERTIFICATE to END CERTIFICATE';
+
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificates of a file, in order. Undefined, and reported: there are none, or one cannot be read. */
@@ -131,7 +134,7 @@ export function readCertificates(pem: string, report: Report): readonly X509Cert
   if (blocks.length === 0) {
     report({
       path: [],
-      message: 'this file has no certificate in PEM form (`-----BEGIN CERTIFICATE-----`)',
+      message: NO_CERTIFICATE,
     });
     return undefined;
   }
@@ -154,7 +157,8 @@ function readPrivateKey(pem: string, report: Report): KeyObject | undefined {
   try {
     return createPrivateKey(pem);
   } catch {
-    const message = 'this file has no private key in PEM form (`-----BEGIN PRIVATE KEY-----`), or a damaged one';
+    const message =
+      'this file has no private key in PEM form (the lines from BEGIN PRIVATE KEY to END PRIVATE KEY), or a damaged one';
     report({ path: [], message });
     return undefined;
   }

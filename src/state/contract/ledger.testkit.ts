@@ -137,6 +137,8 @@ export function describeLedger(backend: Backend): void {
           expect(piece).toEqual(rows.slice(0, 2));
           break;
         }
+        for (const pieces of [0, 1.5, 1001])
+          await expect(rowsOf(ledger, { pieces })).rejects.toThrow('the rows of a piece');
       }),
     );
 

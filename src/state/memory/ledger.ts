@@ -22,13 +22,13 @@ import {
   DAY_MS,
   dayOf,
   isMatch,
+  PIECE,
   startOfDay,
   sumCells,
   type RollupCell,
 } from '../rules/rollup-cells.ts';
 
 const MAX_KEPT = 500_000;
-const MAX_PIECE = 1_000;
 
 interface Day {
   readonly rows: Map<string, LedgerRow>;
@@ -111,9 +111,8 @@ export class MemoryLedger implements Ledger {
     ]);
   }
 
-  async *rows({ from, to, where = {}, pieces = 500, after }: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
-    checkQuery({ from, to, where, after });
-    const size = Math.min(Math.max(1, pieces), MAX_PIECE);
+  async *rows({ from, to, where = {}, pieces = PIECE, after }: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+    checkQuery({ from, to, where, pieces, after });
     for (const day of await this.days()) {
       if (after && day < dayOf(after.at)) continue;
       const name = after && day === dayOf(after.at) ? nameOf(after) : '';
@@ -122,7 +121,7 @@ export class MemoryLedger implements Ledger {
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([, row]) => row)
         .filter((row) => row.at >= from && row.at < to && isMatch(where, (dimension) => row[dimension]));
-      for (let start = 0; start < found.length; start += size) yield found.slice(start, start + size);
+      for (let start = 0; start < found.length; start += pieces) yield found.slice(start, start + pieces);
     }
   }
 

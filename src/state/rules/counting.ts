@@ -34,7 +34,7 @@ export interface LeaseRow extends CounterRef {
   readonly state: 'live' | 'lost' | 'ended';
 }
 
-/** What a backend has within one transaction: it keeps all of the calls below, or, when one throws, none. */
+/** The tables of a backend within one transaction: it keeps the effects of all calls below, or, when one throws, of none. */
 export interface CountingTables {
   counter(ref: CounterRef): CounterState | undefined;
   saveCounter(row: CounterState): void;
@@ -118,7 +118,7 @@ function checkRequest({ path, caps, need, want }: LeaseRequest): void {
   checkInteger('want', want, need, MAX_NANO);
 }
 
-/** What the counter can still grant. One without a cap may count up to the largest amount. */
+/** The amount that the counter can still grant. A counter without a cap may count up to the largest amount. */
 const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undefined): Nano =>
   (cap ?? MAX_NANO) - spent - leased - unreconciled;
 

@@ -33,7 +33,7 @@ export interface SealedField {
   readonly envelope: string;
 }
 
-/** What a backend has within one transaction: it keeps all of the calls below, or, when one throws, none. */
+/** The tables of a backend within one transaction: it keeps the effects of all calls below, or, when one throws, of none. */
 export interface EntityTables {
   version(): Version;
   entity(ref: EntityRef): EntityRow | undefined;
@@ -150,7 +150,7 @@ function checkOwners(tables: EntityTables, kind: DigestKind, { id, digests = [] 
   }
 }
 
-/** What an audit row shows of an object: its document, which digests it has, and which secrets. */
+/** The part of an object that an audit row has: its document, and the names of its digests and secrets. */
 function shown(
   tables: EntityTables,
   ref: EntityRef,

@@ -61,7 +61,12 @@ function checkName(name: string): void {
     throw invalid(`a name of a row has at most ${MAX_NAME} characters`);
 }
 
-export function checkQuery({ from, to, where = {}, after }: Omit<LedgerQuery, 'pieces'>): void {
+/** Rows of a piece. */
+export const PIECE = 500;
+const MAX_PIECE = 1_000;
+
+export function checkQuery({ from, to, where = {}, after, pieces = PIECE }: LedgerQuery): void {
+  checkInteger('the rows of a piece', pieces, 1, MAX_PIECE);
   if (after) checkRowName(after);
   checkInteger('from', from, 0, LATEST);
   checkInteger('to', to, from, LATEST);

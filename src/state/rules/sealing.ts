@@ -1,13 +1,10 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from '../../plugin/index.ts';
 import { StateFailure } from '../failures.ts';
+import { openBytes, sealBytes } from './aes-gcm.ts';
 
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
-
-const CIPHER = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG = { authTagLength: 16 } as const;
 
 /** Where a sealed value is stored. */
 export interface SealedPlace {
@@ -139,22 +136,17 @@ interface Encrypted {
 }
 
 function encrypt(key: Buffer, value: Buffer, aad: Buffer): Encrypted {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, key, iv, TAG).setAAD(aad);
-  const ct = Buffer.concat([cipher.update(value), cipher.final()]);
-  return { iv: iv.toString('base64'), ct: ct.toString('base64'), tag: cipher.getAuthTag().toString('base64') };
+  const { iv, tag, text } = sealBytes(key, value, aad);
+  return { iv: iv.toString('base64'), ct: text.toString('base64'), tag: tag.toString('base64') };
 }
 
 /** Undefined: the key, the place or the bytes are others. */
-function decrypt(key: Buffer, { iv, ct, tag }: Encrypted, aad: Buffer): Buffer | undefined {
-  try {
-    const decipher = createDecipheriv(CIPHER, key, Buffer.from(iv, 'base64'), TAG).setAAD(aad);
-    decipher.setAuthTag(Buffer.from(tag, 'base64'));
-    return Buffer.concat([decipher.update(Buffer.from(ct, 'base64')), decipher.final()]);
-  } catch {
-    return undefined;
-  }
-}
+const decrypt = (key: Buffer, { iv, ct, tag }: Encrypted, aad: Buffer): Buffer | undefined =>
+  openBytes(
+    key,
+    { iv: Buffer.from(iv, 'base64'), tag: Buffer.from(tag, 'base64'), text: Buffer.from(ct, 'base64') },
+    aad,
+  );
 
 function parseEnvelope(text: string, place: SealedPlace): Envelope {
   try {

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { StateFailure, type StateFailureCode } from '../failures.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export interface DatabaseOptions {
   /** FULL: a commit survives a power failure. NORMAL: it survives the end of the process; a power failure may take the last ones. */
@@ -90,7 +91,7 @@ function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'a', 0o600));
   } catch (error) {
-    throw new StateFailure('unavailable', `${path}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StateFailure('unavailable', `${path}: ${messageOf(error)}`, {
       cause: error,
     });
   }

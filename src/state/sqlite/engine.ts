@@ -18,6 +18,7 @@ import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
 import { readCallsOf } from './read-calls.ts';
 import { copyStore } from './store-copy.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 export interface EngineOptions {
   /** Created with its parents if it does not exist; readable by its owner only. */
@@ -75,7 +76,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new StateFailure('unavailable', `${folder}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StateFailure('unavailable', `${folder}: ${messageOf(error)}`, {
       cause: error,
     });
   }

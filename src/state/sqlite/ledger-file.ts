@@ -70,8 +70,8 @@ export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
 
 type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
 
-/** The owner of the store has not committed the tables of the file yet. */
-export class NotYetMade extends StateFailure {}
+/** The owner of the store has made the file and not yet its tables: it has no row. */
+export class UnmadeFile extends StateFailure {}
 
 /** The ledger of one day: a file that needs no other. It has its own names, its rows, and their sums by hour. */
 export class LedgerFile {
@@ -94,7 +94,7 @@ export class LedgerFile {
     if (version > TABLES) throw new StateFailure('newer_store', `a later release has written ${path}`);
     if (version === 0 && readOnly) {
       this.#db.close();
-      throw new NotYetMade('unavailable', `${path} is just being made`);
+      throw new UnmadeFile('unavailable', `${path} is just being made`);
     }
     if (version === 0) this.#db.transaction(() => this.#db.exec(CREATE));
     this.#readNames();

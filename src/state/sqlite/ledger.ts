@@ -19,7 +19,7 @@ import {
   sumCells,
   DAY_MS,
 } from '../rules/rollup-cells.ts';
-import { cursorOf, LedgerFile, NotYetMade, type LedgerCursor } from './ledger-file.ts';
+import { cursorOf, LedgerFile, UnmadeFile, type LedgerCursor } from './ledger-file.ts';
 
 const MAX_OPEN = 4;
 const MAX_TRIES = 5;
@@ -96,7 +96,7 @@ export class SqliteLedger {
     const { from, to } = hoursOf(query);
     const cells = this.#read(() => [
       ...this.#dropped.cells(query),
-      ...this.#daysWithin(from, to).flatMap((day) => this.#madeFile(day)?.cells(query) ?? []),
+      ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
     ]);
     // The files have applied the conditions.
     return sumCells({ ...query, where: {} }, cells);
@@ -125,7 +125,7 @@ export class SqliteLedger {
     const from = place ?? (after && { day: dayOf(after.at), cursor: cursorOf(after) });
     for (const day of this.#daysWithin(query.from, query.to)) {
       if (from && day < from.day) continue;
-      const file = this.#madeFile(day);
+      const file = this.#fileToRead(day);
       if (!file) continue;
       const { rows, last } = file.rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
       if (rows.length > 0)
@@ -206,12 +206,12 @@ export class SqliteLedger {
     return new LedgerFile(this.#pathOf(name), { maxNames: this.#maxNames, readOnly: this.#readOnly });
   }
 
-  /** Undefined: another thread is just making the file, which has no rows yet. */
-  #madeFile(name: string): LedgerFile | undefined {
+  /** Undefined: it has no row yet. */
+  #fileToRead(name: string): LedgerFile | undefined {
     try {
       return this.#file(name);
     } catch (error) {
-      if (error instanceof NotYetMade) return undefined;
+      if (error instanceof UnmadeFile) return undefined;
       throw error;
     }
   }

@@ -1,14 +1,10 @@
 import { join } from 'node:path';
 import type { AuditQuery, KnownRow } from '../audit.ts';
 import type { LedgerQuery, RollupQuery } from '../ledger.ts';
-import { checkInteger } from '../rules/checks.ts';
+import { PIECE } from '../rules/rollup-cells.ts';
 import { SqliteAudit } from './audit.ts';
 import { Database } from './database.ts';
 import { SqliteLedger, type LedgerPlace } from './ledger.ts';
-
-/** Rows of a piece. */
-const PIECE = 500;
-const MAX_PIECE = 1_000;
 
 /** Reads whose time grows with what the store has: hundreds of milliseconds for the sums of 300,000 rows (measured), and without a bound. */
 export type ReadCalls = ReturnType<typeof readCallsOf>;
@@ -19,7 +15,6 @@ export function readCallsOf({ audit, ledger }: { readonly audit: SqliteAudit; re
     rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
     rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
       const { pieces = PIECE } = query;
-      checkInteger('the rows of a piece', pieces, 1, MAX_PIECE);
       return ledger.rowsAfter(query, place, pieces);
     },
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),

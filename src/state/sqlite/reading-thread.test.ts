@@ -69,15 +69,14 @@ describe('long reads', () => {
     expect(left).toEqual(['n1', 'n2', 'n3']);
   });
 
-  it('leave out a day whose file is just being made', async () => {
-    await store.ledger.append([rowOf(1, { at: NOON })]);
-    const day = new Date(NOON - DAY).toISOString().slice(0, 10);
-    writeFileSync(join(folder, 'ledger', `${day}.db`), '');
-    const rows = [];
+  it('find no row in the file of a day whose tables are just being made', async () => {
+    await store.ledger.append([rowOf(1, { at: NOON - DAY })]);
+    writeFileSync(join(folder, 'ledger', `${new Date(NOON).toISOString().slice(0, 10)}.db`), '');
+    expect(await store.ledger.rollups({ ...ALL, by: [], step: 'all' })).toMatchObject([{ requests: 1 }]);
+    const rows: unknown[] = [];
     for await (const piece of store.ledger.rows(ALL)) rows.push(...piece);
     expect(rows).toHaveLength(1);
-    expect(await store.ledger.rollups({ ...ALL, by: [], step: 'all' })).toMatchObject([{ requests: 1 }]);
-    await store.ledger.append([rowOf(2, { at: NOON - DAY })]);
+    await store.ledger.append([rowOf(2)]);
     expect(await store.ledger.rollups({ ...ALL, by: [], step: 'all' })).toMatchObject([{ requests: 2 }]);
   });
 

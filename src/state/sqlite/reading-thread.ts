@@ -6,7 +6,7 @@ import { StoreThread, type CallArguments, type Later } from './store-thread.ts';
 
 /**
  * A second thread, for reads that take long: leases, reports and writes of the first one do not wait for them. It begins with the first
- * read, because most gateways are asked for none.
+ * read, because most gateways never read any.
  */
 export class ReadingThread {
   readonly #options: EngineOptions;

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StateFailure } from '../failures.ts';
 import { Engine, type EngineCalls, type EngineOptions } from './engine.ts';
 import { ReadingEngine } from './read-calls.ts';
+import { messageOf } from '../../plugin/thrown.ts';
 
 // The thread of a store: SQLite is synchronous, and a commit waits for the disk. The thread that serves requests must not.
 
@@ -21,7 +22,7 @@ export interface StoreAnswer {
 
 function failureOf(error: unknown): NonNullable<StoreAnswer['failed']> {
   if (error instanceof StateFailure) return { code: error.code, message: error.message };
-  return { code: undefined, message: error instanceof Error ? error.message : String(error) };
+  return { code: undefined, message: messageOf(error) };
 }
 
 async function answer(engine: Engine | ReadingEngine, { id, name, args }: StoreCall): Promise<StoreAnswer> {

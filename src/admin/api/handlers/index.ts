@@ -32,7 +32,7 @@ const LIMITS = objectHandlers('limits');
 const PRICES = objectHandlers('prices');
 const ALERTS = objectHandlers('alerts');
 
-/** What each operation of the table does. */
+/** The handler of each operation of the table. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'organizations.list': ORGANIZATIONS.list,
   'organizations.get': ORGANIZATIONS.get,

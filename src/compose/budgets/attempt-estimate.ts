@@ -1,0 +1,153 @@
+import type { Usage } from '../../formats/events.ts';
+import type { Amounts } from '../../governance/reservations.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type BudgetRules,
+  type Clock,
+  type Exchange,
+  type ResolvedTarget,
+} from '../../plugin/index.ts';
+import type { LearnedOf, LearnedSizes } from '../../prices/learned-sizes.ts';
+import { nanoOf, ONE, picoOf, type Nano } from '../../prices/money.ts';
+import type { PricesInForce } from '../../prices/prices-in-force.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
+import type { PriceTier } from '../../prices/rates.ts';
+import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
+import { placeOf } from '../../record/cost-place.ts';
+import type { SettledCost } from '../../record/recorded-cost.ts';
+import { count } from '../ledger/ledger-rows.ts';
+import { readRequestSize, type AttemptSize } from './request-size.ts';
+
+/** The highest cost and usage of one attempt, estimated before it is sent. */
+export interface AttemptEstimate {
+  readonly amounts: Amounts;
+  /** The longest answer on which the amounts rest. */
+  readonly output: number;
+  /** Tokens of the prompt and of all answers on which the amounts rest. */
+  readonly prompt: number;
+  readonly answers: number;
+  /** Tokens of all answers if each is as long as it may be. */
+  readonly mostOutput: number;
+  /** Of the prompt; undefined where media are among the bytes. */
+  readonly textBytes: number | undefined;
+  /** The rule for a price that is not known. Undefined: the price is known, or no budget counts USD. */
+  readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
+  readonly tier: PriceTier | undefined;
+  /** The amount in USD is that of a price list. */
+  readonly isPriced: boolean;
+}
+
+type AssumedPrice = Exclude<BudgetRules['unknownPrice'], string>;
+
+export interface EstimatorSetup {
+  readonly prices: PricesInForce;
+  readonly learned: LearnedSizes;
+  readonly clock: Clock;
+  /** A request was sent although its price is not known. */
+  readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
+}
+
+interface EstimateFor {
+  /** A budget of the attempt counts USD: the price must be known, or the rules say what to assume. */
+  readonly countsUsd: boolean;
+  /** The ledger notes the price, known or not. */
+  readonly hasLedger: boolean;
+  readonly rules: BudgetRules;
+}
+
+/** Estimates what attempts can cost, from the sizes of their requests and the prices in force. */
+export class AttemptEstimator {
+  readonly #setup: EstimatorSetup;
+
+  constructor(setup: EstimatorSetup) {
+    this.#setup = setup;
+  }
+
+  /** Throws `model_unpriced` where a budget needs a price that is not known, and the rules refuse such requests. */
+  estimate(exchange: Exchange, attempt: Attempt, { countsUsd, hasLedger, rules }: EstimateFor): AttemptEstimate {
+    const resolved = attempt.resolved!;
+    const size = readRequestSize(exchange, attempt, resolved, attempt.outbound!);
+    const price = countsUsd || hasLedger ? this.#priceOf(exchange, resolved, size, rules) : undefined;
+    const unpriced =
+      countsUsd && typeof price === 'string' ? this.#unpriced(exchange, resolved, price, rules) : undefined;
+    const learnedOf = { key: exchange.caller?.keyId, model: nameOfModel(resolved) };
+    const { prompt, output, longest } = this.#tokensOf(size, learnedOf, rules);
+    const number = size.request.answers ?? 1;
+    const answers = output * number;
+    const usd =
+      typeof price === 'number' ? price : typeof unpriced === 'object' ? assumed(prompt, answers, unpriced) : 0;
+    return {
+      amounts: { usd, tokens: prompt + answers },
+      output,
+      prompt,
+      answers,
+      mostOutput: longest * number,
+      textBytes: size.hasMedia ? undefined : size.request.textBytes,
+      unpriced,
+      tier: size.request.tier,
+      isPriced: typeof price === 'number',
+    };
+  }
+
+  #priceOf(
+    { startedAt, caller }: Exchange,
+    resolved: ResolvedTarget,
+    { request, openEnded }: AttemptSize,
+    rules: BudgetRules,
+  ): Nano | UnknownPrice {
+    const { prices, learned, clock } = this.#setup;
+    const place = placeOf(resolved, undefined, undefined, clock.wall());
+    return reserveOf(prices.at(startedAt), request, place, {
+      learned: learned.of({ key: caller?.keyId, model: nameOfModel(resolved) }),
+      mode: openEnded ? rules.reserve : 'bound',
+    });
+  }
+
+  #unpriced(
+    exchange: Exchange,
+    resolved: ResolvedTarget,
+    why: UnknownPrice,
+    { unknownPrice }: BudgetRules,
+  ): NonNullable<AttemptEstimate['unpriced']> {
+    if (unknownPrice === 'refuse')
+      throw new GatewayError(
+        'model_unpriced',
+        `A budget of this key counts USD, and the price of ${resolved.model} is not known (${why}).`,
+      );
+    if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
+    return unknownPrice;
+  }
+
+  /** Of the prompt and of one answer. */
+  #tokensOf({ request, openEnded }: AttemptSize, of: LearnedOf, { reserve }: BudgetRules) {
+    const learned = this.#setup.learned.of(of);
+    const mode = openEnded ? reserve : 'bound';
+    const prompt = Math.min(Math.ceil(request.textBytes * tokensPerByte(learned, mode)), request.window ?? Infinity);
+    const longest = longestAnswer(request);
+    const typical = mode === 'typical' ? learned.outputP99 : undefined;
+    return { prompt, output: Math.ceil(Math.min(typical ?? Infinity, longest)), longest };
+  }
+}
+
+export const nameOfModel = ({ slug, model }: ResolvedTarget): string => `${slug}/${model}`;
+
+/** Where the provider's charge is not known, the reserve is the most that it can be. */
+export function amountsOf(
+  { amounts, unpriced }: AttemptEstimate,
+  nano: SettledCost['nano'] | UnknownPrice,
+  usage: Usage | undefined,
+): Amounts {
+  const tokens = usage ? count(usage.total) : amounts.tokens;
+  if (typeof nano === 'number') return { usd: nano, tokens };
+  if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
+  if (!unpriced || !usage) return { usd: amounts.usd, tokens };
+  return { usd: assumed(count(usage.input), count(usage.output), unpriced), tokens };
+}
+
+/** At the price that the settings assume. */
+const assumed = (input: number, output: number, price: AssumedPrice): Nano =>
+  atPrice(input, price.input) + atPrice(output, price.output);
+
+/** @param usd of a million tokens */
+const atPrice = (tokens: number, usd: number): Nano => nanoOf(tokens, picoOf(usd, 1e6) ?? Math.ceil(usd * 1e6), ONE);
