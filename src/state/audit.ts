@@ -16,8 +16,12 @@ export interface Audit {
    * hash: the chain begins there. The last row stays. Returns the number of removed rows. @param at milliseconds since 1970
    */
   dropBefore(at: number, by: Actor): Promise<number>;
-  /** Checks the whole chain. */
-  verify(): Promise<AuditVerdict>;
+  /**
+   * Checks the whole chain.
+   * @param known a row that was the last one at some time, from outside of the store: the chain itself does not show that its last rows were
+   *   removed
+   */
+  verify(known?: KnownRow): Promise<AuditVerdict>;
 }
 
 /** Most rows of one answer of `Audit.rows`. */
@@ -56,7 +60,15 @@ export interface AuditQuery {
   readonly limit?: number | undefined;
 }
 
-/** `at`: the first row that does not continue the chain. */
+export type KnownRow = Pick<AuditRow, 'seq' | 'hash'>;
+
+/** `812:3f0c…`, the number and the hash of a row. Undefined: the text is something else. */
+export function readKnownRow(text: string): KnownRow | undefined {
+  const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  return seq === undefined ? undefined : { seq: Number(seq), hash };
+}
+
+/** `seq` and `head`: the number and the hash of the last row. `at`: the first row that does not continue the chain. */
 export type AuditVerdict =
-  | { readonly intact: true; readonly rows: number; readonly head: string }
+  | { readonly intact: true; readonly rows: number; readonly seq: number; readonly head: string }
   | { readonly intact: false; readonly at: number; readonly reason: string };

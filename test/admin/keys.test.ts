@@ -272,7 +272,15 @@ describe('the audit', () => {
       address: '127.0.0.1',
       role: 'admin',
     });
-    expect((await call('GET', '/audit:verify')).json).toMatchObject({ intact: true });
+    const verdict = (await call('GET', '/audit:verify')).json;
+    expect(verdict).toMatchObject({ intact: true });
+    const { seq, head } = verdict;
+    expect((await call('GET', `/audit:verify?head=${seq}:${head}`)).json).toEqual(verdict);
+    expect((await call('GET', `/audit:verify?head=${seq + 1}:${head}`)).json).toMatchObject({
+      intact: false,
+      at: seq + 1,
+    });
+    expect(problem(await call('GET', `/audit:verify?head=${head}`))).toBe('400 invalid_query');
     const page = (await call('GET', '/audit?object_kind=keys&object_id=batch&limit=2')).json;
     expect([page.items.length, typeof page.next]).toEqual([2, 'string']);
   });

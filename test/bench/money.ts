@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anyLedgerRecord } from '../../src/compose/ledger/ledger.testkit.ts';
-import { NO_SUMS } from '../../src/compose/ledger/ledger-rows.ts';
+import { lostRow } from '../../src/compose/ledger/ledger-rows.ts';
 import { RequestLedger } from '../../src/compose/ledger/request-ledger.ts';
 import { Account } from '../../src/governance/accounts.ts';
 import { budgetOf } from '../../src/governance/budgets.testkit.ts';
@@ -33,29 +33,24 @@ const RECORD = anyLedgerRecord(COST.usd, Date.now());
 const PAYER = { organization: 'acme', user: 'ann@example.com', priceVersion: '2026-11-22+0123abcd' };
 
 /** As `Desk` writes it. */
-const rowOfSend = (req: string): LedgerRow => ({
-  ...NO_SUMS,
-  req,
-  att: 0,
-  kind: 'expired',
-  at: Date.now(),
-  key: 'search-production',
-  user: PAYER.user,
-  team: 'search',
-  organization: PAYER.organization,
-  config: 'production',
-  asked: '@vertex/gemini-2.5-flash',
-  model: 'gemini-2.5-flash',
-  status: 'lost',
-  src: 'lost',
-  tier: '',
-  geo: 'europe-west1',
-  priceVersion: PAYER.priceVersion,
-  nano: RESERVED.usd,
-  held: RESERVED.usd,
-  ms: 0,
-  firstMs: undefined,
-});
+const rowOfSend = (req: string): LedgerRow =>
+  lostRow({
+    req,
+    att: 0,
+    at: Date.now(),
+    key: 'search-production',
+    user: PAYER.user,
+    team: 'search',
+    organization: PAYER.organization,
+    config: 'production',
+    asked: '@vertex/gemini-2.5-flash',
+    model: 'gemini-2.5-flash',
+    src: 'lost',
+    tier: '',
+    geo: 'europe-west1',
+    priceVersion: PAYER.priceVersion,
+    held: RESERVED.usd,
+  });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

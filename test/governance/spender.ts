@@ -14,7 +14,7 @@ import type { Counters } from '../../src/state/counters.ts';
 import { systemClock } from '../../src/plugin/clock.ts';
 
 const DAY_MS = 86_400_000;
-const [, , path = '', cap = '0'] = process.argv;
+const [, , path = '', cap = '0', clockOf] = process.argv;
 const file = openSync(path, 'a');
 const write = (...words: (string | number)[]): void => void writeSync(file, `${words.join(' ')}\n`);
 
@@ -50,7 +50,7 @@ const numbers = new Map<Account, number>();
 let holds = 0;
 
 function spend(): void {
-  if (Math.random() < 0.01) jumped = [-DAY_MS, 0, DAY_MS][Math.floor(Math.random() * 3)]!;
+  if (clockOf !== 'steady' && Math.random() < 0.01) jumped = [-DAY_MS, 0, DAY_MS][Math.floor(Math.random() * 3)]!;
   const account = book.at(budget, clock.wall());
   const reserve = 50 + Math.floor(Math.random() * 450);
   const cost = Math.floor(reserve * (Math.random() < 0.4 ? 1 + Math.random() * 0.9 : Math.random()));

@@ -34,7 +34,8 @@ const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 
 export const killPoint = (step: KillStep, moment: KillMoment, nth: number): KillPoint => ({
   name: `${step}, ${moment}, number ${nth}`,
-  isBeforeNote: ['take', 'segment'].includes(step) || (step === 'spool' && nth === 1),
+  // A commit may be that of the grant.
+  isBeforeNote: ['take', 'segment', 'commit'].includes(step) || (step === 'spool' && nth === 1),
   env: { NODE_OPTIONS: `--import ${PRELOAD}`, GATEHOUSE_KILL_AT: JSON.stringify({ step, moment, nth }) },
 });
 

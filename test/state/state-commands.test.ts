@@ -252,7 +252,7 @@ describe('gatehouse state', () => {
       for (const name of ['state.db', 'ledger/dropped.db'])
         expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     expect((await run('state export')).out).toBe(before.out);
-    expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last hash is [0-9a-f]{64}\n$/);
+    expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last row is 3:[0-9a-f]{64}\n$/);
   });
 
   it('shows an audit that was changed', async () => {
@@ -264,6 +264,23 @@ describe('gatehouse state', () => {
       code: 1,
       out: '',
       err: 'audit: row 1: its values are not those of its hash\n',
+    });
+  });
+
+  it('finds that the last rows of the audit were removed, by the hash of one of them', async () => {
+    await run('state migrate');
+    const [, seq, hash] = /the last row is (\d+):(\w+)/.exec((await run('state verify')).out)!;
+    const head = ['--head', `${seq}:${hash}`] as const;
+    expect(await run('state verify', ...head)).toMatchObject({ code: 0, err: '' });
+    await expect(run('state verify', '--head', hash!)).rejects.toThrow('--head is SEQ:HASH');
+    const db = new DatabaseSync(join(top, 'state', 'state.db'));
+    db.exec(`DROP TRIGGER audit_delete; DELETE FROM audit WHERE seq = ${seq}`);
+    db.close();
+    expect((await run('state verify')).code).toBe(0);
+    expect(await run('state verify', ...head)).toEqual({
+      code: 1,
+      out: '',
+      err: `audit: row ${seq}: row ${seq} is missing\n`,
     });
   });
 

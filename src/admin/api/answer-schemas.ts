@@ -178,6 +178,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     {
       intact: { type: 'boolean' },
       rows: integer('Rows of an intact audit.'),
+      seq: integer('The number of its last row.'),
       head: text('The hash of its last row.'),
       at: integer('The first row that does not continue the chain.'),
       reason: text('Why not.'),

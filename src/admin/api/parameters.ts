@@ -63,6 +63,11 @@ export const PARAMETERS = {
     schema: { type: 'string', maxLength: 64 },
   },
   object_id: { description: 'Only rows about objects with this id.', schema: NAME },
+  head: {
+    description:
+      'The number and the hash of the row that was the last one at some time, as `SEQ:HASH`. The log has them.',
+    schema: { type: 'string', pattern: '^\\d{1,15}:[0-9a-f]{64}$' },
+  },
 } as const satisfies Readonly<Record<string, Parameter>>;
 
 export type ParameterName = keyof typeof PARAMETERS;

@@ -231,7 +231,9 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     method: 'GET',
     path: '/audit:verify',
     role: 'viewer',
-    summary: 'Check that no row of the audit was changed, removed or swapped',
+    summary:
+      'Check that no row of the audit was changed, removed or swapped. With `head`, removed rows at its end are found too',
+    query: ['head'],
     answer: 'audit_verdict',
     status: 200,
   },

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../plugin/index.ts';
+import type { KnownRow } from '../../state/audit.ts';
 import { openStore } from '../../process/state/open-store.ts';
 import { copyStore, restoreStore } from '../../state/sqlite/store-copy.ts';
 import { ACTOR } from './actor.ts';
@@ -35,11 +36,17 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
     }
   });
 
+export interface VerifyOptions extends StateOptions {
+  /** The last row at some time. */
+  readonly head: KnownRow | undefined;
+}
+
 /** `gatehouse state verify`: checks the chain of the audit. Exit code 1: a row was changed, removed or swapped. */
-export const verifyCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
+export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
   onStore(options, ({ folder }) => {
-    const verdict = withReader(folder, (store) => store.verifyAudit());
-    if (verdict.intact) options.out(`audit: ${verdict.rows} rows, intact; the last hash is ${verdict.head}\n`);
+    const verdict = withReader(folder, (store) => store.verifyAudit(options.head));
+    if (verdict.intact)
+      options.out(`audit: ${verdict.rows} rows, intact; the last row is ${verdict.seq}:${verdict.head}\n`);
     else options.err(`audit: row ${verdict.at}: ${verdict.reason}\n`);
     return verdict.intact ? 0 : 1;
   });

@@ -1,4 +1,4 @@
-import { configs, oneOf, parse, required, type Command, type World } from '../arguments.ts';
+import { configs, oneOf, parse, required, UsageError, type Command, type World } from '../arguments.ts';
 
 type NamedCommand = readonly [string, Command];
 type StoreCommand<More = object> = (options: World & { readonly dir: string } & More) => Promise<number>;
@@ -74,11 +74,22 @@ export const stateCommands: readonly NamedCommand[] = [
     'Put a backup where `state.store` has no store yet, and check it. The gateway must not run',
     async () => (await import('./backup.ts')).restoreCommand,
   ),
-  storeCommand(
-    'verify',
-    'Check that no row of the audit was changed, removed or swapped. Exit code 1: one was',
-    async () => (await import('./backup.ts')).verifyCommand,
-  ),
+  [
+    'state verify',
+    {
+      usage: 'state verify [--configs DIR] [--head SEQ:HASH]',
+      help: 'Check that no row of the audit was changed, removed or swapped. Exit code 1: one was. --head: the row that\nwas the last one at some time, as the log has it; without it, removed rows at the end are not found',
+      async run(args, world) {
+        const { configs: dir, head } = parse(args, { ...configs, head: { type: 'string' } }).values;
+        const { verifyCommand } = await import('./backup.ts');
+        const { readKnownRow } = await import('../../state/audit.ts');
+        const known = head === undefined ? undefined : readKnownRow(head);
+        if (head !== undefined && !known)
+          throw new UsageError('--head is SEQ:HASH of an audit row, as the log has them');
+        return verifyCommand({ ...world, dir, head: known });
+      },
+    },
+  ],
 ];
 
 /** A command on the store of a settings folder. @param load imports its module when the command is called */

@@ -3,7 +3,7 @@ import type { PriceList } from '../../prices/price-list.ts';
 import { geoOf } from '../../record/cost-place.ts';
 import { payerOf } from '../../record/payer.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
-import { named, NO_SUMS } from '../ledger/ledger-rows.ts';
+import { lostRow, named } from '../ledger/ledger-rows.ts';
 import type { AttemptEstimate } from './attempt-estimate.ts';
 
 interface Sent {
@@ -21,11 +21,9 @@ export function unsettledRow(
 ): LedgerRow {
   const { req, organization, user, priceVersion } = payerOf(exchange, prices, at);
   const { slug, model, provider, region } = attempt.resolved!;
-  return {
-    ...NO_SUMS,
+  return lostRow({
     req,
     att: attempt.number,
-    kind: 'expired',
     at: Math.floor(at),
     key: named(exchange.caller?.keyId),
     user: named(user),
@@ -34,14 +32,10 @@ export function unsettledRow(
     config: named(exchange.config?.id),
     asked: named(`@${slug}/${model}`),
     model: named(model),
-    status: 'lost',
     src: isPriced || amounts.usd > 0 ? 'lost' : 'none',
     tier: tier ?? '',
     geo: named(geoOf(provider, region)),
     priceVersion,
-    nano: amounts.usd,
     held: amounts.usd,
-    ms: 0,
-    firstMs: undefined,
-  };
+  });
 }

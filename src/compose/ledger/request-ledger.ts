@@ -6,11 +6,12 @@ import type { RequestRecord } from '../../record/record.ts';
 import type { Boot } from '../../state/counters.ts';
 import type { Ledger, LedgerRow } from '../../state/ledger.ts';
 import { Spool, type SpoolSegment } from '../../state/spool/spool.ts';
-import { SpoolLineWriter, type AccountAmount } from '../../state/spool/spool-lines.ts';
+import { LineBytes } from '../../state/spool/line-bytes.ts';
+import { SpoolLineWriter } from '../../state/spool/spool-lines.ts';
 import { rowsOf } from './ledger-rows.ts';
 import type { LedgerReports } from './reports.ts';
 import { RowQueue } from './row-queue.ts';
-import { SpooledAccounts } from './spooled-accounts.ts';
+import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
 import { toError } from '../../plugin/thrown.ts';
 
 /** A request that is about to leave. */
@@ -25,6 +26,8 @@ export interface Sending {
 }
 
 interface FollowedSend extends Sending {
+  /** Its accounts in the spool. */
+  readonly entries: readonly SpoolEntry[];
   /** What was settled; undefined: nothing yet. */
   settled: Amounts | undefined;
   /** The rows of the request are known. */
@@ -34,7 +37,6 @@ interface FollowedSend extends Sending {
 
 interface Closing {
   readonly holds: number[];
-  readonly accounts: AccountAmount[];
   readonly rows: LedgerRow[];
 }
 
@@ -82,7 +84,7 @@ export class RequestLedger implements CostLedger {
   readonly #holds = new Map<string, number[]>();
   #expired = 0;
   /** Lines that leave at the end of this turn. */
-  #lines = '';
+  readonly #lines = new LineBytes();
   /** What has ended and is not written yet. */
   #closing: Closing | undefined;
   #isTimed = false;
@@ -93,7 +95,7 @@ export class RequestLedger implements CostLedger {
   constructor(options: RequestLedgerOptions) {
     const { clock, ledger, reports, folder, boot, limits } = options;
     this.#options = options;
-    const checkpoint = (): string => this.#checkpoint();
+    const checkpoint = (to: LineBytes): void => this.#checkpoint(to);
     this.#spool =
       folder === undefined ? undefined : new Spool({ folder, boot, pid: process.pid, checkpoint, ...limits });
     this.#queue = new RowQueue({ clock, ledger, reports, spool: this.#spool, newSegment: () => this.#newSegment() });
@@ -106,7 +108,7 @@ export class RequestLedger implements CostLedger {
 
   /** Resolves when the notes of this turn are written, or cannot be. Undefined: there is no spool, so that nothing need wait. */
   written(): Promise<void> | undefined {
-    return this.#spool && this.#lines !== '' ? this.#endOfTurn().promise : undefined;
+    return this.#spool && this.#lines.length > 0 ? this.#endOfTurn().promise : undefined;
   }
 
   /** A request is about to leave. The caller awaits `written` before its bytes do. */
@@ -116,6 +118,7 @@ export class RequestLedger implements CostLedger {
     const send: FollowedSend = {
       hold,
       accounts,
+      entries: this.#spool ? this.#accounts.entriesOf(accounts, this.#lines) : NONE,
       amounts,
       row,
       until,
@@ -129,14 +132,14 @@ export class RequestLedger implements CostLedger {
     else this.#holds.set(row.req, [hold]);
     this.#stopTimer ??= this.#options.clock.after(SWEEP_MS, this.#sweep);
     if (!this.#spool) return;
-    this.#lines += this.#accounts.newLines(send.accounts) + this.#sendLine(send);
+    this.#writeSend(this.#lines, send);
     void this.#endOfTurn();
   }
 
   /** An account has a lease now: if the process is killed before it is used, the next owner gives it back all the same. */
   leased(account: Account): void {
     if (!this.#spool) return;
-    this.#lines += this.#accounts.newLines([account]);
+    this.#accounts.entriesOf([account], this.#lines);
     void this.#endOfTurn();
   }
 
@@ -179,7 +182,7 @@ export class RequestLedger implements CostLedger {
   }
 
   #end(send: FollowedSend): void {
-    const { hold, row, accounts, amounts, settled = NOTHING, isExpired } = send;
+    const { hold, row, entries, amounts, settled = NOTHING, isExpired } = send;
     this.#sends.delete(hold);
     const holds = this.#holds.get(row.req) ?? NONE;
     if (holds.length > 1)
@@ -191,13 +194,13 @@ export class RequestLedger implements CostLedger {
     const closing = this.#close();
     if (!isExpired) {
       closing.holds.push(hold);
-      this.#accounts.addAmounts(closing.accounts, accounts, settled);
+      this.#accounts.close(entries, settled);
       return;
     }
     // Its reserve is in the ledger already. Rows are never edited: another takes it back.
     this.#expired -= 1;
     const less = { usd: settled.usd - amounts.usd, tokens: settled.tokens - amounts.tokens };
-    this.#accounts.addAmounts(closing.accounts, accounts, less);
+    this.#accounts.close(entries, less);
     if (row.nano > 0) closing.rows.push({ ...row, kind: 'adjustment', nano: -row.nano, held: 0 });
   }
 
@@ -226,12 +229,12 @@ export class RequestLedger implements CostLedger {
     this.#expired += 1;
     const closing = this.#close();
     closing.holds.push(send.hold);
-    this.#accounts.addAmounts(closing.accounts, send.accounts, send.amounts);
+    this.#accounts.close(send.entries, send.amounts);
     closing.rows.push(send.row);
   }
 
   #close(): Closing {
-    const closing = (this.#closing ??= { holds: [], accounts: [], rows: [] });
+    const closing = (this.#closing ??= { holds: [], rows: [] });
     if (closing.holds.length + closing.rows.length >= MAX_CLOSING) void this.#endOfTurn();
     else if (!this.#isTimed) {
       this.#isTimed = true;
@@ -254,25 +257,24 @@ export class RequestLedger implements CostLedger {
   readonly #write = (): void => {
     const turn = this.#turn;
     this.#turn = undefined;
-    const lines = this.#lines;
-    this.#lines = '';
     const closing = this.#closing;
     this.#closing = undefined;
     const segment =
-      this.#spool && (lines !== '' || closing) ? this.#writeSpool(this.#spool, lines, closing) : undefined;
+      this.#spool && (this.#lines.length > 0 || closing) ? this.#writeSpool(this.#spool, closing) : undefined;
+    this.#lines.clear();
     if (closing && closing.rows.length > 0) this.#queue.add(closing.rows, segment);
     turn?.resolve();
   };
 
   /** Undefined: the spool cannot be written. Its next checkpoint has what happens meanwhile, except the rows. */
-  #writeSpool(spool: Spool, lines: string, closing: Closing | undefined): SpoolSegment | undefined {
-    const isPaused = this.#options.clock.now() < (this.#failedUntil ?? 0);
+  #writeSpool(spool: Spool, closing: Closing | undefined): SpoolSegment | undefined {
+    const isPaused = this.#failedUntil !== undefined && this.#options.clock.now() < this.#failedUntil;
     // Before the lines, because their rows keep the segment that has them.
     const isReady =
       !isPaused && (spool.isOpen && !spool.isLong ? true : this.#try(() => this.#begin(spool)) !== undefined);
     // A checkpoint has what earlier turns have used, and the lines below have this one's.
-    if (closing) this.#accounts.count(closing.accounts);
-    return isReady ? this.#try(() => spool.write(closing ? lines + this.#writer.end(closing) : lines)) : undefined;
+    if (closing) this.#writer.end(this.#lines, { ...closing, accounts: this.#accounts.count() });
+    return isReady ? this.#try(() => spool.write(this.#lines)) : undefined;
   }
 
   #try(write: () => SpoolSegment): SpoolSegment | undefined {
@@ -292,7 +294,11 @@ export class RequestLedger implements CostLedger {
   #begin(spool: Spool): SpoolSegment {
     const segment = spool.begin();
     const rows = this.#queue.unspooled();
-    if (rows.length > 0) this.#queue.spooled(spool.write(this.#writer.end({ holds: [], accounts: [], rows })));
+    if (rows.length > 0) {
+      const lines = new LineBytes();
+      this.#writer.end(lines, { holds: [], accounts: [], rows });
+      this.#queue.spooled(spool.write(lines));
+    }
     if (this.#failedUntil !== undefined) this.#options.reports.recovered('spool');
     this.#failedUntil = undefined;
     return segment;
@@ -304,14 +310,13 @@ export class RequestLedger implements CostLedger {
     this.#spool?.begin();
   }
 
-  #sendLine({ hold, accounts, amounts, row }: FollowedSend): string {
-    return this.#writer.send({ hold, accounts: this.#accounts.addAmounts([], accounts, amounts), row });
+  #writeSend(to: LineBytes, { hold, entries, amounts, row }: FollowedSend): void {
+    this.#writer.send(to, { hold, accounts: partsOf(entries, amounts), row });
   }
 
-  #checkpoint(): string {
-    let lines = this.#accounts.checkpoint();
-    for (const send of this.#sends.values()) if (!send.isExpired) lines += this.#sendLine(send);
-    return lines;
+  #checkpoint(to: LineBytes): void {
+    this.#accounts.checkpoint(to);
+    for (const send of this.#sends.values()) if (!send.isExpired) this.#writeSend(to, send);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
+import type { KnownRow } from '../../state/audit.ts';
 import type { StoreHandle } from './store-handle.ts';
 
 const LOOK_MS = 3_600_000;
@@ -12,11 +13,11 @@ export interface AuditHeadSetup {
 
 /**
  * Writes the hash of the last audit row to the log at the start and each hour in which there are new rows. The chain of hashes does not show
- * that its last rows were removed; a hash that is kept elsewhere does.
+ * that its last rows were removed; a hash that is kept elsewhere does. The gateway compares with the one before, too.
  */
 export class AuditHead {
   readonly #setup: AuditHeadSetup;
-  #last = 0;
+  #last: KnownRow | undefined;
   #isStopped = false;
   #stopTimer = (): void => {};
 
@@ -39,12 +40,25 @@ export class AuditHead {
   async #look(): Promise<void> {
     const { log, state } = this.#setup;
     try {
-      const [row] = (await state.store?.audit.rows({ limit: 1 })) ?? [];
-      if (!row || row.seq === this.#last) return;
-      this.#last = row.seq;
-      log.info({ seq: row.seq, hash: row.hash }, 'the last row of the audit');
+      const audit = state.store?.audit;
+      if (!audit) return;
+      const [row] = await audit.rows({ limit: 1 });
+      const known = this.#last;
+      const before =
+        known && row && row.seq > known.seq ? (await audit.rows({ before: known.seq + 1, limit: 1 }))[0] : row;
+      if (known && !isKept(known, row, before))
+        log.error(known, 'rows of the audit were removed: this one was the last, and is gone or has another hash');
+      if (!row || (row.seq === known?.seq && row.hash === known.hash)) return;
+      this.#last = { seq: row.seq, hash: row.hash };
+      log.info(this.#last, 'the last row of the audit');
     } catch (err) {
       log.error({ err }, 'the last row of the audit could not be read');
     }
   }
+}
+
+/** @param before the last row up to the known one. Without it, the known one was dropped with all older rows, as retention does. */
+function isKept(known: KnownRow, last: KnownRow | undefined, before: KnownRow | undefined): boolean {
+  if (!last || last.seq < known.seq) return false;
+  return before === undefined || (before.seq === known.seq && before.hash === known.hash);
 }

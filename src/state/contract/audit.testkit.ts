@@ -1,3 +1,4 @@
+import type { KnownRow } from '../audit.ts';
 import { describe, expect, it } from 'vitest';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
@@ -36,7 +37,7 @@ export function describeAudit(backend: Backend): void {
             after: '{"doc":{"cap":1}}',
           },
         ]);
-        expect(await audit.verify()).toEqual({ intact: true, rows: 3, head: rows[0]!.hash });
+        expect(await audit.verify()).toEqual({ intact: true, rows: 3, seq: rows[0]!.seq, head: rows[0]!.hash });
         expect((await audit.rows({ kind: 'teams', id: 'search', before: 3 })).map(({ seq }) => seq)).toEqual([1]);
         expect((await audit.rows({ limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
       }),
@@ -59,7 +60,7 @@ export function describeAudit(backend: Backend): void {
           [2, 'login', 'b'],
         ]);
         expect(rows[0]).toMatchObject({ actor: 'gatehouse', after: JSON.stringify({ hash: first!.hash }) });
-        expect(await audit.verify()).toEqual({ intact: true, rows: 3, head: rows[0]!.hash });
+        expect(await audit.verify()).toEqual({ intact: true, rows: 3, seq: rows[0]!.seq, head: rows[0]!.hash });
         await entities.write([{ op: 'put', kind: 'teams', id: 'search', doc: {} }], ANN);
         expect(await audit.dropBefore(NOON + 2500, SYSTEM)).toBe(2);
         expect(await audit.dropBefore(NOON * 2, SYSTEM)).toBe(2);
@@ -68,6 +69,31 @@ export function describeAudit(backend: Backend): void {
           [6, 'drop', '3'],
         ]);
         expect(await audit.verify()).toMatchObject({ intact: true, rows: 2 });
+      }),
+    );
+
+    it(
+      'is compared with a row that was its last one',
+      on(async ({ audit }, clock) => {
+        const add = (): Promise<void> => audit.add({ action: 'login', kind: 'admins', id: 'ann' }, ANN);
+        const reasonOf = async (known: KnownRow) => {
+          const verdict = await audit.verify(known);
+          return verdict.intact || [verdict.at, verdict.reason];
+        };
+        expect(await reasonOf({ seq: 1, hash: '0'.repeat(64) })).toEqual([1, 'row 1 is missing']);
+        for (let count = 0; count < 4; count += 1) {
+          await add();
+          await clock.advance(1000);
+        }
+        const rows = await audit.rows({});
+        for (const row of rows) expect(await reasonOf(row)).toBe(true);
+        const [last, before] = [rows[0]!, rows[1]!];
+        expect(await reasonOf({ seq: last.seq, hash: before.hash })).toEqual([4, 'it had another hash']);
+        expect(await reasonOf({ seq: 7, hash: last.hash })).toEqual([5, 'row 5 is missing']);
+        expect(await audit.dropBefore(NOON + 2500, SYSTEM)).toBe(3);
+        expect([await reasonOf(last), await reasonOf(before)]).toEqual([true, true]);
+        expect(await reasonOf({ seq: 3, hash: last.hash })).toEqual([3, 'it had another hash']);
+        expect(await reasonOf(rows[2]!)).toEqual([2, expect.stringContaining('compare with a later row')]);
       }),
     );
 

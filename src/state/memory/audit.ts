@@ -6,6 +6,7 @@ import {
   type AuditQuery,
   type AuditRow,
   type AuditVerdict,
+  type KnownRow,
 } from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
@@ -49,7 +50,7 @@ export class MemoryAudit implements Audit {
     return count;
   }
 
-  async verify(): Promise<AuditVerdict> {
-    return verifyChain(this.#rows);
+  async verify(known?: KnownRow): Promise<AuditVerdict> {
+    return verifyChain(this.#rows, known);
   }
 }

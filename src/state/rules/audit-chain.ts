@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../entities.ts';
-import type { AuditEvent, AuditRow, AuditVerdict } from '../audit.ts';
+import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
@@ -62,8 +62,11 @@ export const dropOf = (last: Pick<AuditRow, 'seq' | 'hash'>): AuditEvent => ({
 const isDropOf = (row: AuditRow, seq: number, hash: string): boolean =>
   row.action === 'drop' && row.kind === 'audit' && row.id === String(seq) && row.after === JSON.stringify({ hash });
 
-/** @param rows all rows, from the first */
-export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
+/**
+ * @param rows all rows, from the first
+ * @param known a row that is or was among them
+ */
+export function verifyChain(rows: Iterable<AuditRow>, known?: KnownRow): AuditVerdict {
   let first: AuditRow | undefined;
   let isBegun = true;
   let head = NO_HASH;
@@ -77,18 +80,39 @@ export function verifyChain(rows: Iterable<AuditRow>): AuditVerdict {
     }
     count += 1;
     seq += 1;
-    const reason =
-      row.seq !== seq
-        ? `row ${seq} is missing`
-        : row.prev !== head
-          ? 'it does not follow the row before it'
-          : row.hash === hashOf(row)
-            ? undefined
-            : 'its values are not those of its hash';
+    const reason = wrongIn(row, { seq, head, known });
     if (reason !== undefined) return { intact: false, at: seq, reason };
     head = row.hash;
     isBegun ||= isDropOf(row, first.seq - 1, first.prev);
   }
   if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
-  return { intact: true, rows: count, head };
+  return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head };
 }
+
+interface Place {
+  readonly seq: number;
+  /** The hash of the row before. */
+  readonly head: string;
+  readonly known: KnownRow | undefined;
+}
+
+function wrongIn(row: AuditRow, { seq, head, known }: Place): string | undefined {
+  if (row.seq !== seq) return `row ${seq} is missing`;
+  if (row.prev !== head) return 'it does not follow the row before it';
+  if (row.hash !== hashOf(row)) return 'its values are not those of its hash';
+  return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;
+}
+
+/** Of a known row that is not in the chain. @param seq the number of the chain's last row */
+function missing(
+  known: KnownRow,
+  { first, seq }: { readonly first: AuditRow | undefined; readonly seq: number },
+): AuditVerdict | undefined {
+  if (known.seq > seq) return { intact: false, at: seq + 1, reason: `row ${seq + 1} is missing` };
+  if (!first || known.seq >= first.seq) return undefined;
+  if (known.seq < first.seq - 1) return { intact: false, at: known.seq, reason: DROPPED };
+  return first.prev === known.hash ? undefined : { intact: false, at: known.seq, reason: OTHER_HASH };
+}
+
+const OTHER_HASH = 'it had another hash';
+const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';

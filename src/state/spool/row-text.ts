@@ -1,4 +1,5 @@
 import { LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
+import type { LineBytes } from './line-bytes.ts';
 
 /** Texts of a row that the requests of one caller share. */
 const NAMES = [
@@ -40,7 +41,7 @@ export const NOT_WRITTEN = {
 
 interface Encoded {
   readonly row: LedgerRow;
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** Callers whose texts are kept. */
@@ -53,30 +54,55 @@ const MAX_CALLERS = 1000;
 export class RowTexts {
   readonly #names = new Map<string, Encoded>();
 
-  ofSend(row: LedgerRow): string {
-    const { req, att, at, nano, held } = row;
-    return `["${req}",${this.#namesOf(row)},${att},${at},${nano},${held}]`;
+  send(to: LineBytes, row: LedgerRow): void {
+    this.#begin(to, row);
+    to.ascii(']');
   }
 
-  ofEnd(row: LedgerRow): string {
-    const { req, att, at, nano, held, ms, firstMs } = row;
-    // A number that JSON does not have would make the line, and all that it ends, unreadable.
-    if (!isWritable(row)) return JSON.stringify(END_COLUMNS.map((column) => row[column] ?? null));
-    return (
-      `["${req}",${this.#namesOf(row)},${att},${at},${nano},${held},${ms},${firstMs ?? 'null'},` +
-      `${row.input},${row.cacheRead},${row.cacheWrite5m},${row.cacheWrite1h},${row.output},${row.reasoning},${row.inputAudio},` +
-      `${row.outputAudio},${row.inputImage},${row.outputImage},${row.units},${row.searches}]`
-    );
+  end(to: LineBytes, row: LedgerRow): void {
+    this.#begin(to, row);
+    next(to, row.ms);
+    if (row.firstMs === undefined) to.ascii(',null');
+    else next(to, row.firstMs);
+    next(to, row.input);
+    next(to, row.cacheRead);
+    next(to, row.cacheWrite5m);
+    next(to, row.cacheWrite1h);
+    next(to, row.output);
+    next(to, row.reasoning);
+    next(to, row.inputAudio);
+    next(to, row.outputAudio);
+    next(to, row.inputImage);
+    next(to, row.outputImage);
+    next(to, row.units);
+    next(to, row.searches);
+    to.ascii(']');
   }
 
-  #namesOf(row: LedgerRow): string {
+  #begin(to: LineBytes, row: LedgerRow): void {
+    to.ascii('["');
+    to.ascii(row.req);
+    to.ascii('",');
+    to.copy(this.#namesOf(row));
+    next(to, row.att);
+    next(to, row.at);
+    next(to, row.nano);
+    next(to, row.held);
+  }
+
+  #namesOf(row: LedgerRow): Buffer {
     const known = this.#names.get(row.key);
-    if (known && isSame(known.row, row)) return known.text;
-    const text = JSON.stringify(NAMES.map((name) => row[name])).slice(1, -1);
+    if (known && isSame(known.row, row)) return known.bytes;
+    const bytes = Buffer.from(JSON.stringify(NAMES.map((name) => row[name])).slice(1, -1));
     if (this.#names.size >= MAX_CALLERS) this.#names.clear();
-    this.#names.set(row.key, { row, text });
-    return text;
+    this.#names.set(row.key, { row, bytes });
+    return bytes;
   }
+}
+
+function next(to: LineBytes, value: number): void {
+  to.ascii(',');
+  to.number(value);
 }
 
 /** Property by property: a loop over the names costs as much as what it saves. */
@@ -93,8 +119,3 @@ const isSame = (one: LedgerRow, other: LedgerRow): boolean =>
   one.config === other.config &&
   one.model === other.model &&
   one.status === other.status;
-
-const isWritable = (row: LedgerRow): boolean =>
-  Number.isFinite(row.att + row.at + row.nano + row.held + row.ms + (row.firstMs ?? 0)) &&
-  Number.isFinite(row.input + row.cacheRead + row.cacheWrite5m + row.cacheWrite1h + row.output + row.reasoning) &&
-  Number.isFinite(row.inputAudio + row.outputAudio + row.inputImage + row.outputImage + row.units + row.searches);

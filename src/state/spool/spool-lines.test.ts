@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { rowOf } from '../contract/opened-store.testkit.ts';
 import { LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
 import { cellsOf, ROW_COLUMNS, rowsAsText, rowsOfText } from '../rules/row-cells.ts';
-import { LineReader, SpoolLineWriter, processLine } from './spool-lines.ts';
+import { LineBytes } from './line-bytes.ts';
+import { LineReader, SpoolLineWriter, processLine, type SpooledEnd, type SpooledSend } from './spool-lines.ts';
 
 const boot = { id: 'b'.repeat(32), host: 'test', role: 'single', version: '0', configHash: '', startedAt: 0 } as const;
 const count = fc.maxSafeNat();
@@ -34,6 +35,14 @@ const anyRow: fc.Arbitrary<LedgerRow> = fc
     priceVersion,
   }));
 
+function written(write: (to: LineBytes) => void): string {
+  const to = new LineBytes();
+  write(to);
+  return to.toString();
+}
+const endLine = (end: SpooledEnd, writer = new SpoolLineWriter()): string => written((to) => writer.end(to, end));
+const sendLine = (send: SpooledSend): string => written((to) => new SpoolLineWriter().send(to, send));
+
 function read(lines: string): readonly unknown[] {
   const reader = new LineReader();
   return lines
@@ -47,11 +56,10 @@ it('Rows are read from the spool, and by the thread of the store, as they were w
     fc.property(fc.array(anyRow, { minLength: 1, maxLength: 9 }), (rows) => {
       const writer = new SpoolLineWriter();
       const end = { holds: [1, 2], accounts: [[1, 7] as const, [2, -7] as const], rows };
-      expect(read(processLine(boot, 1) + rows.map((row) => writer.end({ ...end, rows: [row] })).join(''))).toEqual([
-        { what: 'process', boot, pid: 1 },
-        ...rows.map((row) => ({ what: 'end', end: { ...end, rows: [row] } })),
-      ]);
-      expect(read(processLine(boot, 1) + writer.end(end)).at(-1)).toEqual({ what: 'end', end });
+      expect(read(processLine(boot, 1) + rows.map((row) => endLine({ ...end, rows: [row] }, writer)).join(''))).toEqual(
+        [{ what: 'process', boot, pid: 1 }, ...rows.map((row) => ({ what: 'end', end: { ...end, rows: [row] } }))],
+      );
+      expect(read(processLine(boot, 1) + endLine(end, writer)).at(-1)).toEqual({ what: 'end', end });
       expect(rowsOfText(rowsAsText(rows))).toEqual(rows);
     }),
   );
@@ -64,7 +72,7 @@ it('The row of a send is read as it was written', () => {
       const { nano } = row;
       const lost = { ...row, ...zeros, nano, kind: 'expired', status: 'lost', ms: 0, firstMs: undefined } as LedgerRow;
       const send = { hold: 3, accounts: [], row: lost };
-      expect(read(processLine(boot, 1) + new SpoolLineWriter().send(send)).at(-1)).toEqual({ what: 'send', send });
+      expect(read(processLine(boot, 1) + sendLine(send)).at(-1)).toEqual({ what: 'send', send });
     }),
   );
 });
@@ -82,7 +90,7 @@ it('A spool of an earlier release, whose sends have all columns, is read', () =>
 });
 
 it('Lines that are no lists are left out, and those behind them are read', () => {
-  const lines = `${processLine(boot, 1)}["end",[1],[],[["0193\n17\nnull\n{}\n${new SpoolLineWriter().end({ holds: [2], accounts: [], rows: [] })}`;
+  const lines = `${processLine(boot, 1)}["end",[1],[],[["0193\n17\nnull\n{}\n${endLine({ holds: [2], accounts: [], rows: [] })}`;
   expect(read(lines).slice(1)).toEqual([
     ...Array.from({ length: 4 }, () => undefined),
     { what: 'end', end: { holds: [2], accounts: [], rows: [] } },
@@ -91,8 +99,6 @@ it('Lines that are no lists are left out, and those behind them are read', () =>
 
 it('A number that JSON does not have spoils its own row alone', () => {
   const rows = [rowOf(1), rowOf(2, { ms: NaN })];
-  const [, line] = read(
-    processLine(boot, 1) + new SpoolLineWriter().end({ holds: [1, 2], accounts: [[1, Infinity]], rows }),
-  );
+  const [, line] = read(processLine(boot, 1) + endLine({ holds: [1, 2], accounts: [[1, Infinity]], rows }));
   expect(line).toMatchObject({ what: 'end', end: { holds: [1, 2], rows: [rows[0], { req: rows[1]!.req, nano: 0 }] } });
 });

@@ -1,6 +1,7 @@
 import type { Boot, CounterRef, LeaseId } from '../counters.ts';
 import type { LedgerRow } from '../ledger.ts';
 import { rowOfCells, type Cells } from '../rules/row-cells.ts';
+import type { LineBytes } from './line-bytes.ts';
 import { END_COLUMNS, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './row-text.ts';
 
 /** An account of a budget, as the spool names it: a number of the process. */
@@ -65,24 +66,44 @@ export class SpoolLineWriter {
   readonly #sends = new RowTexts();
   readonly #ends = new RowTexts();
 
-  send({ hold, accounts, row }: SpooledSend): string {
-    return `["send",${hold},${amountsText(accounts)},${this.#sends.ofSend(row)}]\n`;
+  send(to: LineBytes, { hold, accounts, row }: SpooledSend): void {
+    to.ascii('["send",');
+    to.number(hold);
+    to.ascii(',');
+    writeAmounts(to, accounts);
+    to.ascii(',');
+    this.#sends.send(to, row);
+    to.ascii(']\n');
   }
 
-  end({ holds, accounts, rows }: SpooledEnd): string {
-    let texts = '';
-    for (const row of rows) texts += texts === '' ? this.#ends.ofEnd(row) : `,${this.#ends.ofEnd(row)}`;
-    return `["end",[${holds.join()}],${amountsText(accounts)},[${texts}]]\n`;
+  end(to: LineBytes, { holds, accounts, rows }: SpooledEnd): void {
+    to.ascii('["end",[');
+    for (let index = 0; index < holds.length; index += 1) {
+      if (index > 0) to.ascii(',');
+      to.number(holds[index]!);
+    }
+    to.ascii('],');
+    writeAmounts(to, accounts);
+    to.ascii(',[');
+    for (let index = 0; index < rows.length; index += 1) {
+      if (index > 0) to.ascii(',');
+      this.#ends.end(to, rows[index]!);
+    }
+    to.ascii(']]\n');
   }
 }
 
-function amountsText(accounts: readonly AccountAmount[]): string {
-  let text = '[';
-  for (const [number, amount] of accounts) {
-    const value = Number.isFinite(amount) ? amount : 'null';
-    text += text === '[' ? `[${number},${value}]` : `,[${number},${value}]`;
+function writeAmounts(to: LineBytes, accounts: readonly AccountAmount[]): void {
+  to.ascii('[');
+  for (let index = 0; index < accounts.length; index += 1) {
+    const [number, amount] = accounts[index]!;
+    to.ascii(index > 0 ? ',[' : '[');
+    to.number(number);
+    to.ascii(',');
+    to.number(amount);
+    to.ascii(']');
   }
-  return `${text}]`;
+  to.ascii(']');
 }
 
 /** Reads the lines of one segment, in order. */

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { LineBytes } from './line-bytes.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
 import type { Boot } from '../counters.ts';
 
@@ -10,9 +11,6 @@ export const SPOOLS = 'spool';
 const MAX_BYTES = 1024 ** 3;
 /** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
 const SEGMENT_BYTES = 8 * 1024 ** 2;
-
-/** Lines are encoded here: a buffer for each write would be garbage of each request. */
-const SHARED = Buffer.allocUnsafe(64 * 1024);
 
 /** A file of a spool. */
 export interface SpoolSegment {
@@ -29,8 +27,8 @@ export interface SpoolOptions {
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
-  /** The accounts and open sends of now, as lines. */
-  readonly checkpoint: () => string;
+  /** Writes the accounts and open sends of now, as lines. */
+  readonly checkpoint: (to: LineBytes) => void;
   readonly maxBytes?: number | undefined;
   readonly segmentBytes?: number | undefined;
 }
@@ -71,7 +69,7 @@ export class Spool {
   }
 
   /** Returns the segment that has the lines. Throws if the disk is full or the spool has reached its size. */
-  write(lines: string): SpoolSegment {
+  write(lines: LineBytes): SpoolSegment {
     const { maxBytes = MAX_BYTES } = this.#options;
     const segment = this.#segments.at(-1)!;
     if (this.bytes + lines.length > maxBytes) {
@@ -93,7 +91,11 @@ export class Spool {
     this.#file = openSync(path, 'ax', 0o600);
     const segment: SpoolSegment = { path, bytes: 0, waiting: 0, spilled: 0 };
     try {
-      this.#append(segment, processLine(boot, pid) + checkpoint() + COMPLETE_LINE);
+      const lines = new LineBytes();
+      lines.text(processLine(boot, pid));
+      checkpoint(lines);
+      lines.text(COMPLETE_LINE);
+      this.#append(segment, lines);
     } catch (error) {
       // A segment without its `complete` line does not count; those before it still do.
       this.#remove(segment);
@@ -140,11 +142,7 @@ export class Spool {
     this.#bytes -= bytes;
   }
 
-  #append(segment: SpoolSegment, lines: string): void {
-    // A character takes three bytes at most (surrogates, which are two characters, four).
-    const isShort = lines.length * 3 <= SHARED.length;
-    const bytes = isShort ? SHARED : Buffer.from(lines);
-    const length = isShort ? SHARED.write(lines) : bytes.length;
+  #append(segment: SpoolSegment, { bytes, length }: LineBytes): void {
     try {
       for (let from = 0; from < length;) {
         const written = writeSync(this.#file!, bytes, from, length - from);

@@ -1,4 +1,11 @@
-import { MAX_AUDIT_ROWS, type AuditEvent, type AuditQuery, type AuditRow, type AuditVerdict } from '../audit.ts';
+import {
+  MAX_AUDIT_ROWS,
+  type AuditEvent,
+  type AuditQuery,
+  type AuditRow,
+  type AuditVerdict,
+  type KnownRow,
+} from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { checkInteger } from '../rules/checks.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
@@ -79,8 +86,8 @@ export class SqliteAudit {
     });
   }
 
-  verify(): AuditVerdict {
-    return verifyChain(this.#read());
+  verify(known?: KnownRow): AuditVerdict {
+    return verifyChain(this.#read(), known);
   }
 
   *#read(): Iterable<AuditRow> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AuditQuery } from '../audit.ts';
+import type { AuditQuery, KnownRow } from '../audit.ts';
 import type { LedgerQuery, RollupQuery } from '../ledger.ts';
 import { PIECE } from '../rules/rollup-cells.ts';
 import { SqliteAudit } from './audit.ts';
@@ -18,7 +18,7 @@ export function readCallsOf({ audit, ledger }: { readonly audit: SqliteAudit; re
       return ledger.rowsAfter(query, place, pieces);
     },
     auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
-    verifyAudit: (_now: number) => audit.verify(),
+    verifyAudit: (_now: number, known?: KnownRow) => audit.verify(known),
   };
 }
 

@@ -99,6 +99,6 @@ async function* rowsOf(reader: ReadingThread, query: LedgerQuery): AsyncIterable
 const auditOf = (thread: StoreThread, reader: ReadingThread): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
   rows: (query) => reader.call('auditRows', query),
-  verify: () => reader.call('verifyAudit'),
+  verify: (known) => reader.call('verifyAudit', known),
   dropBefore: (at, by) => thread.call('dropAudit', at, by),
 });

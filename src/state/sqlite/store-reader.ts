@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditVerdict } from '../audit.ts';
+import type { AuditVerdict, KnownRow } from '../audit.ts';
 import type { CounterState } from '../counters.ts';
 import type { Loaded } from '../entities.ts';
 import { StateFailure } from '../failures.ts';
@@ -62,8 +62,8 @@ export class StoreReader {
     return read(this.#ledger);
   }
 
-  verifyAudit(): AuditVerdict {
-    return new SqliteAudit(this.#db).verify();
+  verifyAudit(known?: KnownRow): AuditVerdict {
+    return new SqliteAudit(this.#db).verify(known);
   }
 
   close(): void {

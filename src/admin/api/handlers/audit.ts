@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../../state/audit.ts';
+import { readKnownRow, type AuditRow } from '../../../state/audit.ts';
 import type { Handler } from '../call.ts';
 import { cut, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
@@ -22,7 +22,12 @@ export const listAudit: Handler = async ({ objects, query }) => {
   return { body: { items: items.map(shown), ...(next !== undefined && { next }) } };
 };
 
-export const verifyAudit: Handler = async ({ objects }) => ({ body: await objects.store.audit.verify() });
+export const verifyAudit: Handler = async ({ objects, query }) => {
+  const head = query.one('head');
+  const known = head === undefined ? undefined : readKnownRow(head);
+  if (head !== undefined && !known) throw new ApiProblem('invalid_query', '`head` is not SEQ:HASH of an audit row.');
+  return { body: await objects.store.audit.verify(known) };
+};
 
 const json = (text: string | undefined): unknown => (text === undefined ? null : JSON.parse(text));
 
