@@ -1,8 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { benchText, median, parseWrk, rowsOf, spreadOf, type BenchResults, type BenchWindow } from './figures.ts';
+import {
+  benchText,
+  median,
+  parseWrk,
+  rowsOf,
+  shortText,
+  spreadOf,
+  type BenchResults,
+  type BenchWindow,
+} from './figures.ts';
 import { moneyText } from './money-figures.ts';
-import { README, readMoney, readResults, withBench } from './table.ts';
+import { PAGE, README, readMoney, readResults, withBench } from './table.ts';
 import { RUNS, TARGETS, WORKLOADS } from './workloads.ts';
 
 describe('the result of wrk', () => {
@@ -105,10 +114,12 @@ describe('the text of the results', () => {
     expect(benchText({ ...results, starts })).toContain('| cold compile cache | 450 (400–500) | 90 (90–90) | 2 |');
   });
 
-  it('is the table of docs/reference/performance.md', () => {
+  it('is the table of docs/reference/performance.md, and its smallest request that of README', () => {
     // Anew with `node test/bench/table.ts`.
+    const page = readFileSync(PAGE, 'utf8');
+    expect(page).toBe(withBench(page, benchText(readResults()), moneyText(readMoney())));
     const readme = readFileSync(README, 'utf8');
-    expect(readme).toBe(withBench(readme, benchText(readResults()), moneyText(readMoney())));
+    expect(readme).toBe(withBench(readme, shortText(readResults())));
   });
 });
 

@@ -1,4 +1,4 @@
-/** From measured windows to rows, and from rows to the table in README: no clock, no process. */
+/** From measured windows to rows, and from rows to the tables of the docs: no clock, no process. */
 import { TARGET_IDS, TARGETS, WORKLOAD_IDS, WORKLOADS, type TargetId, type WorkloadId } from './workloads.ts';
 
 /** One measured window of one process. */
@@ -95,7 +95,7 @@ const spreadText = ({ min, median, max }: Spread): string =>
   `${median.toFixed(0)} (${min.toFixed(0)}–${max.toFixed(0)})`;
 const rowText = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
-/** The generated part of README. */
+/** The generated table of the page on performance. */
 export function benchText({ command, machine, node, commit, date, rows, starts }: BenchResults): string {
   const where = `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB`;
   const lines = [
@@ -119,3 +119,14 @@ export function benchText({ command, machine, node, commit, date, rows, starts }
     '',
   ].join('\n');
 }
+
+/** The generated table of README: the rows of the smallest request. */
+export const shortText = ({ rows }: Pick<BenchResults, 'rows'>): string =>
+  [
+    '| Gateway, request of 1 KB | CPU µs per request | × bare proxy |',
+    '|---|---:|---:|',
+    ...rows
+      .filter(({ workload }) => workload === 'json-1k')
+      .map(({ target, us, ratio }) => rowText([TARGETS[target], us.median.toFixed(0), ratio.toFixed(2)])),
+    '',
+  ].join('\n');

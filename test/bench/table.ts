@@ -1,10 +1,11 @@
-/** Writes the table of docs/reference/performance.md from docs/bench.json: `node test/bench/table.ts`. table.test.ts compares. */
+/** Writes the tables of docs/reference/performance.md and README.md from docs/bench.json: `node test/bench/table.ts`. figures.test.ts compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { packageFile } from '../../src/package-root.ts';
-import { benchText, type BenchResults } from './figures.ts';
+import { benchText, shortText, type BenchResults } from './figures.ts';
 import { moneyText, type MoneyResults } from './money-figures.ts';
 
-export const README = packageFile('docs/reference/performance.md');
+export const PAGE = packageFile('docs/reference/performance.md');
+export const README = packageFile('README.md');
 export const RESULTS = packageFile('docs/bench.json');
 export const MONEY_RESULTS = packageFile('docs/bench-money.json');
 const BEGIN = '<!-- Generated from docs/bench.json by `node test/bench/table.ts`. -->';
@@ -17,17 +18,20 @@ export const readResults = (): BenchResults => JSON.parse(readFileSync(RESULTS, 
 export const readMoney = (): MoneyResults => JSON.parse(readFileSync(MONEY_RESULTS, 'utf8')) as MoneyResults;
 
 /** @param money undefined: its table stays as it is */
-export function withBench(readme: string, text: string, money?: string): string {
-  const page = between(readme, text, [BEGIN, END]);
-  return money === undefined ? page : between(page, money, [MONEY_BEGIN, MONEY_END]);
+export function withBench(page: string, text: string, money?: string): string {
+  const withTable = between(page, text, [BEGIN, END]);
+  return money === undefined ? withTable : between(withTable, money, [MONEY_BEGIN, MONEY_END]);
 }
 
 function between(page: string, text: string, [begin, end]: readonly [string, string]): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error('docs/reference/performance.md has no place for its table');
+  if (from < 0 || to < from) throw new Error('The page has no place for its table');
   return `${page.slice(0, from + begin.length)}\n\n${text}\n${page.slice(to)}`;
 }
 
-if (import.meta.main)
-  writeFileSync(README, withBench(readFileSync(README, 'utf8'), benchText(readResults()), moneyText(readMoney())));
+if (import.meta.main) {
+  const results = readResults();
+  writeFileSync(PAGE, withBench(readFileSync(PAGE, 'utf8'), benchText(results), moneyText(readMoney())));
+  writeFileSync(README, withBench(readFileSync(README, 'utf8'), shortText(results)));
+}
