@@ -17,6 +17,7 @@ const setupFiles = ['./test/support/vitest-setup.ts'];
 // `growth` compares CPU times of one thread, so its files run one after the other, after all other tests.
 export default defineConfig({
   test: {
+    globalSetup: ['./test/support/compiled-threads.ts'],
     // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
