@@ -20,7 +20,7 @@ function install(folder: string): string {
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   npm(['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], folder);
-  return join(folder, 'node_modules/gatehouse/dist/src/cli/main.js');
+  return join(folder, 'node_modules/gatehouse-gateway/dist/src/cli/main.js');
 }
 
 /** Time from the start to the first 200, and memory a second later: with an empty compile cache, then with the filled one. */
