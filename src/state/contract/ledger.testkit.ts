@@ -5,6 +5,8 @@ import { NOON, onStore, rowOf, type Backend } from './opened-store.testkit.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const ALL = { from: NOON - 400 * DAY, to: NOON + 2 * DAY };
+/** `npm run test:many-rows` asks for ten million. */
+const MANY_ROWS = Number(process.env['LEDGER_ROWS'] ?? 20_000);
 
 async function rowsOf(ledger: Ledger, query: Partial<LedgerQuery> = {}): Promise<LedgerRow[]> {
   const rows: LedgerRow[] = [];
@@ -245,6 +247,40 @@ export function describeLedger(backend: Backend): void {
         for (const part of wrong)
           await expect(ledger.append([rowOf(1), rowOf(2, part)])).rejects.toMatchObject({ code: 'invalid' });
         expect(await rowsOf(ledger)).toEqual([]);
+      }),
+    );
+
+    it(
+      'sums many rows exactly, whole and by day, model and key',
+      { timeout: 20 * 60_000 },
+      on(async ({ ledger }) => {
+        const [days, models, keys] = [5, 4, 3];
+        const rows = Math.min(MANY_ROWS, backend.mostRows ?? MANY_ROWS);
+        const expected = new Map<string, bigint>();
+        let total = 0n;
+        for (let first = 0; first < rows; first += 500) {
+          const batch = Array.from({ length: Math.min(500, rows - first) }, (_, index) => {
+            const number = first + index;
+            const row = rowOf(number, {
+              at: NOON - (number % days) * DAY,
+              model: `m${number % models}`,
+              key: `k${number % keys}`,
+              // Up to 0.0008 USD, with every last digit in use.
+              nano: 1 + ((number * 7919) % 800_000),
+              input: number % 1000,
+            });
+            const name = [row.at - 12 * HOUR, row.model, row.key].join();
+            expected.set(name, (expected.get(name) ?? 0n) + BigInt(row.nano));
+            total += BigInt(row.nano);
+            return row;
+          });
+          expect(await ledger.append(batch)).toBe(batch.length);
+        }
+        const [sum] = await sumsOf(ledger);
+        expect([sum?.attempts, BigInt(sum?.nano ?? 0)]).toEqual([rows, total]);
+        const cells = await sumsOf(ledger, { step: 'day', by: ['model', 'key'] });
+        const found = cells.map(({ start, names, nano }) => [[start, names.model, names.key].join(), BigInt(nano)]);
+        expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
       }),
     );
 

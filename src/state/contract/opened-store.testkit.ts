@@ -5,6 +5,8 @@ import type { StateStore } from '../store.ts';
 /** A backend under test. A new one has to add this and nothing else. */
 export interface Backend {
   readonly name: string;
+  /** Rows that the ledger holds within the memory of a test. Without a value: any number. */
+  readonly mostRows?: number;
   /** Opens an empty store. @param maxNames in place of MAX_NAMES */
   open(parts: { readonly clock: FakeClock; readonly keys: string; readonly maxNames: number }): Promise<OpenedStore>;
 }
