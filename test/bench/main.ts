@@ -19,9 +19,6 @@ import { MONEY_RESULTS, RESULTS } from './table.ts';
 import { CHAT_PATH, targetsFor } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
-/** CPU time that a new process burns before its first window: V8 has compiled by then. Later workloads need a third. */
-const WARM_NS = 4e9;
-const MOST_WARM_MS = 8000;
 const WINDOW_SECONDS = 3;
 /** A window in which other programs took more than this share of the core is repeated. */
 const MOST_FOREIGN = 0.12;
@@ -46,10 +43,11 @@ async function startMocks(folder: string): Promise<readonly Pinned[]> {
   return [json, streams];
 }
 
-async function warmUp(gateway: Pinned, load: Load, ns: number): Promise<void> {
+/** Ends after twice the time at the latest: a slow upstream may keep the gateway idle. */
+async function warmUp(gateway: Pinned, load: Load, cpuSeconds: number): Promise<void> {
   const [cpu, time] = [cpuNs(gateway.pid), performance.now()];
   do await runWrk({ ...load, seconds: 1 });
-  while (cpuNs(gateway.pid) - cpu < ns && performance.now() - time < MOST_WARM_MS);
+  while (cpuNs(gateway.pid) - cpu < cpuSeconds * 1e9 && performance.now() - time < cpuSeconds * 2000);
 }
 
 /** The least disturbed of up to `tries` windows. */
@@ -78,7 +76,7 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
         const { port, connections } = WORKLOADS[workload];
         const body = bodyFile(folder, workload, apiOf(path));
         const load = { path, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
-        await warmUp(gateway, load, index === 0 ? WARM_NS : WARM_NS / 3);
+        await warmUp(gateway, load, index === 0 ? run.warmUp : run.warmUp / 3);
         const { us, foreign } = await measure(gateway, load, run.tries);
         windows.push({ round, target, workload, us, foreign });
         console.log(

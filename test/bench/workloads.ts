@@ -40,6 +40,8 @@ export const TARGET_IDS = Object.keys(TARGETS) as readonly TargetId[];
 export interface Run {
   readonly command: string;
   readonly rounds: number;
+  /** CPU-seconds that a new process burns before its first window: V8 has compiled by then. Later workloads need a third. */
+  readonly warmUp: number;
   /** Most windows of one measurement, if other programs disturb them. */
   readonly tries: number;
   /** Whether the start of the packed install is measured too. */
@@ -53,6 +55,7 @@ export const RUNS = {
   quick: {
     command: 'npm run bench -- quick',
     rounds: 3,
+    warmUp: 4,
     tries: 2,
     starts: false,
     targets: {
@@ -67,7 +70,8 @@ export const RUNS = {
   /** Two clients before the same upstream. */
   responses: {
     command: 'npm run bench -- responses',
-    rounds: 3,
+    rounds: 5,
+    warmUp: 8,
     tries: 2,
     starts: false,
     targets: {
@@ -79,6 +83,7 @@ export const RUNS = {
   whole: {
     command: 'npm run bench',
     rounds: 5,
+    warmUp: 8,
     tries: 3,
     starts: true,
     targets: {
