@@ -1,5 +1,6 @@
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
-import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { loadWithStore } from './state/load-with-store.ts';
 
 /** A check beyond the files: it compiles something and reports problems through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
@@ -15,7 +16,7 @@ export interface ValidateOptions {
 
 /** `gatehouse validate`. Exit code 0: valid, perhaps with warnings; 1: errors; 2: the folder does not exist. */
 export async function validateCommand({ dir, format, env, out, passes = [] }: ValidateOptions): Promise<0 | 1 | 2> {
-  const result = await loadSettings(dir, { env });
+  const result = await loadWithStore(dir, env);
   if (result.settings) for (const pass of passes) await pass(result.settings, result);
   out(formatDiagnostics(result.diagnostics, format));
   if (format === 'pretty')

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -227,6 +227,18 @@ describe('gatehouse state', () => {
     await gateway.close();
   });
 
+  it('finds keys that are in the files and in the store when it checks the settings', async () => {
+    await run('state migrate');
+    const twice = /keys\.yaml:2:9: key "search" is also in the store/;
+    expect(await run('validate')).toMatchObject({ code: 1, out: expect.stringMatching(twice) });
+    expect((await run('doctor', '--offline')).out).toMatch(/error +settings: .*key "search" is also in the store/);
+    writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
+    expect(await run('validate')).toMatchObject({ code: 0, out: expect.stringContaining('valid (') });
+    writeFileSync(join(top, 'state', 'state.db'), 'no database');
+    const warning = /server\.yaml:\d+:\d+: warning: the objects of the state store were not checked: /;
+    expect(await run('validate')).toMatchObject({ code: 0, out: expect.stringMatching(warning) });
+  });
+
   it('copies a store and puts the copy back, with its audit', async () => {
     await run('state migrate');
     const before = await run('state export');
@@ -247,7 +259,18 @@ describe('gatehouse state', () => {
     });
     mkdirSync(join(top, 'state', 'ledger'), { recursive: true });
     chmodSync(join(top, 'state'), 0o755);
-    expect(await run('state restore', copy)).toMatchObject({ code: 0, err: '' });
+    for (const log of ['state.db-wal', 'ledger/2026-11-22.db-wal']) {
+      writeFileSync(join(top, 'state', log), 'left behind');
+      expect(await run('state restore', copy)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`${log} belongs to a database that was moved away`),
+      });
+      rmSync(join(top, 'state', log));
+    }
+    expect(await run('state restore', copy)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('a key that was revoked since then is valid again'),
+    });
     for (const folder of [copy, join(top, 'state')])
       for (const name of ['state.db', 'ledger/dropped.db'])
         expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
@@ -305,9 +328,11 @@ describe('docs/operate/state.md', () => {
     expect(lines.length).toBeGreaterThan(4);
     for (const line of lines) {
       const [, action = '', rest = ''] = /^npx gatehouse (state [\w-]+) ?(.*)$/.exec(line.replace(/ *#.*$/, '')) ?? [];
-      if (action === 'state restore') rmSync(join(top, 'state'), { recursive: true });
+      if (action === 'state restore')
+        for (const name of readdirSync(join(top, 'state')))
+          if (name.startsWith('state.db') || name === 'ledger') rmSync(join(top, 'state', name), { recursive: true });
       const { code, err } = await run(action, ...rest.replace('/var/backups', top).split(' ').filter(Boolean));
-      expect([line, code, err]).toEqual([line, 0, '']);
+      expect([line, code, action === 'state restore' || err]).toEqual([line, 0, action === 'state restore' || '']);
       if (action === 'state migrate' && rest === '') writeFileSync(join(configs, 'keys.yaml'), 'keys: []\n');
     }
   });

@@ -1,10 +1,11 @@
 import { outboundOf } from '../../process/outbound.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { describe } from '../../settings/problems/diagnostic.ts';
-import { loadSettings, type LoadResult } from '../../settings/read/load.ts';
+import type { LoadResult } from '../../settings/read/load.ts';
 import type { Environment } from '../../settings/read/references.ts';
 import type { Lookup } from '../../upstream/index.ts';
 import type { Output } from '../output.ts';
+import { loadWithStore } from '../state/load-with-store.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 import {
   checkCertificates,
@@ -36,7 +37,7 @@ const MAX_DIAGNOSTICS = 20;
 /** `gatehouse doctor`. Exit code 0: nothing is wrong, perhaps with warnings; 1: something is. */
 export async function doctorCommand(options: DoctorOptions): Promise<0 | 1> {
   const { dir, env, json, out } = options;
-  const loaded = await loadSettings(dir, { env });
+  const loaded = await loadWithStore(dir, env);
   const found = [...checkVersions(), ...settingsFindings(loaded, dir), ...(await checkRest(loaded, options))];
   const hide = hideSecrets(loaded.secrets());
   const findings = found.map(({ message, ...rest }) => ({ ...rest, message: hide(message) }));

@@ -18,6 +18,9 @@ export const backupCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
     return 0;
   });
 
+const LOST =
+  'gatehouse: changes after the backup are lost: a key that was revoked since then is valid again until you revoke it again\n';
+
 /** `gatehouse state restore DIR`: puts a backup where the settings have no store, and checks that it opens with their keys. */
 export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
   onStore(options, async ({ folder, state }): Promise<ExitCode> => {
@@ -28,6 +31,7 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
       await store.audit.add({ action: 'restore', kind: 'store', id: folder }, ACTOR);
       const { version, changed } = await store.entities.load(0);
       options.out(`${folder}: version ${version}, ${changed.length} objects\n`);
+      options.err(LOST);
       if (!verdict.intact)
         options.err(`gatehouse: the audit of the backup was changed: row ${verdict.at}: ${verdict.reason}\n`);
       return verdict.intact ? 0 : 1;

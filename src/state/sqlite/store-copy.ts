@@ -37,6 +37,9 @@ export function restoreStore(backup: string, folder: string): void {
     throw new StateFailure('not_found', `${backup} is no backup: there is no state.db in it`);
   if (existsSync(join(folder, 'state.db')))
     throw new StateFailure('invalid', `${folder} has a store: move it away before another takes its place`);
+  const log = logIn(folder) ?? logIn(join(folder, 'ledger'));
+  if (log !== undefined)
+    throw new StateFailure('invalid', `${log} belongs to a database that was moved away: move it there too`);
   const names = databasesIn(backup);
   for (const name of names) checkDatabase(join(backup, name));
   mkdirSync(join(folder, 'ledger'), { recursive: true, mode: 0o700 });
@@ -49,6 +52,13 @@ export function restoreStore(backup: string, folder: string): void {
 }
 
 const OWNER_ONLY = 0o600;
+
+/** SQLite would apply a log that was left behind to the restored database (https://sqlite.org/wal.html#walfile). */
+function logIn(folder: string): string | undefined {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const found = names.find((name) => /\.db-(?:wal|journal)$/.test(name) && !name.startsWith('owner.'));
+  return found && join(folder, found);
+}
 
 function checkDatabase(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
