@@ -1,4 +1,5 @@
-import { GatewayError, foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
+import type { FieldTable } from '../formats/fields/field-tables.ts';
+import { GatewayError, foldCase, isObject, type Exchange, type RequestBody, type Target } from '../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -33,6 +34,19 @@ export function checkFurtherModels(exchange: Exchange, target: Target, { entry, 
   }
 }
 
+/** The models that a body names beside `model`, whether the caller or the operator has set them. */
+export function furtherModelsIn(
+  body: Pick<RequestBody, 'has' | 'value'>,
+  fields: FieldTable | undefined,
+): readonly string[] {
+  const { models = [], lifted = [] } = fields ?? {};
+  const given = [...models, ...lifted].filter((field) => body.has(field));
+  if (given.length === 0) return [];
+  const lists = new NamedModels(fields);
+  for (const field of given) lists.add(field, body.value(field));
+  return lists.found.map(({ name }) => name);
+}
+
 const notAllowed = (message: string, param = 'model'): GatewayError =>
   new GatewayError('model_not_allowed', message, { param });
 
@@ -47,25 +61,43 @@ interface FurtherModel {
  * the parameters of a config sent with the request. The operator's own parameters need no check.
  */
 function furtherModels({ operation, request, config }: Exchange, target: Target): FurtherModel[] {
-  const { models: fields = [], read = [], lifted = [] } = operation?.fields ?? {};
-  const lists = new ModelLists(read);
-  const add = (field: string, value: unknown): void => {
-    if (!lifted.includes(field)) return lists.add(value, field);
-    if (!isObject(value)) return;
-    for (const key of ['model', ...fields]) if (Object.hasOwn(value, key)) lists.add(value[key], `${field}.${key}`);
-  };
+  const { models = [], lifted = [] } = operation?.fields ?? {};
+  const lists = new NamedModels(operation?.fields);
   const { body } = request;
-  const named = [...fields, ...lifted];
+  const named = [...models, ...lifted];
   for (const field of named) {
     if (!body?.has(field)) continue;
     body.refuseRepeatsIn(field);
-    add(field, body.value(field));
+    lists.add(field, body.value(field));
   }
   if (config?.id !== 'inline') return lists.found;
   for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
-    for (const field of named) if (Object.hasOwn(params, field)) add(field, params[field]);
+    for (const field of named) if (Object.hasOwn(params, field)) lists.add(field, params[field]);
   }
   return lists.found;
+}
+
+/** Collects names from fields of a request, and from the objects in it whose fields count as top-level ones. */
+class NamedModels {
+  readonly #fields: Pick<FieldTable, 'models' | 'lifted'>;
+  readonly #lists: ModelLists;
+
+  constructor(fields: FieldTable | undefined) {
+    this.#fields = { models: fields?.models ?? [], lifted: fields?.lifted ?? [] };
+    this.#lists = new ModelLists(fields?.read ?? []);
+  }
+
+  get found(): FurtherModel[] {
+    return this.#lists.found;
+  }
+
+  add(field: string, value: unknown): void {
+    const { models, lifted } = this.#fields;
+    if (!lifted.includes(field)) return this.#lists.add(value, field);
+    if (!isObject(value)) return;
+    for (const key of ['model', ...models])
+      if (Object.hasOwn(value, key)) this.#lists.add(value[key], `${field}.${key}`);
+  }
 }
 
 /** Keys of a fallback that name models: its model, and its own fallbacks. */

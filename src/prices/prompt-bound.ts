@@ -10,6 +10,8 @@ export interface PromptTokens {
   readonly text: number;
   readonly audio: number;
   readonly image: number;
+  /** Of all kinds together. */
+  readonly all: number;
 }
 
 export interface Prompt {
@@ -19,6 +21,8 @@ export interface Prompt {
   readonly ratio: number;
   /** The context window of the model; undefined: not known. */
   readonly window: number | undefined;
+  /** The text consists of several prompts, each of which may fill the window. */
+  readonly isList?: boolean | undefined;
   readonly provider: string;
   readonly model: string;
 }
@@ -49,7 +53,7 @@ const DOCUMENT_TOKENS_PER_BYTE = 1;
 
 /** Tokens of a prompt are no more than the window: a provider refuses a longer one. */
 export function boundPrompt(prompt: Prompt): PromptTokens {
-  const { textBytes, media, ratio, window = LARGEST_WINDOW } = prompt;
+  const { textBytes, media, ratio, window = LARGEST_WINDOW, isList = false } = prompt;
   let text = Math.ceil(textBytes * ratio);
   let [audio, image] = [0, 0];
   for (const { kind, bytes } of media) {
@@ -58,7 +62,9 @@ export function boundPrompt(prompt: Prompt): PromptTokens {
     else if (kind === 'video') text += tokensOf(bytes, FILM_TOKENS_PER_BYTE, window);
     else text += tokensOf(bytes, DOCUMENT_TOKENS_PER_BYTE, window);
   }
-  return { text: Math.min(text, window), audio: Math.min(audio, window), image: Math.min(image, window) };
+  const most = isList ? Infinity : window;
+  const bounded = (tokens: number): number => Math.min(tokens, most);
+  return { text: bounded(text), audio: bounded(audio), image: bounded(image), all: bounded(text + audio + image) };
 }
 
 const tokensOf = (bytes: number | undefined, perByte: number, window: number): number =>

@@ -20,6 +20,8 @@ export interface RequestSize {
   /** `max_out` and the context window of the table of models; undefined: not known. */
   readonly tableOutput?: number | undefined;
   readonly window?: number | undefined;
+  /** The request has a list of prompts: each may fill the window, and may be a list of numbers with a token for each two bytes. */
+  readonly isList?: boolean | undefined;
   /** `n`, `candidateCount`. Default: 1. */
   readonly answers?: number | undefined;
   /** Media that an answer may have besides text. Default: all media with a price of the model. */
@@ -72,14 +74,13 @@ export function reserve(
   place: PricedPlace,
   { learned = {}, mode = 'bound' }: ReserveOptions = {},
 ): Nano | UnknownPrice {
-  const { provider, model } = place;
-  const { textBytes, media = [], window, tier, fast } = asked;
-  const tokens = boundPrompt({ textBytes, media, ratio: tokensPerByte(learned, mode), window, provider, model });
-  const prompt = Math.min(tokens.text + tokens.audio + tokens.image, window ?? Infinity);
+  const { provider } = place;
+  const { tier, fast } = asked;
+  const tokens = promptOf(asked, place, { learned, mode });
   const output = outputOf(asked, learned, mode);
   const most = { prompt: tokens, output, asked, unasked: WRITES_UNASKED.has(provider) };
   const terms = { tier, fast, assumed: true };
-  const long = prices.rating({ ...terms, prompt }, place);
+  const long = prices.rating({ ...terms, prompt: tokens.all }, place);
   if (typeof long === 'string') return long;
   // A prompt that may be long can be a short one, whose prices may be the higher ones.
   const short = prices.rating({ ...terms, prompt: 0 }, place);
@@ -88,8 +89,18 @@ export function reserve(
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
 
+/** The most tokens of a prompt. */
+export function promptOf(
+  { textBytes, media = [], window, isList }: RequestSize,
+  { provider, model }: Pick<PricedPlace, 'provider' | 'model'>,
+  { learned = {}, mode = 'bound' }: ReserveOptions,
+): PromptTokens {
+  const ratio = isList ? TOKENS_PER_BYTE : tokensPerByte(learned, mode);
+  return boundPrompt({ textBytes, media, ratio, window, isList, provider, model });
+}
+
 /** Of the text of a prompt. */
-export function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
+function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
   const learned = mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999;
   return learned === undefined ? TOKENS_PER_BYTE : Math.max(learned, LEAST_TOKENS_PER_BYTE);
 }

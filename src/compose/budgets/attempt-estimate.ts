@@ -13,11 +13,11 @@ import { nanoOf, ONE, picoOf, type Nano } from '../../prices/money.ts';
 import type { PricesInForce } from '../../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import type { PriceTier } from '../../prices/rates.ts';
-import { longestAnswer, reserve as reserveOf, tokensPerByte } from '../../prices/reserve.ts';
+import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../../prices/reserve.ts';
 import { placeOf } from '../../record/cost-place.ts';
 import type { SettledCost } from '../../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
-import { readRequestSize, type AttemptSize } from './request-size.ts';
+import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
 /** The highest cost and usage of one attempt, estimated before it is sent. */
 export interface AttemptEstimate {
@@ -48,6 +48,11 @@ export interface EstimatorSetup {
   readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
 }
 
+interface ModelPrice {
+  readonly price: Nano | UnknownPrice;
+  readonly resolved: ResolvedTarget;
+}
+
 interface EstimateFor {
   /** A budget of the attempt counts USD: the price must be known, or the rules say what to assume. */
   readonly countsUsd: boolean;
@@ -68,11 +73,12 @@ export class AttemptEstimator {
   estimate(exchange: Exchange, attempt: Attempt, { countsUsd, hasLedger, rules }: EstimateFor): AttemptEstimate {
     const resolved = attempt.resolved!;
     const size = readRequestSize(exchange, attempt, resolved, attempt.outbound!);
-    const price = countsUsd || hasLedger ? this.#priceOf(exchange, resolved, size, rules) : undefined;
+    const dearest = countsUsd || hasLedger ? this.#dearest(exchange, resolved, size, rules) : undefined;
+    const price = dearest?.price;
     const unpriced =
-      countsUsd && typeof price === 'string' ? this.#unpriced(exchange, resolved, price, rules) : undefined;
+      countsUsd && typeof price === 'string' ? this.#unpriced(exchange, dearest!.resolved, price, rules) : undefined;
     const learnedOf = { key: exchange.caller?.keyId, model: nameOfModel(resolved) };
-    const { prompt, output, longest } = this.#tokensOf(size, learnedOf, rules);
+    const { prompt, output, longest } = this.#tokensOf(size, resolved, learnedOf, rules);
     const number = size.request.answers ?? 1;
     const answers = output * number;
     const usd =
@@ -90,18 +96,29 @@ export class AttemptEstimator {
     };
   }
 
+  /** That of the dearest model that the upstream may call, or of the first one without a known price. */
+  #dearest(exchange: Exchange, resolved: ResolvedTarget, size: AttemptSize, rules: BudgetRules): ModelPrice {
+    const learned = this.#setup.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
+    let price = this.#priceOf(exchange, resolved, size, { learned, mode: size.openEnded ? rules.reserve : 'bound' });
+    for (const model of size.furtherModels) {
+      if (typeof price === 'string') break;
+      const other = { ...resolved, model };
+      const request = { ...size.request, ...limitsOf(other.provider, model) };
+      const further = this.#priceOf(exchange, other, { request }, {});
+      if (typeof further === 'string') return { price: further, resolved: other };
+      price = Math.max(price, further);
+    }
+    return { price, resolved };
+  }
+
   #priceOf(
-    { startedAt, caller }: Exchange,
+    { startedAt }: Exchange,
     resolved: ResolvedTarget,
-    { request, openEnded }: AttemptSize,
-    rules: BudgetRules,
+    { request }: Pick<AttemptSize, 'request'>,
+    options: ReserveOptions,
   ): Nano | UnknownPrice {
-    const { prices, learned, clock } = this.#setup;
-    const place = placeOf(resolved, undefined, undefined, clock.wall());
-    return reserveOf(prices.at(startedAt), request, place, {
-      learned: learned.of({ key: caller?.keyId, model: nameOfModel(resolved) }),
-      mode: openEnded ? rules.reserve : 'bound',
-    });
+    const { prices, clock } = this.#setup;
+    return reserveOf(prices.at(startedAt), request, placeOf(resolved, undefined, undefined, clock.wall()), options);
   }
 
   #unpriced(
@@ -120,10 +137,10 @@ export class AttemptEstimator {
   }
 
   /** Of the prompt and of one answer. */
-  #tokensOf({ request, openEnded }: AttemptSize, of: LearnedOf, { reserve }: BudgetRules) {
+  #tokensOf({ request, openEnded }: AttemptSize, resolved: ResolvedTarget, of: LearnedOf, { reserve }: BudgetRules) {
     const learned = this.#setup.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
-    const prompt = Math.min(Math.ceil(request.textBytes * tokensPerByte(learned, mode)), request.window ?? Infinity);
+    const prompt = promptOf(request, resolved, { learned, mode }).all;
     const longest = longestAnswer(request);
     const typical = mode === 'typical' ? learned.outputP99 : undefined;
     return { prompt, output: Math.ceil(Math.min(typical ?? Infinity, longest)), longest };

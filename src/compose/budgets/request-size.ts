@@ -1,33 +1,45 @@
+import { furtherModelsIn } from '../../catalog/check-models.ts';
 import { knownModel } from '../../catalog/model-table/model-table.ts';
 import { objectOf } from '../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../plugin/index.ts';
 import type { FormatName } from '../../formats/conversation.ts';
+import type { PromptMedium } from '../../prices/prompt-bound.ts';
 import type { RequestSize } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
+import { namedMedia } from './prompt-media.ts';
 
 /** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
+  /** Models that the upstream may call in place of the target's. */
+  readonly furtherModels: readonly string[];
   /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */
   readonly hasMedia: boolean;
 }
 
-/**
- * The fields that bound an answer, by the format of the client. A field of another format would bound nothing: an upstream may ignore
- * it. A body with several has the largest.
- */
+/** The fields that bound an answer, by the format of the client. A field of another format would bound nothing: an upstream may ignore it. */
 const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'openai-chat': ['max_tokens', 'max_completion_tokens'],
   'openai-responses': ['max_output_tokens'],
   'anthropic-messages': ['max_tokens'],
-  gemini: [],
+  gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
-const GEMINI_OUTPUT = ['maxOutputTokens', 'max_output_tokens'];
-const ANSWERS = ['n', 'best_of'];
-const GEMINI_ANSWERS = ['candidateCount', 'candidate_count'];
+/** The fields with a number of answers. */
+const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
+/** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
+const STORED: Readonly<Record<FormatName, readonly string[]>> = {
+  'openai-chat': [],
+  'openai-responses': ['previous_response_id', 'conversation', 'prompt'],
+  'anthropic-messages': [],
+  gemini: ['cachedContent', 'cached_content'],
+};
 const WITHOUT_OUTPUT: ReadonlySet<ModelTask | undefined> = new Set(['embeddings']);
+/** A request of these may have a list of prompts, in `prompt`, `input` or `requests`. */
+const LISTS: ReadonlySet<ModelTask | undefined> = new Set(['embeddings', 'completions', 'moderations']);
+/** OpenAI makes no more pictures of one request (https://platform.openai.com/docs/api-reference/images/createEdit). */
+const MOST_PICTURES = 10;
 const TIERS: ReadonlySet<unknown> = new Set<PriceTier>(['batch', 'flex', 'priority']);
 const PICTURES: ReadonlySet<ModelTask | undefined> = new Set(['images', 'image_edits', 'image_variations']);
 const SOUNDS: ReadonlySet<ModelTask | undefined> = new Set(['transcriptions', 'translations']);
@@ -44,37 +56,91 @@ export function readRequestSize(
   const { body } = attempt;
   const task = operation?.task;
   const format = operation?.format.name ?? 'openai-chat';
-  const isGemini = format === 'gemini';
-  const generation =
-    (isGemini && (objectOf(body.value('generationConfig')) ?? objectOf(body.value('generation_config')))) || {};
-  const given = counts([
-    ...OUTPUT_FIELDS[format].map((name) => body.value(name)),
-    ...GEMINI_OUTPUT.map((name) => generation[name]),
-  ]);
-  const chosen = attempt.defaulted?.find(({ param }) => OUTPUT_FIELDS[format].includes(param))?.value;
-  const known = knownModel(resolved.provider, resolved.model);
-  const answers = counts([
-    ...ANSWERS.map((name) => body.value(name)),
-    ...GEMINI_ANSWERS.map((name) => generation[name]),
-  ]);
+  const objects = objectsOf(body, format, operation?.fields?.lifted ?? []);
+  const { given, output } = outputOf(objects, format, attempt);
+  const asked = countsIn(objects, ANSWERS);
   const tier = body.value('service_tier');
   const isSilent = WITHOUT_OUTPUT.has(task);
+  const media = mediaOf(outbound, hasStored(body, format));
   const size: RequestSize = {
     textBytes: bytesOf(outbound),
-    maxOutput: isSilent ? 0 : given.length > 0 ? Math.max(...given) : chosen,
-    tableOutput: known?.maxOutput,
-    window: known?.context,
+    ...(media.length > 0 && { media }),
+    ...(LISTS.has(task) && { isList: true }),
+    maxOutput: isSilent ? 0 : output,
+    ...limitsOf(resolved.provider, resolved.model),
     cacheWrite: cacheWriteOf(outbound),
     tier: isTier(tier) ? tier : undefined,
     fast: body.value('speed') === 'fast' ? true : undefined,
-    ...(PICTURES.has(task) ? { images: Math.max(1, ...answers) } : { answers: Math.max(1, ...answers) }),
+    ...(PICTURES.has(task)
+      ? { images: picturesOf(outbound, asked) }
+      : { answers: Math.max(1, ...asked) * (task === 'completions' ? promptsIn(body.value('prompt')) : 1) }),
     ...(SOUNDS.has(task) && { seconds: secondsOf(request) }),
   };
-  return { request: size, openEnded: !isSilent && given.length === 0, hasMedia: hasMedia(outbound) };
+  return {
+    request: size,
+    furtherModels: furtherModelsIn(body, operation?.fields),
+    openEnded: !isSilent && !given,
+    hasMedia: media.length > 0 || hasMedia(outbound),
+  };
 }
 
-const counts = (values: readonly unknown[]): readonly number[] =>
-  values.filter((value): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value > 0);
+/** Reads a field of an object in the body. */
+type ReadField = (name: string) => unknown;
+
+/** The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. */
+function objectsOf(body: Attempt['body'], format: FormatName, lifted: readonly string[]): readonly ReadField[] {
+  const within = (name: string): readonly ReadField[] => {
+    const object = objectOf(body.value(name));
+    return object ? [(field) => object[field]] : [];
+  };
+  if (format !== 'gemini') return [(name) => body.value(name), ...lifted.flatMap(within)];
+  return ['generationConfig', 'generation_config'].flatMap(within);
+}
+
+/** A limit of the first object counts; those of others raise it only, because an upstream may ignore them. */
+function outputOf(
+  [first, ...others]: readonly ReadField[],
+  format: FormatName,
+  { defaulted }: Attempt,
+): { readonly given: boolean; readonly output: number | undefined } {
+  const names = OUTPUT_FIELDS[format];
+  const own = first ? countsIn([first], names) : [];
+  const chosen = defaulted?.find(({ param }) => names.includes(param))?.value;
+  const limits = own.length > 0 || chosen === undefined ? own : [chosen];
+  const output = limits.length > 0 ? Math.max(...limits, ...countsIn(others, names)) : undefined;
+  return { given: own.length > 0, output };
+}
+
+/** Servers that read numbers from texts, such as those of protobuf's JSON and of forms, take `"8"` for 8. */
+const countsIn = (objects: readonly ReadField[], names: readonly string[]): readonly number[] =>
+  objects
+    .flatMap((read) => names.map(read))
+    .map((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value))
+    .filter((value): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value > 0);
+
+const hasStored = (body: Attempt['body'], format: FormatName): boolean =>
+  STORED[format].some((name) => (body.value(name) ?? undefined) !== undefined);
+
+/** The limits of a model, as the table of models has them. */
+export function limitsOf(provider: string, model: string): Pick<RequestSize, 'tableOutput' | 'window'> {
+  const known = knownModel(provider, model);
+  return { tableOutput: known?.maxOutput, window: known?.context };
+}
+
+/** A list of texts, or of lists of tokens, has an answer for each. */
+const promptsIn = (prompt: unknown): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1;
+
+/** The number may stand behind the files of a form, of which this process has read the beginning only. */
+function picturesOf({ form }: Outbound, asked: readonly number[]): number {
+  return asked.length === 0 && form && !form.held ? MOST_PICTURES : Math.max(1, ...asked);
+}
+
+/** Media whose size is not known. */
+function mediaOf({ body, form, batch }: Outbound, isStored: boolean): readonly PromptMedium[] {
+  const named = form ? [] : (batch?.bodies ?? [body]).flatMap(namedMedia);
+  return isStored ? [...named, { kind: 'document' }] : named;
+}
 
 const isTier = (value: unknown): value is PriceTier => TIERS.has(value);
 
