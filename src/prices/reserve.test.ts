@@ -40,6 +40,13 @@ describe('the reserve of a request', () => {
     ['those of a short one, if it cannot be long', { textBytes: 400_000, maxOutput: 0 }, PRO, 0.25],
     ['the tier', { ...TEXT, tier: 'priority' }, at('openai', 'gpt-5.6-sol'), 0.014],
     ['fast answers', { ...TEXT, fast: true }, at('anthropic', 'claude-opus-5'), 0.015],
+    [
+      'the place that the request names',
+      { ...TEXT, geo: 'us' },
+      at('anthropic', 'claude-opus-5'),
+      1.1 * (0.005 + 0.0025),
+    ],
+    ['no place that has no factor', { ...TEXT, geo: 'us' }, GPT_5, 0.00125 + 0.001],
     ['a region without a known factor, at 1.1', TEXT, { ...PRO, ...EUROPE }, 1.1 * (0.00125 + 0.001)],
     ['pictures by number', { textBytes: 100, images: 4, maxOutput: 0 }, IMAGEN, 0.16],
     ['pictures in a region without a known factor', { textBytes: 1, images: 4 }, { ...IMAGEN, ...EUROPE }, 0.176],

@@ -32,6 +32,8 @@ export interface RequestSize {
   readonly tier?: PriceTier | undefined;
   /** Anthropic's `speed: fast`. */
   readonly fast?: boolean | undefined;
+  /** Anthropic's `inference_geo`. */
+  readonly geo?: string | undefined;
   /** Pictures to be made, seconds of sound of a transcription, searches at most. */
   readonly images?: number | undefined;
   readonly seconds?: number | undefined;
@@ -83,8 +85,12 @@ export function reserve(
   const long = prices.rating({ ...terms, prompt: tokens.all }, place);
   if (typeof long === 'string') return long;
   // A prompt that may be long can be a short one, whose prices may be the higher ones.
-  const short = prices.rating({ ...terms, prompt: 0 }, place);
-  const costs = [long, short].map((rating) => (typeof rating === 'string' ? 0 : mostOf(most, rating)));
+  const ratings = [long, prices.rating({ ...terms, prompt: 0 }, place)];
+  if (asked.geo !== undefined) {
+    const there = { ...place, geo: asked.geo };
+    ratings.push(...[tokens.all, 0].map((prompt) => prices.rating({ ...terms, prompt }, there)));
+  }
+  const costs = ratings.map((rating) => (typeof rating === 'string' ? 0 : mostOf(most, rating)));
   const nano = Math.max(...costs);
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }

@@ -71,6 +71,7 @@ export function readRequestSize(
     cacheWrite: cacheWriteOf(outbound),
     tier: isTier(tier) ? tier : undefined,
     fast: body.value('speed') === 'fast' ? true : undefined,
+    geo: body.string('inference_geo'),
     ...(PICTURES.has(task)
       ? { images: picturesOf(outbound, asked) }
       : { answers: Math.max(1, ...asked) * (task === 'completions' ? promptsIn(body.value('prompt')) : 1) }),
