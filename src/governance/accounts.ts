@@ -19,7 +19,7 @@ export class Account {
   others = 0;
   /** The highest alert that the process has seen, in percent. */
   alerted = 0;
-  /** Another account has taken its place: of the next period, or of the next lease. */
+  /** True once an account of the next period or lease replaces this one. */
   retired = false;
   /** The store's id of its lease; 0: none yet, or no store. */
   lease = 0;
