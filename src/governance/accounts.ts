@@ -5,7 +5,7 @@ import type { Budget } from './tree.ts';
 export class Account {
   budget: Budget;
   readonly span: Span;
-  /** The most that `used` and `held` may reach: the cap, or what the process has leased of it. Only a hard budget has it. */
+  /** The most that `used` and `held` may reach: the cap, or the process's lease of it. Only a hard budget has it. */
   limit: number;
   /** Settled. */
   used = 0;
@@ -108,7 +108,7 @@ export class AccountBook {
   }
 
   /**
-   * New settings: caps change at once, and what is spent stays spent. An account whose budget is gone stays for a while: a reload may
+   * New settings: caps change at once, and spent amounts stay spent. An account whose budget is gone stays for a while: a reload may
    * bring the budget back.
    */
   use(budgets: Iterable<Budget>): void {

@@ -58,9 +58,9 @@ export interface LeasesOptions {
 }
 
 /**
- * Leases of this process: it reserves within what the store has granted, asks for more ahead, and reports totals each second. After
- * each grant `spent + leased + unreconciled <= cap` holds in the store, and at each reserve `used + held <= granted` here: so what is
- * spent exceeds a cap by no more than what the requests cost beyond their reserves that were in flight when their process reserved last.
+ * Leases of this process: it reserves within the store's grants, asks for more ahead, and reports totals each second. After
+ * each grant `spent + leased + unreconciled <= cap` holds in the store, and at each reserve `used + held <= granted` here. So the
+ * overspending of a cap is at most the cost beyond their reserves of the requests that were in flight when their process reserved last.
  */
 export class Leases implements AccountRules, RoomSource {
   readonly #options: LeasesOptions;
@@ -161,7 +161,7 @@ export class Leases implements AccountRules, RoomSource {
     return promise;
   }
 
-  /** Reports what is used and gives every lease back. */
+  /** Reports the used totals and gives every lease back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer?.();
