@@ -8,16 +8,19 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS install
 WORKDIR /opt/gatehouse
 COPY gatehouse-gateway-*.tgz ./
-# `--omit=optional` leaves OpenTelemetry out: 62 MB become 26.
+# `--omit=optional` leaves OpenTelemetry out: 63 MB become 27.
 ARG NPM_FLAGS=""
 RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz
-RUN rm gatehouse-gateway-*.tgz && node node_modules/.bin/gatehouse version
+RUN rm gatehouse-gateway-*.tgz && mkdir empty && node node_modules/.bin/gatehouse version
 
 FROM ${NODE_IMAGE}
 WORKDIR /opt/gatehouse
 COPY --from=install /opt/gatehouse ./
+# A new volume gets the owner of this folder, so that the user of the image can write `state` to it.
+COPY --from=install --chown=1000:1000 /opt/gatehouse/empty /var/lib/gatehouse
 # A container has a network of its own: its listeners are open in it, and `docker run -p` decides what leaves it.
-ENV GATEHOUSE_HOST=0.0.0.0 NODE_ENV=production
+# SQLite writes temporary files of the state store beside it, because the root may be read-only.
+ENV GATEHOUSE_HOST=0.0.0.0 NODE_ENV=production SQLITE_TMPDIR=/var/lib/gatehouse
 # The user `node` of the base image, by number: Kubernetes checks `runAsNonRoot` by it.
 USER 1000:1000
 # Requests, and the status listener. Do not publish the second.

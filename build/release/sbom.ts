@@ -38,9 +38,9 @@ export const bundledPackages = (licenses: string): readonly string[] =>
   );
 
 interface Parts {
-  /** Of a folder into which only the package was installed. */
+  /** Packages of a folder into which only the package was installed. */
   readonly installed: Bom;
-  /** Of the repository. */
+  /** Packages of the repository. */
   readonly repository: Bom;
   readonly bundled: readonly string[];
   /** `bom-ref` of the published package. */

@@ -87,7 +87,7 @@ interface Comparison {
 interface Compared {
   readonly lookup: SemanticLookup;
   readonly reply?: CachedReply | undefined;
-  /** Of the question. */
+  /** Vector of the request's text. */
   readonly vector?: Float32Array | undefined;
 }
 
@@ -195,5 +195,5 @@ export const FACTS: Readonly<Record<keyof TextFacts, string>> = {
   words: 'the order of words',
 };
 
-// Object.keys does not tell that these are the keys of the table.
+// `Object.keys` returns `string[]`; the keys of the table are exactly those of `TextFacts`.
 const FACT_NAMES = Object.keys(FACTS) as readonly (keyof TextFacts)[];

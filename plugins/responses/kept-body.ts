@@ -163,7 +163,7 @@ export function lastResponse(bytes: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** Of an event that the gateway has written, with the response as its last member. */
+/** Start of an event that the gateway has written, with the response as its last member. */
 const WRITTEN = /^data: \{"type":"(response\.[a-z]+)","sequence_number":\d+,$/;
 
 /**

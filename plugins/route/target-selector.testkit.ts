@@ -91,7 +91,7 @@ export async function walk(tree: Route, setup: SelectorSetup = {}) {
   const exchange = createExchange({ config: createConfig({ route: tree }), ...setup.exchange });
   const tried: string[] = [];
   const reasons: ChoiceReason[] = [];
-  /** Of each failure: whether `choice.fallsThrough` announced another target. */
+  /** Whether `choice.fallsThrough` announced another target, for each failure. */
   const fallsThrough: boolean[] = [];
   const { reported, health } = healthOf(setup);
   let nextCalls = 0;

@@ -80,8 +80,8 @@ describe('gatehouse init', () => {
   test.each([
     [{ npm_command: 'exec' }, '  npx gatehouse serve'],
     [{ npm_command: 'run', npm_lifecycle_event: 'gatehouse' }, '  npm run -s gatehouse -- serve'],
-    [{}, '  gatehouse serve'],
-  ])('names the command that starts the gateway as it was called itself: %o', async (env, line) => {
+    [{}, '  npx gatehouse serve'],
+  ])('names a command that starts the gateway, after the way in which npm started it: %o', async (env, line) => {
     const { printed, ...output } = keepOutput();
     await initCommand(join(folder.path, 'configs'), { ...output, env });
     expect(printed.out).toContain(`\n${line} --configs `);

@@ -22,10 +22,10 @@ export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: nu
   colour,
 });
 
-/** The command as it was called, for lines to paste: npx and npm run set these variables. */
+/** The command for lines to paste. npm sets these variables. Without them it is `npx gatehouse`, as in the pages: the command is rarely on the PATH. */
 export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
-  if (env['npm_command'] === 'exec') return 'npx gatehouse';
-  return env['npm_lifecycle_event'] === 'gatehouse' ? 'npm run -s gatehouse --' : 'gatehouse';
+  const isScript = env['npm_command'] !== 'exec' && env['npm_lifecycle_event'] === 'gatehouse';
+  return isScript ? 'npm run -s gatehouse --' : 'npx gatehouse';
 }
 
 /** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */

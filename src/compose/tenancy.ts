@@ -122,7 +122,7 @@ interface TenancyShared {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly keyUsed?: KeyRingOptions['onUse'];
-  /** Of the settings that serve now. */
+  /** The tenants of the settings that serve now. */
   readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
 }
 

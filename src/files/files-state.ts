@@ -24,7 +24,7 @@ export class FilesState {
   readonly #setup: FilesStateSetup;
   #store: FileStore | undefined;
   #stop: (() => void) | undefined;
-  /** Of the last sweep, with this process's own changes since. */
+  /** Size of the store at the last sweep, with this process's own changes since. */
   #size = NONE;
 
   constructor(setup: FilesStateSetup) {

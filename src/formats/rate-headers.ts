@@ -47,7 +47,7 @@ const UNIFIED = 'anthropic-ratelimit-unified';
 const OVERAGE = `${UNIFIED}-overage`;
 /** Shares of a cap at which Claude Code warns its user. */
 const THRESHOLDS = [0.95, 0.75];
-/** Of a request that is still allowed. */
+/** The largest share that a reply to an allowed request shows. */
 const MOST_SHARE = 0.99;
 const PERIODS: Readonly<Partial<Record<ExhaustedBudget['period'], string>>> = { day: 'daily', month: 'monthly' };
 

@@ -36,7 +36,7 @@ function namesOf({ subjectAltName = '', subject }: X509Certificate): ReadonlySet
   for (const [, kind = '', name = ''] of subjectAltName.matchAll(ALTERNATIVE))
     if (isKind(kind) && name !== '' && !name.startsWith('"')) names.add(alternativeName(kind, name));
   const common = subject.split('\n').filter((line) => line.startsWith('CN='));
-  // Of several it is unknown which one the authority has checked.
+  // If there are several, it is unknown which one the authority has checked.
   if (common.length === 1) names.add(`CN:${common[0]!.slice('CN='.length)}`);
   return names;
 }

@@ -45,7 +45,8 @@ export interface RequestPathSetup {
  *                   after `auth`: checks the caller's share of the places, or answers 503 (compose/snapshot.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`);
  *                     with prompts, `prompts` first
- *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries)
+ *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries);
+ *                       with budgets or a ledger, `budget` after `transform`
  *   out             writes the reply to its last byte (writeReply), then returns place and lease (settle)
  *
  * Plugins that would do nothing for the operation, the config or the target are left out (chain/compose.ts). No reply

@@ -5,7 +5,7 @@ import type { Budget } from './tree.ts';
 export class Account {
   budget: Budget;
   readonly span: Span;
-  /** The most that `used` and `held` may reach: the cap, or what the process has leased of it. Only a hard budget has it. */
+  /** The most that `used` and `held` may reach: the cap, or the process's lease of it. Only a hard budget has it. */
   limit: number;
   /** Settled. */
   used = 0;
@@ -19,7 +19,7 @@ export class Account {
   others = 0;
   /** The highest alert that the process has seen, in percent. */
   alerted = 0;
-  /** Another account has taken its place: of the next period, or of the next lease. */
+  /** True once an account of the next period or lease replaces this one. */
   retired = false;
   /** The store's id of its lease; 0: none yet, or no store. */
   lease = 0;
@@ -108,7 +108,7 @@ export class AccountBook {
   }
 
   /**
-   * New settings: caps change at once, and what is spent stays spent. An account whose budget is gone stays for a while: a reload may
+   * New settings: caps change at once, and spent amounts stay spent. An account whose budget is gone stays for a while: a reload may
    * bring the budget back.
    */
   use(budgets: Iterable<Budget>): void {

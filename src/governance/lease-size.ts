@@ -59,7 +59,7 @@ export interface Demand {
   readonly isSlow: boolean;
 }
 
-/** The part of what is free that one process may take at once. */
+/** The part of the free amount that one process may take at once. */
 export const shareOf = ({ free, live }: Pick<Demand, 'free' | 'live'>): number => Math.floor(free / (4 * live));
 
 /** The size of the next slice. */

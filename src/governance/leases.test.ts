@@ -73,7 +73,7 @@ interface Sent {
 class Process {
   readonly line: Line = { dead: false, broken: false };
   readonly inFlight = new Map<number, Sent>();
-  /** Of each account: what its requests in flight cost beyond their reserves, when the process reserved last. */
+  /** The cost of each account's requests in flight beyond their reserves, when the process reserved last. */
   readonly excess = new Map<Account, number>();
   readonly book: AccountBook;
   readonly reservations: Reservations;

@@ -15,13 +15,13 @@ import type { Budget } from './tree.ts';
 
 /** Reports are sent this often. */
 const REPORT_MS = 1000;
-/** After a failure of the store, and at least so long between two questions for an account that has nothing free. */
+/** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
 const AGAIN_MS = 1000;
-/** A slice without a reserve for so many reports goes back, so that other processes can use it. */
+/** Reports without a reserve after which an idle lease goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
 /**
- * With a slow store an idle slice goes back after so many reports, unless another process needs it: the next request would wait for a new
- * slice.
+ * Reports after which an idle lease goes back while the store is slow. It is kept this long because the next request would wait for a new
+ * one. If another process could not get as much, it goes back after `IDLE_REPORTS`.
  */
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
@@ -29,7 +29,7 @@ const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
 const MAX_WAITING = 10_000;
 
-/** The lease of an account. */
+/** The lease of an account: the slice of its budget that this process may spend. */
 interface Slice {
   lease: LeaseId;
   /** What the store has of `used`. */
@@ -58,9 +58,9 @@ export interface LeasesOptions {
 }
 
 /**
- * Leases of this process: it reserves within what the store has granted, asks for more ahead, and reports totals each second. After
- * each grant `spent + leased + unreconciled <= cap` holds in the store, and at each reserve `used + held <= granted` here: so what is
- * spent exceeds a cap by no more than what the requests cost beyond their reserves that were in flight when their process reserved last.
+ * Leases of this process: it reserves within the store's grants, asks for more ahead, and reports totals each second. After
+ * each grant `spent + leased + unreconciled <= cap` holds in the store, and at each reserve `used + held <= granted` here. So the
+ * overspending of a cap is at most the cost beyond their reserves of the requests that were in flight when their process reserved last.
  */
 export class Leases implements AccountRules, RoomSource {
   readonly #options: LeasesOptions;
@@ -111,7 +111,7 @@ export class Leases implements AccountRules, RoomSource {
       grant: 0,
       askAgainAt: -Infinity,
     });
-    // No process can have spent of a budget before its period began, as far as this process knows.
+    // Until the store answers, this process assumes that the whole cap is free.
     account.free = account.budget.amount;
   }
 
@@ -131,7 +131,7 @@ export class Leases implements AccountRules, RoomSource {
     if (room >= need && room >= slice.grant / 2) return false;
     const now = this.#options.clock.now();
     if (now < (this.#failedUntil ?? 0)) return false;
-    // A question that was answered with nothing is not repeated by each request.
+    // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
     if (now < slice.askAgainAt && account.budget.hard && need > room + account.free) return false;
     const least = Math.max(1, need - room);
     const wanted = this.#wanted.get(account);
@@ -161,7 +161,7 @@ export class Leases implements AccountRules, RoomSource {
     return promise;
   }
 
-  /** Reports what is used and gives every lease back. */
+  /** Reports the used totals and gives every lease back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer?.();
@@ -199,7 +199,8 @@ export class Leases implements AccountRules, RoomSource {
 
   async #work(): Promise<void> {
     if (this.#isReportDue || this.#done.size > 0) await this.#report();
-    // First what goes back: a process has one lease of a counter, and a new account must not get that of the one before it.
+    // Leases go back before new ones are taken. The store has one lease per process and counter: otherwise a new account would get the
+    // lease of the account that it replaces.
     await this.#giveBack();
     await this.#take();
   }
@@ -210,7 +211,7 @@ export class Leases implements AccountRules, RoomSource {
     this.#options.onStore(undefined);
   }
 
-  /** Slices last to their end; the timer asks the store again. */
+  /** Requests use the leases that the process has until nothing of them is left. The timer asks the store again. */
   #fail(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error));
     if (this.#failedUntil === undefined) this.#options.onStore(failure);
@@ -288,7 +289,7 @@ export class Leases implements AccountRules, RoomSource {
     if (granted > 0) this.#askForMore(account);
   }
 
-  /** A slice whose size was chosen before the store became slow grows to its share at once. */
+  /** A lease whose size was chosen before the store became slow grows to its share at once. */
   #askForMore(account: Account): void {
     const { free, room, budget, retired } = account;
     if (!this.#answerTime.isSlow || !budget.hard || retired) return;
@@ -302,7 +303,7 @@ export class Leases implements AccountRules, RoomSource {
     this.#options.onLeased?.(account);
   }
 
-  /** What the store knows of all processes. */
+  /** Notes the free room and the spending of other processes, as the store has them. */
   #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {
     if (!counter) return;
     const { spent, leased, unreconciled } = counter;
@@ -311,7 +312,7 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   /**
-   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle slices too, because its
+   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle leases too, because its
    * answer says how much of the budget is free, and `#isKept` decides by that.
    */
   async #report(): Promise<void> {
@@ -341,7 +342,7 @@ export class Leases implements AccountRules, RoomSource {
     }
   }
 
-  /** An idle slice stays while the store is slow and each other process could get as much. */
+  /** An idle lease stays while the store is slow and each other process could get as much. */
   #isKept({ room, free }: Account, { idle }: Slice): boolean {
     return this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free;
   }
@@ -366,7 +367,7 @@ export class Leases implements AccountRules, RoomSource {
 
   async #giveBack(): Promise<void> {
     const { counters, boot } = this.#options;
-    // What was settled since the last report is reported first: the store frees whatever is not.
+    // An account that has settled since its last report waits for the next one: the store frees everything that was not reported.
     const done = [...this.#done].filter((account) => this.#isReported(account));
     const leases = done.flatMap((account) => {
       const lease = this.#slices.get(account)?.lease ?? 0;

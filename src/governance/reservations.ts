@@ -184,7 +184,7 @@ export class Reservations {
 
 const NOTHING: Amounts = { usd: 0, tokens: 0 };
 
-/** A store takes no larger total, and one that it refuses would keep those of the other accounts out. */
+/** The store refuses a total above `MAX_NANO`, and one refused total makes it refuse the whole report. */
 function use(account: Account, amount: number): void {
   account.used = Math.min(MAX_NANO, account.used + amount);
 }

@@ -224,7 +224,7 @@ export const ERRORS = {
   model_unpriced: {
     ...denied(
       403,
-      'A budget of the key counts USD, and the price of the model is not known. See `prices.yaml`, and `unknown_price` of the plugin `budget`.',
+      'A budget of the key, its team or its organization counts USD, and the price of the model is not known; the message names the budget. See `prices.yaml`, and `unknown_price` of the plugin `budget`.',
     ),
     ofGateway: true,
   },

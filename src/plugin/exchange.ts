@@ -324,7 +324,7 @@ export interface TryRecord {
   /** The whole request has left the process, and its reply is complete. */
   delivered: boolean;
   bytesIn: number;
-  /** Of its reply, which was lost; undefined without one, and for the last try, whose signals the attempt has. */
+  /** Signals of its reply, which was lost; undefined without a reply, and for the last try, whose signals the attempt has. */
   signals?: Signals | undefined;
 }
 

@@ -45,7 +45,7 @@ export class FieldNames {
    */
   check(body: RequestBody): void {
     checkKeys(body.keys(), this.#root, '');
-    // Of some forty fields, few are nested.
+    // Few of some forty fields are nested.
     this.#root.nested.forEach((node, key) => {
       if (body.has(key)) checkValue(body.value(key), node, key);
     });

@@ -1,4 +1,4 @@
-/** Of English text and JSON, for the models of all vendors. */
+/** Bytes of a token in English text and JSON, for the models of all vendors. */
 const BYTES_PER_TOKEN = 4;
 
 /** A long text that begins so is media as base64, whose tokens its bytes do not tell. */

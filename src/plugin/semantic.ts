@@ -54,7 +54,7 @@ export type SemanticResult = 'hit' | 'unfit' | 'first' | 'differs' | 'below_thre
 /** The result of a look-up in the semantic cache. */
 export interface SemanticLookup {
   readonly result: SemanticResult;
-  /** Of `unfit` why, of `differs` the fact, of `failed` the code of the error. */
+  /** With `unfit` why, with `differs` the fact, with `failed` the code of the error. */
   readonly reason?: string | undefined;
   /** The greatest cosine of the texts that were compared. */
   readonly similarity?: number | undefined;
@@ -79,7 +79,7 @@ export interface EmbeddingCall {
         readonly region: string | undefined;
         /** The model that the upstream reports. */
         readonly answered: string | undefined;
-        /** Of the request. */
+        /** Bytes of the request. */
         readonly bytes: number;
       }
     | undefined;

@@ -21,7 +21,7 @@ export class PriceList {
   readonly #overrides: readonly PriceOverride[];
   readonly #table: PriceTable;
   readonly #known = new Map<string, Found>();
-  /** Of the latest request: most requests need no search. */
+  /** The price of the latest request, so that most requests need no search. */
   #latest: { readonly place: PricedPlace; readonly found: Found } | undefined;
 
   /** @param overrides the first that matches a request is in force */

@@ -54,7 +54,7 @@ interface SourceTool {
   readonly tool: string;
   readonly patterns?: readonly string[];
   readonly per_k?: number;
-  /** Of one container for code. */
+  /** USD for one container for code. */
   readonly per_session?: number;
   readonly count?: 'once' | 'each';
 }
@@ -150,7 +150,7 @@ function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePr
     const price = per_k ?? per_session;
     return kind === undefined || price === undefined ? [] : [[kind, price]];
   });
-  // Of two prices of a tool the first holds.
+  // The first of two prices of a tool is in force.
   return { ...Object.fromEntries(more.toReversed()), ...prices };
 }
 

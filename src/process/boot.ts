@@ -4,7 +4,7 @@ import type { Clock } from '../plugin/index.ts';
 import type { Boot } from '../state/counters.ts';
 import { version } from '../version.ts';
 
-/** This run of a process, as stores know it. */
+/** Identifies one run of a process to the state store. */
 export const newBoot = (role: Boot['role'], clock: Pick<Clock, 'wall'>): Boot => ({
   id: randomBytes(16).toString('hex'),
   host: hostname(),

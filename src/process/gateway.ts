@@ -152,7 +152,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
 
-/** Workers have the primary send them. */
+/** A worker passes its alerts to the primary, which raises them. */
 const alertsOf = ({ alerts }: GatewayOptions, parts: ConstructorParameters<typeof Alerts>[0]): ProcessAlerts =>
   alerts ? relayedAlerts(alerts) : new Alerts(parts);
 

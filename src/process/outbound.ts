@@ -1,7 +1,7 @@
 import type { Settings } from '../settings/read/load.ts';
 import type { OutboundWay } from '../upstream/index.ts';
 
-/** The way to upstreams, in the words of src/upstream. */
+/** Converts the settings of outbound connections to the type that src/upstream takes. */
 export const outboundOf = ({ outbound, tls: { upstreams } }: Pick<Settings, 'outbound' | 'tls'>): OutboundWay => ({
   ...outbound,
   ca: upstreams === undefined ? [] : [upstreams],

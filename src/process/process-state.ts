@@ -82,7 +82,7 @@ export interface ProcessParts {
 export interface CostStore {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly boot: Boot;
-  /** Of a state store on disk. */
+  /** The folder of a state store on disk. */
   readonly folder: string | undefined;
 }
 

@@ -79,7 +79,7 @@ export class Renderer {
 
 interface Target {
   readonly out: string[];
-  /** Of partials inside partials. */
+  /** Depth of partials inside partials. */
   readonly depth: number;
 }
 

@@ -43,7 +43,7 @@ const TEXTS = {
 
 /** What is in a record besides the exchange. */
 interface RecordSources {
-  /** Of the server span. */
+  /** Id of the server span. */
   readonly spanId?: string | undefined;
   readonly isSampled?: boolean | undefined;
   /** Default: no costs. */

@@ -5,7 +5,7 @@ import type { RequestRecord } from './record.ts';
 
 /** Who pays for a request, as the ledger has it besides the record. */
 export interface Payer {
-  /** Of the request in the ledger. The id of a request will not do: callers may repeat theirs. */
+  /** Id of the request in the ledger. `x-request-id` cannot be it, because callers may repeat theirs. */
   readonly req: string;
   readonly organization: string | undefined;
   /** The person or service that is responsible for the key. */

@@ -106,7 +106,7 @@ export interface RecordedAttempt {
   readonly substitution: Substitution | undefined;
   /** Undefined while it runs, and where nothing was sent or the upstream refused. */
   readonly cost: RecordedCost | undefined;
-  /** Of earlier tries whose reply was lost, and of which the upstream may have charged something. */
+  /** Costs of earlier tries whose reply was lost, and for which the upstream may have charged something. */
   readonly lostCosts: readonly RecordedCost[];
   /** The gateway estimated the count of tokens; nothing was sent. */
   readonly estimated: boolean;
@@ -158,7 +158,7 @@ export interface RequestRecord {
   /** Unique id by which the request can be explained. */
   readonly explainId: string | undefined;
   readonly traceId: string;
-  /** Of the server span; undefined without tracing. */
+  /** Id of the server span; undefined without tracing. */
   readonly spanId: string | undefined;
   /** Whether the span is exported. */
   readonly isSampled: boolean;
@@ -179,7 +179,7 @@ export interface RequestRecord {
   readonly keyId: string | undefined;
   /** The team of the key. */
   readonly team: string | undefined;
-  /** Of the caller and of its key, which wins; undefined without any. */
+  /** Metadata of the caller and of its key, which wins; undefined without any. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   /** Number of the caller's values that the key's own replaced. */
   readonly metadataDropped: number;
@@ -221,9 +221,9 @@ export interface RequestRecord {
   readonly bytesIn: number;
   /** Bytes of the reply's body that were written to the connection. */
   readonly bytesOut: number;
-  /** Of the attempt that answered. */
+  /** Cache status of the attempt that answered. */
   readonly cache: CacheStatus | undefined;
-  /** Of all attempts. */
+  /** Retries of all attempts. */
   readonly retries: number;
   readonly attempts: readonly RecordedAttempt[];
   readonly skipped: readonly RecordedSkip[];

@@ -6,7 +6,7 @@ import type { RecordedTry, RequestOutcome } from './record.ts';
 
 export interface TryContext {
   readonly exchange: Exchange;
-  /** Of the attempt. */
+  /** The attempt's error. */
   readonly error: GatewayError | undefined;
   readonly errorCode: ErrorCode | undefined;
   readonly end: RecordEnd;

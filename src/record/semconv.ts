@@ -59,7 +59,7 @@ export const EARLIER_SPAN = {
 /** Attributes of metrics only. */
 export const METRIC_ATTRIBUTE = {
   modality: 'gen_ai.token.modality',
-  /** Of v1.41. */
+  /** Only in v1.41. */
   tokenType: 'gen_ai.token.type',
 } as const;
 
@@ -75,7 +75,7 @@ export const SEMCONV_METRIC = {
   reasoningTokens: 'gen_ai.client.inference.usage.reasoning.output_tokens',
   operationInput: 'gen_ai.client.inference.operation.input_tokens',
   operationOutput: 'gen_ai.client.inference.operation.output_tokens',
-  /** Of operations that are no inference; in v1.41 of all. */
+  /** Duration of operations that are no inference; in v1.41 of all operations. */
   operationDuration: 'gen_ai.client.operation.duration',
   // v1.41
   earlierFirstChunk: 'gen_ai.client.operation.time_to_first_chunk',

@@ -83,7 +83,7 @@ export interface Boot {
 export interface LeaseRequest {
   /** Nodes on which the amount counts, from the widest to the narrowest; each once. */
   readonly path: readonly CounterRef[];
-  /** Of each node of the path. Undefined: counted without a limit. */
+  /** Cap of each node of the path. Undefined: counted without a limit. */
   readonly caps: readonly (Nano | undefined)[];
   /** Smallest useful grant. */
   readonly need: Nano;

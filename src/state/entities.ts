@@ -81,7 +81,7 @@ export interface Entity extends EntityRef {
   readonly doc: EntityDoc;
   /** Names of the fields whose values are sealed (`Entities.unseal`), sorted. */
   readonly sealed: readonly string[];
-  /** Of a key or token, by slot; empty for other kinds. */
+  /** Digests of a key or token, by slot; empty for other kinds. */
   readonly digests: readonly KeyDigest[];
   /** `Actor.id`. */
   readonly updatedBy: string;
@@ -139,7 +139,7 @@ export interface DeleteChange extends ChangeOf {
 export interface Actor {
   readonly id: string;
   readonly role: string;
-  /** Of the client; undefined for the gateway itself and its command line. */
+  /** Address of the client; undefined for the gateway itself and its command line. */
   readonly address?: string | undefined;
 }
 

@@ -79,7 +79,7 @@ export interface FileStore {
 export interface SweptStore {
   readonly removed: number;
   readonly files: number;
-  /** Of all files together. */
+  /** Bytes of all files together. */
   readonly bytes: number;
 }
 

@@ -18,7 +18,7 @@ export interface KeptAnswer {
   readonly actor: string;
   /** A digest of the caller's key. 1 to 128 characters. */
   readonly key: string;
-  /** Of the request: method, path and body. 64 hex digits. */
+  /** Digest of the request's method, path and body. 64 hex digits. */
   readonly sha256: string;
   readonly status: number;
   /** Sealed by the caller of the port: an answer may hold a new key. */

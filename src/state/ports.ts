@@ -73,7 +73,7 @@ export interface ReplyStoreSize {
 export interface ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
-  /** Of the replies in this store. */
+  /** Texts of the requests whose replies are in this store. */
   readonly texts: TextStore;
   find(key: string): CachedReply | undefined;
   /** Returns the reply without marking it as used. */

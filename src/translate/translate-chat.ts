@@ -88,10 +88,10 @@ function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
 }
 
 const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
-/** Of a printable character of ASCII. Go and Gson write `&`, `<`, `>` and `=` so, Gson and PHP also `'`. */
+/** The escape of a printable ASCII character, except those that encoders write: Go and Gson escape `&`, `<`, `>` and `=`, Gson and PHP also `'`. */
 const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
 
-/** A text may then stand in the body that a search does not find. Encoders write no such escapes. */
+/** True if the body escapes printable ASCII characters as no encoder does: a search of its bytes could miss a text. */
 const escapesAscii = (bytes: Buffer): boolean =>
   bytes.includes(ANY_ESCAPE) && ASCII_ESCAPE.test(bytes.toString('latin1'));
 

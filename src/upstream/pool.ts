@@ -168,7 +168,7 @@ export class PoolDirectory {
   readonly #clock: Clock;
   readonly #max: number;
   #changedAt = 0;
-  /** Of the network: pools of an earlier one get no more requests. */
+  /** Version of the network settings: pools of an earlier one get no more requests. */
   #version = 0;
   #stopSweep: (() => void) | undefined;
 

@@ -17,7 +17,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Of JSON; an empty object for other texts. */
+  /** The value of a JSON text; an empty object for other texts. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers of all shapes
   readonly json: any;
 }

@@ -55,7 +55,7 @@ export function parseWrk(text: string): { readonly requests: number; readonly fa
   return { requests: Number(requests), failed: Number(refused) + Number(lost) };
 }
 
-/** Of an even number of values, the mean of the two in the middle. */
+/** With an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -148,7 +148,7 @@ describe('what is explained, exit code 0', () => {
       { headers: ['x-request-id: try-2', 'x-gateway-config: by-tier', 'x-gateway-metadata: {"tier":"gold"}'] },
     ],
   ])('a request of the settings here is as in goldens/%s.txt', async (name, options) => {
-    // Of the folder's name only what is the same everywhere: lines break by it.
+    // The report keeps only the part of the folder's name that is the same on every machine, because lines break by its length.
     const reported = await explained(options);
     await expect(renderExplanation(reported, { width: 110, colour: false })).toMatchFileSnapshot(golden(name));
   });
@@ -450,7 +450,7 @@ describe('gatehouse explain', () => {
     const { code, out, err } = await run(['--key', 'search']);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^gatehouse: explain needs --request FILE, or --headers\n\nUsage: gatehouse/);
-    // Of this command alone: the message is not to be looked for above those of all.
+    // The usage of this command alone: the message must not be far above the usage of all commands.
     expect(err.match(/^ {2}\S.*$/gm)).toEqual([
       expect.stringMatching(/^ {2}explain --request /),
       expect.stringMatching(/^ {2}explain --headers /),

@@ -72,7 +72,7 @@ interface Supervised {
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
-  /** Of `server.yaml`. */
+  /** Members of `server.yaml`. */
   readonly server?: object;
 }
 

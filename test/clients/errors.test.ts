@@ -16,7 +16,7 @@ afterAll(() => matrix.close());
 
 interface ErrorClass {
   readonly status: number;
-  /** Of the SDKs that have a class for each status. */
+  /** Name in the SDKs that have a class for each status. */
   readonly name: string;
   /** On the chat route and on the messages route (docs/protocols/errors.md#status-for-the-client). */
   readonly types: Readonly<Record<Driver['route'], string>>;

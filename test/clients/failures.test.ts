@@ -37,9 +37,9 @@ interface Client {
   /** Throws what the SDK throws, in a stream where user code reads it. */
   ask(url: string, wish: Wish): Promise<void>;
   caught(error: unknown): Caught;
-  /** Of an answer that is no success. */
+  /** Name of the error class for an answer that is no success. */
   className(status: number): string;
-  /** Of a stream that breaks. */
+  /** Name of the error class for a stream that breaks. */
   readonly brokenName: string;
   /** The SDK asks again as `x-should-retry` says. */
   readonly heeds: boolean;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { foldMessage, type Message } from './fold-message.ts';
 import type { Answer, Json } from './recordings.ts';
 
-/** Of one choice, as the shared checker derives it from a recording. */
+/** The expected reply of one choice, as the shared checker derives it from a recording. */
 export interface Expected {
   readonly status: number;
   readonly errorMessage?: string;

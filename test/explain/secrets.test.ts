@@ -78,7 +78,7 @@ const HEADERS = {
   'x-gateway-metadata': JSON.stringify({ team: ENV.GATEWAY_KEY, [OWN_TOKEN]: COOKIE }),
 };
 
-// Of references that are not secrets by their place, a test says what they are: that is in a file, and so is no secret.
+// A test file has the values of references that are not secrets by their place: they are in a file, so they are no secrets.
 const OF_TEST = { ...ENV, GATEWAY_KEY: 'key-of-this-test', USER_TOKEN: 'u' };
 const TEST = `env: ${JSON.stringify(OF_TEST)}
 cases:

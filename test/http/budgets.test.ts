@@ -408,6 +408,17 @@ describe('a model without a price', () => {
     expect(await outcome(post(pair, { model: '@openai/unpriced', key: OTHER }))).toEqual([200, undefined]);
   });
 
+  it('is refused by the name of the budget that counts USD, which may be that of the team', async () => {
+    const teams = { teams: { search: capped('5 USD') } };
+    const pair = await startPair(answers, { teams, keys: keysOf({ team: 'search' }) });
+    const refusal = await post(pair, { model: '@openai/unpriced' });
+    expect(await refusal.json()).toMatchObject({
+      error: {
+        message: 'The budget of team search, month counts USD, and the price of unpriced is not known (model).',
+      },
+    });
+  });
+
   it('is sent where the operator accepts that, and logged', async () => {
     const pair = await startPair(answers, { keys, ...options('admit_and_alarm') });
     expect(await outcome(post(pair, { model: '@openai/unpriced' }))).toEqual([200, undefined]);

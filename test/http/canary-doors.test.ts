@@ -42,7 +42,7 @@ const outputs: string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-canary-doors-'));
-  // Of a request about errors it repeats all that it got.
+  // To a request about errors it repeats everything that it received.
   upstream = await startUpstream((request, res) => {
     if (request.url === '/token') return json(res, { access_token: CANARIES.accessToken, expires_in: 3600 });
     if (!request.text.includes('feature: errors')) return answer(request, res);

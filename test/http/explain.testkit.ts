@@ -114,7 +114,7 @@ export const single = asked(target('@openai', 'gpt-5'));
 
 export const startWith = (setup: PairSetup, script: Script = answering): Promise<Pair> => startPair(script, setup);
 
-/** Of the connection, or another one each time. */
+/** Headers of the connection, and those whose value differs each time. */
 const UNTOLD = new Set(['host', 'connection', 'content-length', 'authorization', 'x-api-key', 'traceparent']);
 
 const headersSeen = ({ headers }: SeenRequest): Record<string, unknown> =>

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-/** Of another caller. */
+/** Key of another caller. */
 export const OTHER_KEY = 'gk-of-another-caller';
 
 export interface Place {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What the scripted upstream does with a request; the client asks for it in its message. */
 export const ACTIONS = ['reply', 'slow', 'stream', 'slow-stream', 'no-usage', 'cut', 'drop', 'busy', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
-/** Of these the gateway learns the whole charge, unless a process is killed or the client leaves. */
+/** Actions whose whole charge the gateway learns, unless a process is killed or the client leaves. */
 export const EXACT_ACTIONS = ['reply', 'slow', 'stream', 'slow-stream', 'busy', 'refuse'] as const satisfies Action[];
 export const STREAMED: ReadonlySet<Action> = new Set<Action>(['stream', 'slow-stream', 'no-usage', 'cut']);
 

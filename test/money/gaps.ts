@@ -15,7 +15,7 @@ export function gapsIn(result: MoneyResult, { workers }: { readonly workers?: nu
   if (kills > 8 && lost === 0) gaps.push('no request was lost with its process');
   if (kills > 30 && replayedTwice === 0) gaps.push('no spool was replayed twice');
   if (requests < 2 * kills) gaps.push(`${requests} requests were answered beside ${kills} kills`);
-  // Of the scripted charges, three in five are exact where no process is killed.
+  // Three in five of the scripted charges are exact where no process is killed.
   if (exact < charges / 4) gaps.push(`${exact} of ${charges} charges are exact, fewer than a quarter`);
   if (exact < 20) gaps.push(`${exact} charges are exact`);
   for (const { what, billedNano } of calm)

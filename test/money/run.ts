@@ -51,7 +51,7 @@ export interface MoneyResult extends Comparison {
   /** What the admin API says at the end, of the rows and of the budget that counts everything. */
   readonly apiNano: number;
   readonly apiSpent: number;
-  /** Of the budget, in the store. */
+  /** The budget's counter in the store. */
   readonly counter: CounterState | undefined;
   /** Leases that no process has given back. */
   readonly openLeases: number;

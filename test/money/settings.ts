@@ -11,7 +11,7 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** Of a key whose budget is used up by a few requests. */
+/** A key whose budget is used up by a few requests. */
 export const SMALL_KEY = 'gatehouse-small-key-0123456789';
 
 export interface MoneySettings {

@@ -39,7 +39,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Of the server's certificate. */
+  /** Fingerprint of the server's certificate. */
   readonly fingerprint: string;
 }
 

@@ -32,7 +32,11 @@ function drainMs(settings: Settings): number {
   return drain.delayMs + drain.timeoutMs;
 }
 
+/** Commented lines of YAML or of a unit that an operator may need, uncommented. Comments in prose end with a full stop. */
+const uncommented = (text: string): string => text.replaceAll(/^( *)# ((?:- )?[\w]+[:=]\S*.*[^.])$/gm, '$1$2');
+
 interface Compose {
+  readonly volumes?: Readonly<Record<string, object>>;
   readonly services: {
     readonly gatehouse: {
       readonly read_only: boolean;
@@ -64,6 +68,14 @@ describe('compose.yaml', () => {
     expect(service.ports).toEqual([`127.0.0.1:8787:${settings.server.listen!.port}`]);
   });
 
+  it('mounts a volume for the state store where its commented lines are in force', () => {
+    const { services, volumes } = parse(uncommented(read('compose.yaml'))) as Compose;
+    const [name = '', to] = services.gatehouse.volumes[1]!.split(':');
+    expect(Object.keys(volumes!)).toEqual([name]);
+    expect(read('Dockerfile')).toContain(`COPY --from=install --chown=1000:1000 /opt/gatehouse/empty ${to}\n`);
+    expect(read('Dockerfile')).toContain(` SQLITE_TMPDIR=${to}\n`);
+  });
+
   it('gives the container no rights that it does not need', () => {
     expect([service.read_only, service.cap_drop]).toEqual([true, ['ALL']]);
   });
@@ -92,8 +104,27 @@ interface Deployment {
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
         readonly securityContext: Readonly<Record<string, unknown>>;
-        readonly containers: readonly [Container];
+        readonly containers: readonly [Container & { readonly name: string }];
         readonly volumes: readonly [{ readonly name: string; readonly configMap: { readonly name: string } }];
+      };
+    };
+  };
+}
+
+interface StatefulDeployment {
+  readonly spec: {
+    readonly replicas: number;
+    readonly strategy: object;
+    readonly template: {
+      readonly spec: {
+        readonly securityContext: { readonly fsGroup: number };
+        readonly containers: readonly [
+          {
+            readonly name: string;
+            readonly volumeMounts: readonly [{ readonly name: string; readonly mountPath: string }];
+          },
+        ];
+        readonly volumes: readonly object[];
       };
     };
   };
@@ -171,6 +202,26 @@ describe('the manifests of Kubernetes', () => {
   });
 });
 
+describe('the state store in a container (docs/operate/deploy.md)', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const [, section = ''] = /\n### The state store in a container\n([^]*?)\n## /.exec(page) ?? [];
+  const [, settings = ''] = /```yaml\n([^]*?)```/.exec(section) ?? [];
+  const [, changes = ''] = /```yml\n([^]*?)```/.exec(section) ?? [];
+
+  it('has a Deployment with one pod, whose volume has the folder of the store and belongs to the user of the image', () => {
+    const [changed, claim] = parseAllDocuments(changes).map((one) => one.toJS() as StatefulDeployment & ConfigMap);
+    const { spec } = changed!.spec.template;
+    const shipped = (parse(read('deploy/kubernetes/deployment.yaml')) as Deployment).spec.template.spec;
+    expect([changed!.spec.replicas, changed!.spec.strategy]).toEqual([1, { type: 'Recreate' }]);
+    expect(spec.containers.map(({ name }) => name)).toEqual(shipped.containers.map(({ name }) => name));
+    expect(spec.securityContext.fsGroup).toBe(shipped.securityContext['runAsUser']);
+    const [mount] = spec.containers[0].volumeMounts;
+    expect(spec.volumes).toEqual([{ name: mount.name, persistentVolumeClaim: { claimName: claim!.metadata.name } }]);
+    const { state } = parse(settings) as { readonly state: { readonly store: { readonly dir: string } } };
+    expect(state.store.dir.startsWith(`${mount.mountPath}/`)).toBe(true);
+  });
+});
+
 describe('the unit of systemd', () => {
   const unit = read('deploy/systemd/gatehouse.service');
   const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
@@ -182,11 +233,26 @@ describe('the unit of systemd', () => {
     expect(valueOf('ExecStart')).toMatch(/ serve --configs \/etc\/gatehouse --workers 2$/);
   });
 
-  it.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('is one that systemd understands', () => {
+  it.runIf(spawnSync('systemd-analyze', ['--version']).status === 0).each([
+    ['as it is', unit],
+    ['with its commented lines in force', uncommented(unit)],
+  ])('is one that systemd understands, %s', (_, text) => {
     const file = join(folder, 'gatehouse.service');
     // The machine of the test may have its Node elsewhere.
-    writeFileSync(file, unit.replace('ExecStart=/usr/bin/node', `ExecStart=${process.execPath}`));
+    writeFileSync(file, text.replace('ExecStart=/usr/bin/node', `ExecStart=${process.execPath}`));
     const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
     expect(stderr.split('\n').filter((line) => line.includes('gatehouse.service'))).toEqual([]);
+  });
+
+  it('has commented lines for the folders and files that the pages name', () => {
+    const lines = uncommented(unit).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'CacheDirectory=gatehouse',
+        'Environment=NODE_COMPILE_CACHE=/var/cache/gatehouse',
+        'LoadCredential=vertex.json:/etc/gatehouse-credentials/vertex.json',
+        'SupplementaryGroups=gatehouse-tls',
+      ]),
+    );
   });
 });

@@ -72,7 +72,7 @@ function buildStage({ name, steps }: Stage, machine: Machine): Image {
       own(workdir, machine);
     } else if (instruction === 'ARG') Object.assign(args, pairsOf(rest));
     else if (instruction === 'ENV') Object.assign(env, pairsOf(rest));
-    else if (instruction === 'COPY') copy(rest, workdir, machine);
+    else if (instruction === 'COPY') copy(rest, { root, workdir }, machine);
     else if (instruction === 'RUN') runStep(rest, { cwd: workdir, env: { ...machine.env, ...env, ...args }, machine });
     else if (/^(?:USER|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/.test(instruction)) said[instruction] = rest;
     else throw new Error(`unknown instruction ${instruction}`);
@@ -95,16 +95,22 @@ const pairsOf = (text: string): Readonly<Record<string, string>> =>
     [...text.matchAll(/(\w+)=("[^"]*"|\S+)/g)].map(([, key, value]) => [key!, value!.replaceAll('"', '')]),
   );
 
-function copy(rest: string, workdir: string, machine: Machine): void {
-  const [, stage, from = '', to = ''] = /^(?:--from=(\S+) )?(\S+) (\S+)$/.exec(rest) ?? [];
+interface Folders {
+  readonly root: string;
+  readonly workdir: string;
+}
+
+function copy(rest: string, { root, workdir }: Folders, machine: Machine): void {
+  const [, stage, owner, from = '', to = ''] = /^(?:--from=(\S+) )?(?:--chown=(\S+) )?(\S+) (\S+)$/.exec(rest) ?? [];
   const base = stage === undefined ? machine.context : join(machine.stages, stage);
   const found = globSync(from.replace(/^\//, ''), { cwd: base });
   if (found.length === 0) throw new Error(`COPY ${rest} finds nothing`);
   for (const name of found) {
     // A folder is copied as its content, a file into the folder that ends with a slash.
-    const target = stage === undefined ? join(workdir, to, basename(name)) : join(workdir, to);
+    const into = to.startsWith('/') ? join(root, to) : join(workdir, to);
+    const target = stage === undefined ? join(into, basename(name)) : into;
     cpSync(join(base, name), target, { recursive: true, verbatimSymlinks: true });
-    if (stage === undefined) own(target, machine);
+    if (stage === undefined || owner !== undefined) own(target, machine);
   }
 }
 

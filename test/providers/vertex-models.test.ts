@@ -73,7 +73,7 @@ interface Kind {
   readonly model: string;
   /** Plain and streamed. */
   readonly paths: readonly [string, string];
-  /** Of the body. */
+  /** Name of the model in the body. */
   readonly name: string | undefined;
   readonly reply: (res: ServerResponse, stream: boolean) => unknown;
   readonly call: (res: ServerResponse, stream: boolean) => unknown;

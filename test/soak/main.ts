@@ -18,7 +18,7 @@ import { percentile, Traffic, type Outcome, type Sent } from './traffic.ts';
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
-    /** Of the ordinary requests alone. */
+    /** Minutes of the ordinary requests alone. */
     calm: { type: 'string', default: '2' },
     workers: { type: 'string' },
     /** Milliseconds in which the upstream answers. Hosted models take at least this long to a first token. */
@@ -32,7 +32,7 @@ const MOST_RATIO = 3;
 const MOST_GROWTH = 1.25;
 /** Requests that have no answer by then count as failed. */
 const LAST_ANSWER_MS = 60_000;
-/** Of answers while code is compiled and connections are opened. */
+/** Time in which code is compiled and connections are opened. */
 const WARM_UP_MS = 10_000;
 
 const keyOf = (id: string): string => `gatehouse-soak-key-${id}-0123456789`;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const SAMPLE_MS = 5_000;
 
-/** Of a process and its workers, in MiB. */
+/** Memory of a process and its workers, in MiB. */
 function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const pattern = new RegExp(`${field}:\\s+(\\d+)`);
   const kilobytes = (one: string): number =>

@@ -18,7 +18,7 @@ export const usageOf = (input: number, output: number) => ({
 export interface LedgerGateway {
   readonly gateway: Gateway;
   readonly upstream: ScriptedUpstream;
-  /** Of the state store. */
+  /** The folder of the state store. */
   readonly folder: string;
   readonly configs: string;
   post(

@@ -9,7 +9,7 @@ export interface SentAttempt {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the calls that it becomes. */
+  /** Bodies of the calls that it becomes. */
   readonly bodies: readonly string[];
   readonly stream: boolean;
   /** What ends it. */

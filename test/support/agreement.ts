@@ -154,7 +154,7 @@ export class Agreement {
     };
   }
 
-  /** Of the settings that are being compiled. */
+  /** The version of the settings that are being compiled. */
   #version(): Version {
     const last = this.#versions.at(-1);
     if (last?.places === this.files.current) return last;

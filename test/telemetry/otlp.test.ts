@@ -136,7 +136,7 @@ const ONLY_TRACES = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' 
 interface Started {
   readonly otel: Otel;
   readonly metrics: Metrics;
-  /** Of the log that reports on exports. */
+  /** Lines of the log that reports on exports. */
   readonly lines: string[];
 }
 

@@ -21,7 +21,7 @@ interface Measured {
   readonly error: string;
   readonly cache: string;
   readonly stream: boolean;
-  /** Of each attempt: `provider error_type`. */
+  /** `provider error_type` of each attempt. */
   readonly attempts: readonly string[];
   readonly retries: number;
   readonly fallbacks: number;

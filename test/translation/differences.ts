@@ -1,6 +1,6 @@
 /** A way in which Gatehouse and the AI SDK differ on purpose, and why. A rule that explains nothing fails the test. */
 export interface Rule {
-  /** Of which cases it speaks; default: all. */
+  /** Cases to which it applies; default: all. */
   readonly cases?: readonly string[];
   readonly models?: RegExp;
   /** `[]` stands for any place of a list, `**` for anything. Where one of the two refuses: `refused`. */

@@ -11,7 +11,7 @@ import type { OperationId } from './routes.ts';
 export interface Call {
   readonly operation: OperationId;
   readonly identity: AdminIdentity;
-  /** Of the path; empty where the route has none. */
+  /** The id in the path; empty where the route has none. */
   readonly id: string;
   readonly query: CallQuery;
   /** Valid by the schema of the route. */

@@ -72,7 +72,7 @@ function problemsOf(
   return errorsAt([file, ...path], checked, { settings, clock });
 }
 
-/** Of a rule of prices.yaml, or a webhook of server.yaml. */
+/** Problems of a rule of prices.yaml or of a webhook of server.yaml. */
 function problemsOfListed(
   kind: 'prices' | 'alerts',
   id: string,

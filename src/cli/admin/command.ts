@@ -60,7 +60,7 @@ function withCursor(target: string, cursor: string): string {
   return `${path}?${params.toString()}`;
 }
 
-/** Of the object as it is now. Undefined: it was refused, and the reason is printed. */
+/** ETag of the object as it is now. Undefined: the call was refused, and the reason is printed. */
 async function etagOf(call: AdminCall, world: World): Promise<string | undefined> {
   const reply = await send({ ...call, route: { ...call.route, method: 'GET' }, body: undefined }, call.object, {});
   if (!isDone(reply)) await refuse(reply, world);

@@ -23,7 +23,7 @@ export interface Routing {
   readonly fallbacks: Followers;
   readonly contextWindow: Followers;
   readonly contentPolicy: Followers;
-  /** Of every model. */
+  /** Fallbacks of every model. */
   readonly always: readonly ForeignItem[];
   readonly aliases: readonly (readonly [string, ForeignItem])[];
   readonly shared: DraftPart;

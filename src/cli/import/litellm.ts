@@ -136,7 +136,7 @@ function deploymentOf(item: ForeignItem, draft: Draft): Deployment | undefined {
   const info = item.get('model_info');
   const model =
     VENDORS.get(vendor)?.provider === 'vertex-ai' ? vertexModel(written) : deployed(draft, slug, written, info);
-  // Of a deployment of Azure, prices and limits know its own name.
+  // Prices and limits know a deployment of Azure by its own name.
   const charged = vendor === 'azure' ? written : model;
   if (!addPrices(draft, slug, charged, [params, info]) && charged !== model)
     addShippedPrice(draft, slug, charged, model);

@@ -1,8 +1,9 @@
 /** Vendors by the names that other gateways give them. */
 export interface Vendor {
   readonly provider: 'openai' | 'anthropic' | 'vertex-ai' | 'google-ai-studio' | 'azure-openai';
-  /** Of vendors with OpenAI's API. `required`: the file must have one. */
+  /** Default `base_url` of a vendor with OpenAI's API. */
   readonly baseUrl?: string;
+  /** The file must have a base URL. */
   readonly needsBase?: boolean;
   readonly variable: string;
 }

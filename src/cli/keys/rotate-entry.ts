@@ -13,7 +13,7 @@ import {
 } from './edit-keys.ts';
 
 interface Rotation {
-  /** Of the new key. */
+  /** Digest of the new key. */
   readonly digest: string;
   readonly previous: { readonly digest: string; readonly expires_at: string };
 }

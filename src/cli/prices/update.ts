@@ -72,7 +72,7 @@ function changesOf({ on, id, aka = [] }: SourceRow, newer: PriceTable, inForce: 
   });
 }
 
-/** Of equal rows the same, in whatever order their members are. */
+/** Equal rows have the same text, in whatever order their members are. */
 const textOf = (row: PriceRow | undefined): string | undefined => row && JSON.stringify(row, sortedMembers);
 
 const sortedMembers = (_: string, value: unknown): unknown =>

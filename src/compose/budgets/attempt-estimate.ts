@@ -1,5 +1,6 @@
 import type { Usage } from '../../formats/events.ts';
 import type { Amounts } from '../../governance/reservations.ts';
+import type { Budget } from '../../governance/tree.ts';
 import {
   GatewayError,
   type Attempt,
@@ -17,6 +18,7 @@ import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } fr
 import { placeOf } from '../../record/cost-place.ts';
 import type { SettledCost } from '../../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
+import { unpricedText } from './budget-texts.ts';
 import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
 /** The highest cost and usage of one attempt, estimated before it is sent. */
@@ -29,7 +31,7 @@ export interface AttemptEstimate {
   readonly answers: number;
   /** Tokens of all answers if each is as long as it may be. */
   readonly mostOutput: number;
-  /** Of the prompt; undefined where media are among the bytes. */
+  /** Bytes of the prompt's text; undefined where media are among the bytes. */
   readonly textBytes: number | undefined;
   /** The rule for a price that is not known. Undefined: the price is known, or no budget counts USD. */
   readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
@@ -54,8 +56,8 @@ interface ModelPrice {
 }
 
 interface EstimateFor {
-  /** A budget of the attempt counts USD: the price must be known, or the rules say what to assume. */
-  readonly countsUsd: boolean;
+  /** The first budget of the attempt that counts USD: the price must be known, or the rules say what to assume. */
+  readonly inUsd: Budget | undefined;
   /** The ledger notes the price, known or not. */
   readonly hasLedger: boolean;
   readonly rules: BudgetRules;
@@ -70,13 +72,15 @@ export class AttemptEstimator {
   }
 
   /** Throws `model_unpriced` where a budget needs a price that is not known, and the rules refuse such requests. */
-  estimate(exchange: Exchange, attempt: Attempt, { countsUsd, hasLedger, rules }: EstimateFor): AttemptEstimate {
+  estimate(exchange: Exchange, attempt: Attempt, { inUsd, hasLedger, rules }: EstimateFor): AttemptEstimate {
     const resolved = attempt.resolved!;
     const size = readRequestSize(exchange, attempt, resolved, attempt.outbound!);
-    const dearest = countsUsd || hasLedger ? this.#dearest(exchange, resolved, size, rules) : undefined;
+    const dearest = inUsd || hasLedger ? this.#dearest(exchange, resolved, size, rules) : undefined;
     const price = dearest?.price;
     const unpriced =
-      countsUsd && typeof price === 'string' ? this.#unpriced(exchange, dearest!.resolved, price, rules) : undefined;
+      inUsd && typeof price === 'string'
+        ? this.#unpriced(exchange, dearest!.resolved, { budget: inUsd, why: price }, rules)
+        : undefined;
     const learnedOf = { key: exchange.caller?.keyId, model: nameOfModel(resolved) };
     const { prompt, output, longest } = this.#tokensOf(size, resolved, learnedOf, rules);
     const number = size.request.answers ?? 1;
@@ -124,19 +128,16 @@ export class AttemptEstimator {
   #unpriced(
     exchange: Exchange,
     resolved: ResolvedTarget,
-    why: UnknownPrice,
+    about: { readonly budget: Budget; readonly why: UnknownPrice },
     { unknownPrice }: BudgetRules,
   ): NonNullable<AttemptEstimate['unpriced']> {
     if (unknownPrice === 'refuse')
-      throw new GatewayError(
-        'model_unpriced',
-        `A budget of this key counts USD, and the price of ${resolved.model} is not known (${why}).`,
-      );
+      throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why));
     if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
     return unknownPrice;
   }
 
-  /** Of the prompt and of one answer. */
+  /** Tokens of the prompt and of one answer. */
   #tokensOf({ request, openEnded }: AttemptSize, resolved: ResolvedTarget, of: LearnedOf, { reserve }: BudgetRules) {
     const learned = this.#setup.learned.of(of);
     const mode = openEnded ? reserve : 'bound';

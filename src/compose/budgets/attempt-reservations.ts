@@ -109,8 +109,8 @@ export class AttemptReservations implements RequestBudgets {
     const budgets = this.#budgetsFor(exchange, resolved);
     const { ledger } = this.#setup;
     if (budgets.length === 0 && !ledger) return undefined;
-    const countsUsd = budgets.some(({ unit }) => unit === 'usd');
-    const estimate = this.#estimator.estimate(exchange, attempt, { countsUsd, hasLedger: ledger !== undefined, rules });
+    const inUsd = budgets.find(({ unit }) => unit === 'usd');
+    const estimate = this.#estimator.estimate(exchange, attempt, { inUsd, hasLedger: ledger !== undefined, rules });
     if (budgets.length > 0) attempt.budget = noteOf(exchange, this.#setup.accounting.accountsOf(budgets), estimate);
     return { exchange, attempt, budgets, estimate, onOverrun: rules.onOverrun };
   }

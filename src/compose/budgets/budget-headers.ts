@@ -16,7 +16,7 @@ export const exhaustedHeaders = ({ operation }: Exchange, account: Account, wall
     wall,
   });
 
-/** Of the key's own budgets, the one of which most is spent: what is spent of a shared budget is not the caller's to know. */
+/** Describes the budget of the key itself of which the largest share is spent. The caller may not know what others spent of a shared budget. */
 export function spentHeaders({ operation }: Exchange, accounts: readonly Account[]): Headers | undefined {
   const write = operation && RATE_DIALECTS[operation.format.name]?.spent;
   if (!write) return undefined;

@@ -1,6 +1,7 @@
 import { usdText } from '../../prices/money.ts';
 import type { Account } from '../../governance/accounts.ts';
 import type { Budget } from '../../governance/tree.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
 
 /** `team search, month, claude-*`: names a budget for people, without a figure. */
 export const nameOfBudget = ({ node, period, models }: Budget): string =>
@@ -9,6 +10,10 @@ export const nameOfBudget = ({ node, period, models }: Budget): string =>
 /** `12.50 USD`, `2000 tokens`. @param amount nano-USD, or tokens */
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
+
+/** Why a request to a model without a known price is refused, for its caller. */
+export const unpricedText = (budget: Budget, model: string, why: UnknownPrice): string =>
+  `The budget of ${nameOfBudget(budget)} counts USD, and the price of ${model} is not known (${why}).`;
 
 /** Why a stream was cut, for its caller. */
 export const cutText = ({ budget }: Account): string =>

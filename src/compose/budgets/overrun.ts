@@ -8,7 +8,7 @@ import { cutText } from './budget-texts.ts';
 export type Overrun = 'grown' | 'continued' | 'cut';
 
 interface WatchSetup {
-  /** Of the request. */
+  /** Bytes of the request. */
   readonly bytes: number;
   readonly held: Amounts;
   /** Tokens that the reserve covers at the prices on which it rests. */

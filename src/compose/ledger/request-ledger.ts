@@ -49,7 +49,7 @@ export interface RequestLedgerOptions {
   readonly folder?: string | undefined;
   /** Runs a task at the end of this turn of the event loop. */
   readonly endOfTurn: (task: () => void) => void;
-  /** Of tests. */
+  /** Smaller limits, for tests. */
   readonly limits?: { readonly maxBytes?: number; readonly segmentBytes?: number } | undefined;
 }
 

@@ -73,7 +73,7 @@ function originForm(target: string): string {
 const encoded = (target: string): string =>
   target.replaceAll(/[^!-~]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-/** Of routes with the same path, such as `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`, the one of the method. */
+/** Normalises a path. The method chooses among routes with the same path, such as `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`. */
 function canonical(path: string, method: string | undefined): string {
   const found = routes.filter((route) => route.path.test(path));
   const route = found.find((one) => one.method === method) ?? found[0];

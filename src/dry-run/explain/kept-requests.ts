@@ -141,7 +141,7 @@ function keep({ kept, explainer, health, clock }: KeepSetup, config: GatewayConf
   kept.add(id, { question, explainer });
 }
 
-/** Of the query only what chooses the operation: no other operation that chooses a config reads it. */
+/** Keeps only the query parameter that chooses the operation: no other operation that chooses a config reads the query. */
 function pathOf({ request: { path }, operation }: Exchange): string {
   const { query } = operation ?? {};
   return query ? `${path}?${query.name}=${query.value}` : path;

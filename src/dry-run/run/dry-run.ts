@@ -22,7 +22,7 @@ export interface DryRun {
 
 export interface DryAttempt {
   readonly attempt: Attempt;
-  /** Of the record. */
+  /** The same attempt in the record. */
   readonly recorded: RecordedAttempt;
   /** In order, including retries. Empty when the attempt was rejected before anything was sent. */
   readonly calls: readonly DryCall[];

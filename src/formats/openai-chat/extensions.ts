@@ -47,10 +47,10 @@ export const CHAT_EXTENSIONS = [
   'provider_tools',
 ] as const;
 
-/** Of an embeddings request. Vertex AI reads them, and servers with Cohere's words. */
+/** Fields of an embeddings request. Vertex AI reads them, and servers with Cohere's field names. */
 export const EMBEDDING_EXTENSIONS = ['task_type', 'input_type', 'title', 'auto_truncate'] as const;
 
-/** Of an images request. Imagen and Gemini read them. */
+/** Fields of an images request. Imagen and Gemini read them. */
 export const IMAGE_EXTENSIONS = [
   'labels',
   'safety_settings',

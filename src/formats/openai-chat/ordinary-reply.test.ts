@@ -89,7 +89,7 @@ describe('readOrdinaryReply', () => {
         read += 1;
         const expected = createSignals();
         observe(expected, decodeReply(body, reply));
-        // Of a whole reply nothing is estimated.
+        // A whole reply needs no estimate.
         expect(signals).toEqual({ ...expected, text: 0 });
         expect(isObject(body) && removeExtensions(body, noLosses())).toBe(false);
       }),

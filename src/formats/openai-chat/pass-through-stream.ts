@@ -36,7 +36,7 @@ export class StreamPassThrough implements PassThrough {
   readonly #cutter = new SseCutter();
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
-  /** Of ordinary events, which are kept as they are. */
+  /** Templates of ordinary events, which leave as they came. */
   readonly #ordinary: EventTemplates;
   #stopped = false;
   #keepAlives = 0;

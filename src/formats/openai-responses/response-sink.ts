@@ -28,7 +28,7 @@ export class ResponseStreamSink implements ResponseSink {
   /** What was written before `#text`: texts with one character per byte, and runs. */
   #pieces: (string | TextRun)[] = [];
   #number = 0;
-  /** Of the part whose text came last. */
+  /** The frame of the part whose text came last. */
   #frame: TextFrame | undefined;
 
   take(): string {

@@ -107,7 +107,7 @@ export function fold(events: readonly GenerationEvent[]): Generation {
   let rawUsage: JsonObject | undefined;
   let failure: UpstreamFailure | undefined;
   let first: Draft | undefined;
-  /** Of all choices, created with the second one. */
+  /** Drafts of all choices, created with the second one. */
   let drafts: Map<number, Draft> | undefined;
   for (const event of events) {
     if (event.type === 'start') {

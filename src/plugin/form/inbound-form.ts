@@ -57,7 +57,7 @@ export class InboundForm {
   /** The form with the fields of `body` in place of its own. */
   bodyFor(body: RequestBody): FormBody {
     const rest = this.#rest && this.#once(this.#rest);
-    // Of the client's length, so that the length of the whole stays known. A boundary of the gateway cannot be in the file.
+    // The boundary has the length of the client's, so that the length of the whole form stays known. It is random, so it cannot be in the file.
     const keepsLength = this.#clientBoundary.length >= LEAST_BOUNDARY;
     const length = keepsLength ? this.#clientBoundary.length : 32;
     const boundary = randomBytes(length).toString('hex').slice(0, length);
@@ -166,7 +166,7 @@ const tooLate = (mostHeld: number): GatewayError =>
     { param: MODEL },
   );
 
-/** Of the text fields. `stream` has the value that JSON bodies have. */
+/** Values of the text fields. `stream` has the value that JSON bodies have. */
 function fieldsOf(parts: readonly HeldPart[]): Readonly<Record<string, unknown>> {
   const fields = new Map<string, unknown>();
   for (const { head, pieces } of parts) {

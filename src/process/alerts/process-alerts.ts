@@ -12,7 +12,7 @@ export interface ProcessAlerts extends AlertSink {
   close(): Promise<void>;
 }
 
-/** Of a process that hands its alerts to another one, which raises them. */
+/** For a process that passes its alerts to another one, which raises them. */
 export const relayedAlerts = (to: AlertSink): ProcessAlerts => ({
   raise: (alert) => to.raise(alert),
   apply() {},

@@ -35,7 +35,7 @@ interface LastAlert {
  */
 export class KeyWatch {
   readonly #setup: KeyWatchSetup;
-  /** Of each key. Bounded by the keys. */
+  /** The last alert of each key. */
   #alerted = new Map<string, LastAlert>();
   #counted = '';
   #refused: readonly string[] = [];

@@ -80,7 +80,7 @@ async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStor
       );
 }
 
-/** What was settled on each account, and what is reserved on it by requests that have left: they count at their reserve. */
+/** The settled amounts of each account, and the reserves of requests that have left: they count at their reserve. */
 function usedOf({ accounts, open }: SpoolState): readonly SpooledAccount[] {
   const used = new Map([...accounts].map(([number, account]) => [number, account.used]));
   for (const send of open)

@@ -13,7 +13,7 @@ const AGAIN_MS = 1000;
 const ALIVE_MS = 60_000;
 
 export interface SpoolsSetup {
-  /** Of the state store. */
+  /** The folder of the state store. */
   readonly folder: string;
   readonly state: StoreHandle;
   readonly clock: Clock;

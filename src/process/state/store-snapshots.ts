@@ -23,7 +23,7 @@ interface Setup {
 export class StoreSnapshots {
   readonly #files: SnapshotFiles;
   readonly #setup: Setup;
-  /** Of each object; most objects are the same from one snapshot to the next. */
+  /** The text of each object. Most objects do not change between two snapshots. */
   readonly #texts = new WeakMap<Entity, string>();
   #wanted: { readonly version: Version; readonly at: number; readonly entities: readonly Entity[] } | undefined;
   #last = { version: -1, at: -Infinity };

@@ -42,7 +42,7 @@ const models = new WorkerLabels(
 
 const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
-/** The primary sends what the store has before it asks for the start, and then every change. */
+/** The primary sends the objects of the store before it asks for the start, and then every change. */
 const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };

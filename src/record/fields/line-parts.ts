@@ -7,7 +7,7 @@ export class LineParts {
   #count = 0;
   #length = 0;
 
-  /** Of all texts, in UTF-16 units. */
+  /** Length of all texts together, in UTF-16 units. */
   get length(): number {
     return this.#length;
   }

@@ -20,7 +20,7 @@ import { group, rows } from './rows.ts';
 const isOver = ({ state }: BoundedRecord): boolean => state !== 'running';
 /** The attempt that answered, or the last that failed. */
 const lastOf = ({ attempts }: BoundedRecord): RecordedAttempt | undefined => attempts.at(-1);
-/** Of the attempt that answered. */
+/** Usage of the attempt that answered. */
 function paidUsageOf(record: BoundedRecord): RecordedAttempt['usage'] {
   const last = lastOf(record);
   return last?.answered ? last.usage : undefined;

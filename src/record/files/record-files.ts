@@ -52,7 +52,7 @@ export class RecordFiles {
   #openedAt = 0;
   #number = 0;
   #pausedUntil = -Infinity;
-  /** Of the latest failure. */
+  /** Reason of the latest failure. */
   #reason: RecordDropReason = 'error';
   #hasFailed = false;
   #isTimed = false;

@@ -14,7 +14,7 @@ interface CallersTeam {
 /** A metadata key that is a label. */
 export interface MetadataLabel {
   readonly key: string;
-  /** Of the label. */
+  /** Name of the label. */
   readonly name: string;
   /** The values that the settings have for it. */
   readonly known: ReadonlySet<string>;

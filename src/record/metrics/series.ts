@@ -30,7 +30,7 @@ export interface ExemplarSample {
 export abstract class Series {
   readonly spec: MetricSpec;
   readonly labels: SeriesLabels;
-  /** Of `byCaller` counters. */
+  /** The caller's key; `byCaller` counters alone have it. */
   readonly keyId: string | undefined;
   /** Whether it was used since the last scrape. */
   used = true;

@@ -11,7 +11,7 @@ import { SpanBatches, type SpanSender } from './span-batches.ts';
 
 export interface SpanSource {
   readonly resource: Resource;
-  /** Of the instrumentation scope. */
+  /** The instrumentation scope. */
   readonly name: string;
   readonly version: string;
 }

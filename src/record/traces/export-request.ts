@@ -4,7 +4,7 @@ import { delimited, utf8, varint, type Bytes } from './protobuf.ts';
 
 /** Where spans come from. */
 export interface SpanOrigin {
-  /** Of the process. */
+  /** The resource of the process. */
   readonly resource: { readonly attributes: Attributes; readonly schemaUrl?: string | undefined };
   /** The instrumentation scope. */
   readonly name: string;

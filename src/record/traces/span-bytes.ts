@@ -48,9 +48,9 @@ const KIND = '\x30';
 const START = '\x39';
 const END = '\x41';
 const DROPPED_ATTRIBUTES = '\x50';
-/** Of attributes. */
+/** No attributes were dropped. */
 const NO_DROPS = `${DROPPED_ATTRIBUTES}\0`;
-/** Of events and links. */
+/** No events and no links were dropped. */
 const NO_OTHER_DROPS = '\x60\0\x70\0';
 const STATUS = '\x7a\x02\x18';
 const FLAGS = '\x85\x01';

@@ -10,7 +10,7 @@ import { createNetworkTest, type NetworkTest } from './networks.ts';
 export interface OuterNode {
   readonly node: TreeNode;
   readonly metadata: Readonly<Record<string, string>> | undefined;
-  /** Of a team: its organization, if there is one of that name. */
+  /** The organization of a team, if there is one of that name. */
   readonly organization: OuterNode | undefined;
   /** Why its keys are refused. */
   readonly problem: string | undefined;
@@ -24,7 +24,7 @@ export interface KeyParts {
   readonly team: OuterNode | undefined;
   /** Names of its digests in the ring. */
   readonly digests: readonly string[];
-  /** Of its own digest, in milliseconds since 1970; Infinity: never. */
+  /** The end of its own digest, in milliseconds since 1970; Infinity: never. */
   readonly expiresAt: number;
   /** Why the key is refused, whatever is above it. */
   readonly ownProblem: string | undefined;

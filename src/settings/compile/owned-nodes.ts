@@ -40,7 +40,7 @@ function changed<Value extends { readonly id: string }>(
 
 interface Owned<File> {
   readonly ref: string;
-  /** Of a file. */
+  /** The node as a settings file has it. */
   readonly file: File | undefined;
   readonly stored: { readonly value: File; readonly problem?: string | undefined } | undefined;
   readonly attached: Attached | undefined;

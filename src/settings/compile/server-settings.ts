@@ -38,7 +38,7 @@ export interface ServerSettings {
     readonly host: string;
     readonly port: number;
     readonly token: Secret | undefined;
-    /** Of requests with `token`, and of requests from loopback while there is none. */
+    /** Role of requests with `token`, and of requests from loopback while there is no token. */
     readonly role: 'viewer' | 'operator' | 'admin';
     /** Names accepted in Host headers, beside those that are always accepted. */
     readonly hosts: readonly string[];

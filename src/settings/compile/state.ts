@@ -20,7 +20,7 @@ export interface StateSettings {
   readonly peppers: Secret | undefined;
   /** Undefined: none are made. */
   readonly backup: BackupSettings | undefined;
-  /** Of budgets that name none. */
+  /** Time zone of budgets that name none. */
   readonly timeZone: string;
   readonly whenDown: {
     readonly keys: 'snapshot' | 'refuse';

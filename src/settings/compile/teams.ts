@@ -10,7 +10,7 @@ import type { Budget, Limits, NodeKind, NodeLimits, TreeNode } from '../../gover
 
 /** Percent of the cap. */
 const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
-/** Of budgets, where neither they nor `state` name one. */
+/** Time zone of budgets where neither they nor `state` name one. */
 export const DEFAULT_ZONE = 'UTC';
 
 export interface NodeFile {

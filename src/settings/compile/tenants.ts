@@ -7,12 +7,12 @@ import { DEFAULT_ZONE } from './teams.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
 export interface TenantsSetup {
-  /** Of the files. */
+  /** The keys of the files. */
   readonly keys: KeysFile;
-  /** Of the files. */
+  /** The teams and organizations of the files. */
   readonly teams: TeamsFile;
   readonly stored?: StoredObjects | undefined;
-  /** Of budgets that name none. */
+  /** Time zone of budgets that name none. */
   readonly timeZone?: string | undefined;
   /** The gateway configs that keys of the store can name as their default. Default: any. */
   readonly configIds?: ReadonlySet<string> | undefined;

@@ -51,7 +51,7 @@ const PERIOD = 'write `period: month`';
 const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
 const PROXY_LOGIN = 'write `proxy_credentials: "${env:PROXY_CREDENTIALS}"`, as USER:PASSWORD';
 
-/** Of keys, teams and organizations. */
+/** Keys that other gateways have on keys, teams and organizations. */
 const SPENDING: Readonly<Record<string, string>> = {
   rate_limit: LIMITS,
   rate_limits: LIMITS,
@@ -196,7 +196,7 @@ const VALUES: Readonly<Record<string, string>> = {
   failover: 'fallback',
   priority: 'fallback',
   router: 'conditional',
-  // Of budgets.
+  // Values of budgets
   daily: 'day',
   monthly: 'month',
   lifetime: 'total',

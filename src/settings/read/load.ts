@@ -36,15 +36,15 @@ import type { TlsFiles } from './tls-files.ts';
 export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
-  /** Of keys.yaml, then of the state store. */
+  /** The keys of keys.yaml, then those of the state store. */
   readonly keys: KeysFile;
   /** Prices of the operator, of prices.yaml, then of the state store; the shipped ones are not among them. */
   readonly prices: PricesFile;
   /** The shipped prices, and before them those of price-table.json. */
   readonly priceTable: PriceTable;
-  /** Of teams.yaml and of the state store. */
+  /** The teams and organizations of teams.yaml and of the state store. */
   readonly teams: TeamsFile;
-  /** Of the files alone. */
+  /** The contents of the files alone, without the state store. */
   readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile; readonly prices: PricesFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
   readonly stored: StoredObjects | undefined;

@@ -50,7 +50,7 @@ const isStoredKind = (kind: string): kind is StoredKind => (STORED_KINDS as read
 
 const nodeOf = ({ node }: StoredEntity['doc']): string => (typeof node === 'string' ? node : '');
 
-/** Of budgets and limits: the id of their organization, team or key. */
+/** The `node` of budgets and limits: kind and id of an organization, team or key. */
 export const NODE_REF = /^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**

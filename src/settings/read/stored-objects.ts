@@ -27,7 +27,7 @@ interface Stored<Kind extends StoredKind, Value> {
   /** Who has written it, and when in milliseconds since 1970. */
   readonly by: string;
   readonly at: number;
-  /** Of the store, when the object was written. */
+  /** The store's version when the object was written. */
   readonly version: number;
   /** Why the object is not valid; its value is empty then. */
   readonly problem?: string | undefined;
@@ -90,7 +90,7 @@ export interface StoredChanges {
 
 export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
 
-/** Of a gateway whose store has nothing, and for the load that finds out which store to open. */
+/** The objects of an empty store, also for the load that finds out which store to open. */
 export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
 /** What has to change so that `before` becomes `now`. */

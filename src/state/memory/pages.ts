@@ -45,7 +45,7 @@ export class PageTable {
 export class Pages {
   readonly #table: PageTable;
   readonly #owner: string;
-  /** Of all pages, their unused parts with them. */
+  /** Bytes of all pages, their unused parts included. */
   size = 0;
   #last: Page | undefined;
 

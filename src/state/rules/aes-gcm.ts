@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
-/** Of a random nonce (NIST SP 800-38D, section 8.2.2). */
+/** Bytes of a random nonce (NIST SP 800-38D, section 8.2.2). */
 export const IV_BYTES = 12;
 export const TAG_BYTES = 16;
 

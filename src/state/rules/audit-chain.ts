@@ -4,7 +4,7 @@ import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
-/** Of the row before the first. */
+/** The hash that stands for the row before the first. */
 const NO_HASH = '0'.repeat(64);
 
 /** The next row of the chain. */
@@ -103,7 +103,7 @@ function wrongIn(row: AuditRow, { seq, head, known }: Place): string | undefined
   return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;
 }
 
-/** Of a known row that is not in the chain. @param seq the number of the chain's last row */
+/** The verdict on a known row that is not in the chain. @param seq the number of the chain's last row */
 function missing(
   known: KnownRow,
   { first, seq }: { readonly first: AuditRow | undefined; readonly seq: number },

@@ -23,7 +23,7 @@ export interface SpoolSegment {
 }
 
 export interface SpoolOptions {
-  /** Of the state store. */
+  /** The folder of the state store. */
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
@@ -53,7 +53,7 @@ export class Spool {
     this.#folder = join(options.folder, SPOOLS, spoolName(options.pid, options.boot.id));
   }
 
-  /** Of all segments. */
+  /** Bytes of all segments. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -77,7 +77,7 @@ export class SqliteAudit {
         );
       if (!last) return 0;
       this.append(dropOf(last), by, now);
-      // Without its trigger for this transaction alone: a statement that forgets it still removes nothing.
+      // A trigger forbids deletes. This transaction drops and restores it; any other DELETE still fails.
       const { sql } = this.#db.get<{ sql: string }>(`SELECT sql FROM sqlite_schema WHERE name = 'audit_delete'`)!;
       this.#db.exec('DROP TRIGGER audit_delete');
       const count = this.#db.run('DELETE FROM audit WHERE seq <= ?', last.seq);

@@ -118,8 +118,8 @@ export class SqliteEntities {
   }
 
   /**
-   * At the start: refuses a key of the ring that is another one than it was, and a ring without a key that secrets need. Then seals the
-   * data keys of all secrets with the first key, so that the others can be removed.
+   * Runs at the start. Refuses a key whose value changed under the same name, and a ring that lacks the key of a stored secret. Then seals
+   * the data keys of all secrets with the first key, so that the others can be removed.
    */
   useKeys(): void {
     this.#db.transaction(() => {
@@ -238,7 +238,7 @@ const savingTables = (db: Database): SavingTables => ({
 /** The tables of digests. */
 const SECRETS: Readonly<Record<DigestKind, string>> = { keys: 'key_secret', tokens: 'token_secret' };
 
-/** The value that shows whether a key is the one that it was. */
+/** The place of a value sealed with a key: a key whose value changed under the same name cannot open it. */
 const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check', version: 1 };
 
 const nameOf = ({ kind, id }: EntityRef): string => `${kind}/${id}`;

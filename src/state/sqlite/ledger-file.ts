@@ -44,8 +44,8 @@ const CREATE = `
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 /**
- * Sums stay within it, although `sumCells` refuses them long before: a sum that no integer of SQLite holds would refuse its rows at each
- * repetition, and all those behind them.
+ * Bound of a stored sum; `sumCells` refuses much smaller ones. Without it, a row whose sum overflows SQLite's integer would fail at each
+ * repetition and block the rows behind it.
  */
 const MOST = 2 ** 62;
 const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
@@ -78,7 +78,7 @@ export class LedgerFile {
   readonly #db: Database;
   readonly #maxNames: number;
   readonly #readOnly: boolean;
-  /** Of the names that were read: it is another one when another connection has written (PRAGMA data_version). */
+  /** PRAGMA data_version when the names were read. It changes when another connection writes. */
   #version: number | undefined;
   #ids: Map<string, number>[] = [];
   #texts = new Map<number, string>();
@@ -157,7 +157,7 @@ export class LedgerFile {
     return this.#db.transaction(() => this.#db.run('DELETE FROM cell WHERE start < ?', before));
   }
 
-  /** The names that a failed transaction had added are none. */
+  /** Runs a transaction. Forgets the names that a failed one added. */
   #written<Result>(task: () => Result): Result {
     try {
       return this.#db.transaction(task);

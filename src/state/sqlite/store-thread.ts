@@ -8,7 +8,7 @@ import type { StoreAnswer, StoreCall } from './thread.ts';
 const THREAD = moduleFile('src/state/sqlite/thread');
 /** Limit of an answer: a disk that hangs must not hold its callers. */
 const LIMIT_MS = 10_000;
-/** Of calls that read or copy the whole store. */
+/** The same for calls that read or copy the whole store. */
 const LONG_LIMIT_MS = 15 * 60_000;
 const LONG: ReadonlySet<string> = new Set<keyof EngineCalls>([
   'backup',
@@ -78,9 +78,10 @@ export class StoreThread {
     if (this.#closed) return;
     const closing = this.#send('close', []);
     this.#closed = new StateFailure('unavailable', 'the store is closed');
-    // A thread that hangs loses nothing that it has confirmed.
+    // Confirmed calls are committed: ending a thread that hangs loses none of them.
     await closing.catch(() => this.#worker.terminate());
-    // The answer has let the thread go; a process with nothing else to do would end here, in the middle of its caller.
+    // The last answer took the reference to the worker away. Without one, a process with nothing else to do would exit before the
+    // caller continues.
     this.#worker.ref();
     await this.#ended.promise;
   }

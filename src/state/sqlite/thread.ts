@@ -14,7 +14,7 @@ export interface StoreCall {
 }
 
 export interface StoreAnswer {
-  /** Of the call; 0: the store is open. */
+  /** Id of the call; 0: the store is open. */
   readonly id: number;
   readonly value?: unknown;
   readonly failed?: { readonly code: StateFailure['code'] | undefined; readonly message: string };

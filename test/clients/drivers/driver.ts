@@ -66,7 +66,7 @@ export interface Driver {
   count?(place: Place, model: string, question: string): Promise<number>;
 }
 
-/** Of SDKs for OpenAI's API and for Anthropic's. */
+/** Reasons why SDKs for OpenAI's API, and for Anthropic's, lack a method. */
 export const NO_COUNTS = { 'token counts': 'OpenAI has none' };
 export const ONLY_MESSAGES = { embeddings: 'Anthropic has none', images: 'Anthropic has none' };
 

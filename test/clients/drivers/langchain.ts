@@ -88,7 +88,7 @@ const opening = ({ question, image }: Wish): BaseMessage[] => [
 
 function outcomeOf(turns: readonly (AIMessage | AIMessageChunk)[]): Outcome {
   const last = turns.at(-1);
-  // Of the union of a message and its chunk, TypeScript finds no common type.
+  // TypeScript finds no common type in the union of a message and its chunk.
   const usage = last?.usage_metadata as UsageMetadata | undefined;
   const finish: unknown =
     last?.response_metadata['finish_reason'] ??

@@ -27,7 +27,7 @@ export interface FaultyUpstream {
   does(deed: Deed): void;
   /** Begins to count anew. */
   forget(): void;
-  /** Of the next requests. */
+  /** Sets `heard` of the next requests. */
   setHeard(heard: Promise<void>): void;
   close(): Promise<void>;
 }

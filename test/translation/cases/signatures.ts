@@ -1,6 +1,6 @@
 import { call, calls, type Cases, hi, result, text, weather } from './case.ts';
 
-/** Of the forms Claude and Google give theirs, as recorded: protobuf that begins with a version, and with 01. */
+/** Signatures in the forms of Claude and Google, as recorded: protobuf that begins with a version, and with 01. */
 export const CLAUDES = 'Eg4KDAgBGAIiAwECAwQFBg==';
 export const GOOGLES = 'Ej4KPAEDChEYHyYtNDtCSVBXXmVsc3qBiI+WnaSrsrnAx87V3OPq8fj/Bg0UGyIpMDc+RUxTWmFob3Z9hIuSmQ==';
 /** The same as the id of a call can hold it: base64url without padding. */

@@ -16,7 +16,7 @@ export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] 
  */
 export function withoutSecrets<T>(reported: T, seen: Observation): T {
   const text = JSON.stringify(reported);
-  // Of hundreds of keys hardly one is ever quoted, so only those that occur are replaced.
+  // Settings may have hundreds of keys, and hardly one is ever quoted: only those that occur are replaced.
   const forms = secretsOf(seen).flatMap(formsOf);
   const quoted = [...new Set(forms)].filter((form) => text.includes(inJson(form)));
   // Longest first, because one may be part of another.
