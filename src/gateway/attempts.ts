@@ -42,6 +42,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt, CancelListene
   outbound: Outbound | undefined;
   storedFiles: Attempt['storedFiles'];
   cache: CacheStatus | undefined;
+  reserve: Attempt['reserve'];
   semantic: Attempt['semantic'];
   wait: Attempt['wait'];
   signals: Signals | undefined;

@@ -61,6 +61,7 @@ function explain(error: ErrorObject): string {
       ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}`
       : 'has a value that is not allowed';
   }
+  if (error.keyword === 'minItems' && error.params['limit'] === 1) return 'is empty: it needs at least one entry';
   if (error.keyword === 'discriminator') return 'has an unknown `type`';
   if (error.keyword === 'type') return `must be ${[error.params['type']].flat().join(' or ').replaceAll(',', ' or ')}`;
   return error.message ?? 'is not valid';

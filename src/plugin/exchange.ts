@@ -221,6 +221,8 @@ export interface Attempt {
   defaulted?: readonly DefaultedParam[] | undefined;
   /** What the attempt has reserved of the caller's budgets; undefined when there are none. The plugin `budget` sets it. */
   budget?: AttemptBudget | undefined;
+  /** What is reserved for it, on budgets or in the ledger alone; undefined until then. It is the cost where nothing tells it. */
+  reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
   /** Physical tries, in order. */
@@ -238,6 +240,16 @@ export interface Attempt {
   signals: Signals | undefined;
   reply: Reply | undefined;
   error: GatewayError | undefined;
+}
+
+/** The most that an attempt can use. */
+interface AttemptReserve {
+  /** Nano-USD and tokens. */
+  readonly amounts: { readonly usd: number; readonly tokens: number };
+  /** The amount in USD is that of a price list. */
+  readonly isPriced: boolean;
+  /** Tokens of all answers if each is as long as it may be. */
+  readonly mostOutput: number;
 }
 
 /** What an attempt has reserved, or would have reserved, of the caller's budgets. */

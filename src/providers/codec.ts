@@ -13,8 +13,11 @@ export interface PassThroughCodec {
   readonly mode: 'pass-through';
   /** @param model the upstream's model name */
   edits(body: BodyView, model: string): readonly BodyEdit[];
-  /** Takes out what the upstream does not have. Undefined when the body has none of it. */
-  clean?(body: BodyView, extensions: ReadonlySet<string>): Cleaning | undefined;
+  /**
+   * Takes out what the upstream does not have. Undefined when the body has none of it.
+   * @param extensions those that the upstream takes; undefined: all
+   */
+  clean?(body: BodyView, extensions: ReadonlySet<string> | undefined): Cleaning | undefined;
   /** Whether the body requests a stream of events. Default: never, whatever the body or the config contains. */
   streams?(body: BodyView): boolean;
   /**

@@ -34,6 +34,10 @@ const sent = [tryOf(5, 100)];
 const silent = tryOf(5, 50, { status: undefined, sentAt: 6, error: new UpstreamError('timeout_first_byte', 'no') });
 const answered = { resolved: anthropic, reply: replyOf(false), tries: sent, signals: whole };
 const aborted = endOf({ state: 'aborted' });
+/** 0.9 USD, and 1,000 tokens of answer. */
+const reserve = { amounts: { usd: 9e8, tokens: 200_000 }, isPriced: true, mostOutput: 1000 };
+const counting = { counted: ['key'], usd: 9e8, tokens: undefined, output: 1000, warned: [] };
+const reset = new UpstreamError('stream_interrupted', 'cut');
 
 function exchangeWith(attempts: readonly Partial<Attempt>[], task: ModelTask = 'generate') {
   const exchange = exchangeOf();
@@ -179,6 +183,131 @@ describe('the cost of an attempt', () => {
       'generate',
       estimated(0.3),
     ],
+    [
+      'is the reserve where the client left before a plain reply',
+      { ...answered, reserve, signals: undefined, reply: undefined, tries: [silent] },
+      aborted,
+      'generate',
+      estimated(0.9),
+    ],
+    [
+      'is the reserve where the client left a stream that had no content yet',
+      { ...answered, reserve, reply: replyOf(true), signals: signalsOf({ progress: 1 }) },
+      aborted,
+      'generate',
+      estimated(0.9),
+    ],
+    [
+      'is the reserve where a stream broke before its content',
+      {
+        ...answered,
+        reserve,
+        reply: undefined,
+        signals: signalsOf({ failure: { status: 502, message: 'cut' } }),
+        error: reset,
+      },
+      endOf({ state: 'failed' }),
+      'generate',
+      estimated(0.9),
+    ],
+    [
+      'is an estimate, not the reserve, for a stream that was cut in its content',
+      { ...answered, reserve, reply: replyOf(true), signals: signalsOf({ progress: 1000, content: true }) },
+      aborted,
+      'generate',
+      estimated(0.315),
+    ],
+    [
+      'is an estimate, not the reserve, for a stream that was cut after a count',
+      { ...answered, reserve, reply: replyOf(true), signals: signalsOf({ usage: { ...usage, output: 1 } }) },
+      aborted,
+      'generate',
+      estimated(0.300015),
+    ],
+    [
+      'is an estimate of the prompt where the upstream reports a failure inside a reply',
+      {
+        ...answered,
+        reserve,
+        reply: undefined,
+        signals: signalsOf({ failure: { status: 529, message: 'busy', kind: 'overloaded_error' } }),
+        error: new UpstreamError('overloaded', 'busy'),
+      },
+      endOf({ state: 'failed' }),
+      'generate',
+      estimated(0.3),
+    ],
+    [
+      'is an estimate of the prompt where a web page or a redirect answers',
+      {
+        ...answered,
+        reserve,
+        signals: undefined,
+        reply: undefined,
+        tries: [{ ...silent, firstByteAt: 9 }],
+        error: new UpstreamError('upstream_error', 'no'),
+      },
+      endOf({ state: 'failed' }),
+      'generate',
+      estimated(0.3),
+    ],
+    [
+      'counts the text of a plain reply without a count',
+      { ...answered, reserve, signals: signalsOf({ ended: true, content: true, progress: 7, text: 3998 }) },
+      endOf(),
+      'generate',
+      estimated(0.315),
+    ],
+    [
+      'counts the bytes of a plain reply without a count and text',
+      {
+        ...answered,
+        reserve,
+        tries: [tryOf(5, 100, { bytesIn: 400 })],
+        signals: signalsOf({ ended: true, content: true }),
+      },
+      endOf(),
+      'generate',
+      estimated(0.3015),
+    ],
+    [
+      'counts no more bytes than the longest answer has',
+      {
+        ...answered,
+        reserve,
+        tries: [tryOf(5, 100, { bytesIn: 1e6 })],
+        signals: signalsOf({ ended: true, content: true }),
+      },
+      endOf(),
+      'generate',
+      estimated(0.315),
+    ],
+    [
+      'counts no answer of embeddings',
+      {
+        ...answered,
+        reserve,
+        tries: [tryOf(5, 100, { bytesIn: 1e6 })],
+        signals: signalsOf({ ended: true, content: true }),
+      },
+      endOf(),
+      'embeddings',
+      estimated(0.3),
+    ],
+    [
+      'is the reserve where bytes do not tell, and a budget has booked it',
+      { ...answered, reserve, budget: counting, signals: signalsOf({ ended: true }) },
+      endOf(),
+      'speech',
+      estimated(0.9),
+    ],
+    [
+      'is unknown where bytes do not tell, and only the ledger follows',
+      { ...answered, reserve, signals: signalsOf({ ended: true }) },
+      endOf(),
+      'speech',
+      unknown('usage', 'estimated'),
+    ],
     ['is none for a count of tokens', answered, endOf(), 'count_tokens', undefined],
     [
       'is none where nothing was sent',
@@ -206,6 +335,35 @@ describe('the cost of an attempt', () => {
       },
       [estimated(0.315)],
       reported(0.3),
+    ],
+    [
+      'of a try without an answer as the reserve',
+      { ...answered, reserve, tries: [silent, ...sent] },
+      [estimated(0.9)],
+      reported(0.3),
+    ],
+    [
+      'of a stream that broke in its content as the text that had arrived',
+      {
+        ...answered,
+        reserve,
+        reply: replyOf(true),
+        tries: [tryOf(5, 50, { signals: signalsOf({ content: true, text: 4000 }) }), ...sent],
+      },
+      [estimated(0.315)],
+      reported(0.3),
+    ],
+    [
+      'of the calls of a batch as their parts of the reserve',
+      {
+        ...answered,
+        reserve,
+        signals: undefined,
+        tries: [silent, { ...silent, call: 1 }],
+        error: new UpstreamError('timeout_first_byte', 'no'),
+      },
+      [estimated(0.45), estimated(0.45)],
+      undefined,
     ],
     ['of a refusal as nothing', { ...answered, tries: [tryOf(5, 50, { status: 503 }), ...sent] }, [], reported(0.3)],
     [
@@ -307,6 +465,12 @@ describe('what the settlement of an attempt counts', () => {
       },
       endOf({ state: 'aborted' }),
       { nano: 3.3e8, source: 'estimated', usage: { input: INPUT, output: 2000, total: INPUT + 2000 } },
+    ],
+    [
+      'the reserve of an attempt that brought neither a count nor content',
+      { ...failed, reserve, tries: [silent] },
+      endOf(),
+      { nano: 9e8, source: 'estimated', usage: undefined },
     ],
     [
       'the pieces of a stream whose text is shorter',

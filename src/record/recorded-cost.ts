@@ -5,10 +5,12 @@ import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import { endOfAttempt } from './attempt-end.ts';
 import { placeOf, priceOf } from './cost-place.ts';
+import { deliveredOf, estimatedUsage, isUndelivered } from './estimated-usage.ts';
 
 /**
- * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut, or, where it
- * counted nothing, by the bytes of the request and the text and pieces of the reply. cache: nothing was sent.
+ * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
+ * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
+ * was sent.
  */
 export const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
 
@@ -51,9 +53,6 @@ export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
 const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
 const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
 
-/** Of English text, for the models of all vendors. */
-const BYTES_PER_TOKEN = 4;
-
 const NONE: readonly never[] = [];
 export const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
 
@@ -72,15 +71,14 @@ export function recordCosts(
     priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
   if (tries.length === 0)
     return errorCode === undefined ? { cost: costOfCached(attempt, priced), lost: NONE } : NO_COSTS;
-  const bytes = exchange.request.bodyBytes;
-  if (tries.length === 1)
-    return { cost: costOfLast(tries[0]!, { attempt, task, bytes, errorCode, priced }), lost: NONE };
+  const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, priced };
+  if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NONE };
   const calls = callsOf(tries);
   const lost = tries
     .filter((one) => isLost(one, tries, errorCode))
-    .map((one) => costOfLost(one, bytes / calls, task, priced));
+    .map((one) => estimated({ one, signals: one.signals, calls }, sent));
   if (calls > 1 && errorCode !== undefined) return { cost: undefined, lost };
-  return { cost: costOfLast(tries.at(-1)!, { attempt, task, bytes, errorCode, priced }), lost };
+  return { cost: costOfLast(tries.at(-1)!, sent), lost };
 }
 
 /** The calls of a batch; 1 without a batch. */
@@ -112,54 +110,51 @@ interface SentRequest extends Pick<CostBasis, 'errorCode'> {
   readonly priced: Priced;
 }
 
-function costOfLast(
-  last: TryRecord,
-  { attempt, task, bytes, errorCode, priced }: SentRequest,
-): RecordedCost | undefined {
+function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefined {
   if (!mayCost(last)) return undefined;
-  const usage = reportedUsage(attempt, errorCode);
-  if (usage) return costOf(usage, 'reported', priced);
-  return estimated(seenOf(attempt, bytes), task, priced);
+  const usage = reportedUsage(sent.attempt, sent.errorCode);
+  if (usage) return costOf(usage, 'reported', sent.priced);
+  return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
 }
 
-/** @param bytes of the request of this try */
-function costOfLost({ signals }: TryRecord, bytes: number, task: ModelTask | undefined, priced: Priced): RecordedCost {
-  return estimated({ bytes, counted: signals?.usage, delivered: 0 }, task, priced);
+/** A try without the whole count of the upstream. */
+interface Uncounted {
+  readonly one: TryRecord;
+  readonly signals: Signals | undefined;
+  /** The try sent one of so many calls. */
+  readonly calls: number;
 }
 
-interface Seen {
-  /** Of the request. */
-  readonly bytes: number;
-  /** The last counts of the upstream. */
-  readonly counted: Usage | undefined;
-  /** Tokens of the part of the answer that arrived. */
-  readonly delivered: number;
+function estimated({ one, signals, calls }: Uncounted, { attempt, task, bytes, priced }: SentRequest): RecordedCost {
+  const reserve = reservedFor(attempt, calls);
+  if (reserve !== undefined && isUndelivered(one, signals)) return atReserve(reserve);
+  if (BY_BYTES.has(task))
+    return costOf(estimatedUsageOf(one, signals, { attempt, task, bytes: bytes / calls }), 'estimated', priced);
+  // Without a budget, an unknown cost says more than the most that a complete reply can cost.
+  if (reserve !== undefined && attempt.budget?.usd !== undefined) return atReserve(reserve);
+  return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
 }
+
+/** Undefined where nothing was reserved, or the price is not known. */
+const reservedFor = ({ reserve }: Attempt, calls: number): Nano | undefined =>
+  reserve?.isPriced ? Math.ceil(reserve.amounts.usd / calls) : undefined;
+
+const atReserve = (nano: Nano): RecordedCost => ({ nano, unknown: undefined, source: 'estimated', saved: undefined });
 
 /** What the upstream counted of a reply that is complete. */
 const reportedUsage = ({ signals }: Attempt, errorCode: ErrorCode | undefined): Usage | undefined =>
   signals?.ended && errorCode === undefined ? signals.usage : undefined;
 
-const seenOf = ({ signals, reply, outbound }: Attempt, bytes: number): Seen => ({
-  bytes,
-  counted: signals?.usage,
-  delivered: signals && (reply?.stream ?? outbound?.stream) ? deliveredTokens(signals) : 0,
-});
-
-/** Of a stream so far: by its text, and no fewer than its pieces, because a piece has one token or more. */
-export const deliveredTokens = ({ progress, text }: Signals): number =>
-  Math.max(progress, Math.ceil(text / BYTES_PER_TOKEN));
-
-/** By the last counts of the upstream, and no less than what arrived. */
-export function estimatedUsage({ bytes, counted, delivered }: Seen): Usage {
-  const input = counted?.input ?? Math.ceil(bytes / BYTES_PER_TOKEN);
-  const output = Math.max(counted?.output ?? 0, delivered);
-  return { ...counted, input, output, total: input + output };
-}
-
-function estimated(seen: Seen, task: ModelTask | undefined, priced: Priced): RecordedCost {
-  if (!BY_BYTES.has(task)) return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
-  return costOf(estimatedUsage(seen), 'estimated', priced);
+function estimatedUsageOf(
+  { bytesIn }: TryRecord,
+  signals: Signals | undefined,
+  { attempt, task, bytes }: Pick<SentRequest, 'attempt' | 'task' | 'bytes'>,
+): Usage {
+  const { reply, outbound, reserve } = attempt;
+  const stream = reply?.stream ?? outbound?.stream ?? false;
+  const hasOutput = task !== 'embeddings';
+  const delivered = hasOutput ? deliveredOf({ signals, stream, bytesIn, longest: reserve?.mostOutput }) : 0;
+  return estimatedUsage({ bytes, counted: signals?.usage, delivered });
 }
 
 function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
@@ -179,7 +174,8 @@ export function costOfVectors(
   const { slug, sent } = call;
   const { bytes, answered } = sent;
   const priced: Priced = (usage) => priceOf(prices, usage, placeOf({ slug, ...sent }, usage, answered, receivedAt));
-  if (call.tokens === undefined) return estimated({ bytes, counted: undefined, delivered: 0 }, 'embeddings', priced);
+  if (call.tokens === undefined)
+    return costOf(estimatedUsage({ bytes, counted: undefined, delivered: 0 }), 'estimated', priced);
   const usage = { input: call.tokens, output: 0, total: call.tokens };
   return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
 }
@@ -191,7 +187,7 @@ export interface SettledCost {
   readonly reason: UnknownCost | undefined;
   /** none: nothing was sent, the upstream refused, or the reply is that of a cache. estimated: a part of it is. */
   readonly source: 'reported' | 'estimated' | 'none';
-  /** Of the last try: as reported, else estimated; undefined where neither is possible. */
+  /** Of the last try: as reported, else estimated; undefined where neither is possible, so that the reserve counts. */
   readonly usage: Usage | undefined;
 }
 
@@ -217,9 +213,13 @@ export function settledCost(
 }
 
 function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode | undefined): Usage | undefined {
+  const { signals, tries } = attempt;
+  const task = exchange.operation?.task;
   const reported = reportedUsage(attempt, errorCode);
-  if (reported || !BY_BYTES.has(exchange.operation?.task)) return reported ?? attempt.signals?.usage;
-  return estimatedUsage(seenOf(attempt, exchange.request.bodyBytes));
+  if (reported || !BY_BYTES.has(task)) return reported ?? signals?.usage;
+  const last = tries.at(-1);
+  if (!last || isUndelivered(last, signals)) return undefined;
+  return estimatedUsageOf(last, signals, { attempt, task, bytes: exchange.request.bodyBytes });
 }
 
 /** Each cost of an attempt, that of its call for vectors among them. */

@@ -56,7 +56,7 @@ const asTranslating = (codec: PassThroughCodec, extensions: ReadonlySet<string> 
   mode: 'translate',
   encode(body, { model }) {
     const view = { has: (key: string) => Object.hasOwn(body, key), value: (key: string) => body[key] };
-    const cleaning = extensions && codec.clean?.(view, extensions);
+    const cleaning = codec.clean?.(view, extensions);
     const edits = [...(cleaning?.edits ?? []), ...codec.edits(view, model)];
     const call = { ...body };
     for (const { path, value } of edits) {

@@ -28,7 +28,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   // Counts (docs/protocols/anthropic-messages.md#count-tokens) and embeddings
   // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
   const stream = codec.streams?.(attempt.body) ?? false;
-  const cleaning = resolved.extensions && codec.clean?.(attempt.body, resolved.extensions);
+  const cleaning = codec.clean?.(attempt.body, resolved.extensions);
   const body = attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]);
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);

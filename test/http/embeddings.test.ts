@@ -38,6 +38,7 @@ async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {
             ...entry,
           },
           { slug: 'openai', provider: 'openai', ...here, base_url: `${url}/v1` },
+          { slug: 'responses', provider: 'openai', api: 'responses', ...here, base_url: `${url}/v1` },
           {
             slug: 'azure',
             provider: 'azure-openai',
@@ -217,7 +218,7 @@ describe('embeddings on Vertex AI', () => {
   it.each<[string, object, string | null, string]>([
     ['tokens', { input: [1, 2] }, 'input', 'invalid_value'],
     ['lists of tokens', { input: [[1], [2]] }, 'input', 'invalid_value'],
-    ['an empty list', { input: [] }, 'input', 'invalid_value'],
+    ['an empty list', { input: [] }, 'input', 'invalid_request'],
     ['an empty text', { input: ['a', ''] }, 'input[1]', 'invalid_value'],
     ['no input', {}, 'input', 'missing_required_parameter'],
     ['a number', { input: 7 }, 'input', 'invalid_request'],
@@ -256,7 +257,7 @@ describe('embeddings on Vertex AI', () => {
     const place = '/v1/projects/test-project/locations/us-central1/endpoints';
     expect(upstream.seen.map(({ url, json: body }) => [url, body])).toEqual([
       [`${place}/42:predict`, { instances: [{ content: 't1' }] }],
-      [`${place}/43:rawPredict`, { model: 'BAAI/bge-m3', input: 't1', stream: true, normalize: true }],
+      [`${place}/43:rawPredict`, { model: 'BAAI/bge-m3', input: 't1', normalize: true }],
     ]);
   });
 
@@ -505,6 +506,39 @@ const REPLY =
   '{"object":"list", "data":[{"object":"embedding","index":0,"embedding":[1.0, 2e-1],"x_note":null}],\n' +
   '"model":"m", "usage":{"prompt_tokens":7,"total_tokens":7},"meta":{"ms":1.50}}\n';
 
+describe('a request without anything to embed', () => {
+  it.each(['openai', 'responses', 'azure', 'vertex'])(
+    'is refused before it reaches @%s, in the shape of its API',
+    async (slug) => {
+      await start((_, res) => json(res, { object: 'list', data: [] }));
+      const reply = await post({ model: `@${slug}/text-embedding-3-small`, input: [] });
+      expect([reply.status, await errorOf(reply)]).toEqual([
+        400,
+        expect.objectContaining({ param: 'input', message: '`input` is empty: it needs at least one entry.' }),
+      ]);
+      const ofGemini = await fetch(
+        `${gateway.url}/v1beta/models/@${slug}%2Ftext-embedding-3-small:batchEmbedContents`,
+        {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ requests: [] }),
+        },
+      );
+      expect([ofGemini.status, await ofGemini.json()]).toMatchObject([
+        400,
+        {
+          error: {
+            code: 400,
+            status: 'INVALID_ARGUMENT',
+            message: '`requests` is empty: it needs at least one entry.',
+          },
+        },
+      ]);
+      expect(upstream.seen).toEqual([]);
+    },
+  );
+});
+
 describe('embeddings of a server that speaks OpenAI’s API', () => {
   it.each([
     ['@openai/BAAI/bge-m3', 'BAAI/bge-m3', '/v1/embeddings'],
@@ -537,6 +571,25 @@ describe('embeddings of a server that speaks OpenAI’s API', () => {
     await post({ model: 'm', input: 'a', user: 'u' }, { 'x-gateway-config': 'short' });
     expect(upstream.seen[0]!.json).toEqual({ model: 'm', input: 'a', dimensions: 64 });
   });
+
+  it.each(['/v1/embeddings', '/v1/moderations'])(
+    'at %s have no stream: the field is left out and reported',
+    async (path) => {
+      // A server that takes the field answers with events.
+      await start((request, res) => {
+        if (request.json['stream'] === true)
+          return void res.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${REPLY}\n\n`);
+        return json(res, { model: 'm', data: [{ embedding: [1] }], results: [{ flagged: false }] });
+      });
+      const reply = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: '@openai/m', input: 'a', stream: true, stream_options: null }),
+      });
+      expect([reply.status, reply.headers.get('x-gateway-dropped-params')]).toEqual([200, 'stream']);
+      expect(upstream.seen[0]!.json).toEqual({ model: 'm', input: 'a' });
+    },
+  );
 
   it.each<[string, string]>([
     ['nothing', ''],

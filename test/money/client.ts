@@ -9,7 +9,7 @@ export interface ClientSetup {
   /** A number for the model of the next request: each has one of its own. */
   readonly next: () => number;
   readonly actions: readonly Action[];
-  /** Clients disconnect in the middle of half of their slow streams. */
+  /** Clients disconnect in the middle of half of their slow streams, and before half of their slow replies. */
   readonly leaves: boolean;
   /** Between two requests, at most. */
   readonly pauseMs: number;
@@ -17,6 +17,8 @@ export interface ClientSetup {
 
 /** After a request that got no answer: the gateway is starting. */
 const REFUSED_MS = 100;
+/** A client leaves so long after its request, when the upstream has it, and before a slow reply. */
+const LEFT_MS = 200;
 
 /** Sends requests one after the other, each for a model of its own, until it is stopped. */
 export class Client {
@@ -33,7 +35,7 @@ export class Client {
     const { random, actions, leaves, pauseMs } = this.#setup;
     while (!this.#stopped) {
       const action = actions[Math.floor(random() * actions.length)]!;
-      const isLeft = leaves && action === 'slow-stream' && random() < 0.5;
+      const isLeft = leaves && (action === 'slow-stream' || action === 'slow') && random() < 0.5;
       const isSent = await this.#send(action, isLeft).catch(() => false);
       await sleep(isSent ? random() * pauseMs : REFUSED_MS);
     }
@@ -43,12 +45,14 @@ export class Client {
     this.#stopped = true;
   }
 
-  /** @param isLeft the client disconnects in the middle of its stream */
+  /** @param isLeft the client disconnects in the middle of its stream, or before its reply */
   async #send(action: Action, isLeft: boolean): Promise<boolean> {
     const { url, next } = this.#setup;
     const stream = STREAMED.has(action);
+    const leaving = isLeft && action === 'slow' ? AbortSignal.timeout(LEFT_MS) : null;
     const reply = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
+      signal: leaving,
       headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
       body: JSON.stringify({
         model: `m-${next()}`,

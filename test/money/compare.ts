@@ -24,6 +24,9 @@ export interface Comparison {
 /** Replies of these have the upstream's usage when they arrive whole. */
 const TOLD: ReadonlySet<Action> = new Set(['reply', 'slow', 'stream', 'slow-stream', 'busy', 'drop']);
 
+/** Of these the gateway gets neither a count nor content if the client leaves or the connection breaks: the reserve stands for the charge. */
+const UNDELIVERED: ReadonlySet<Action> = new Set(['slow', 'drop']);
+
 /**
  * Compares by model, of which each request has its own. Each row of reported usage is one charge, to the nano; each other charge has a
  * marked row; no row stands for nothing.
@@ -69,6 +72,9 @@ export function compare(charges: ReadonlyMap<string, readonly Charge[]>, rows: r
       problems.push(
         `${model}: ${billed.length} charges (${billed.map(({ action, nano }) => `${action} ${nano}`).join(', ')}) and ${marked} marked rows`,
       );
+    const [left] = billed;
+    if (left && billed.length === 1 && marked === 1 && UNDELIVERED.has(left.action) && markedNano < left.nano)
+      problems.push(`${model}: ${markedNano} nano-USD for an undelivered reply of ${left.nano}`);
     // A request that was killed before its bytes left has a reserve and no charge; an estimate is of a request that was sent.
     if (estimated > billed.length) problems.push(`${model}: ${estimated} estimates for ${billed.length} charges`);
     sums.estimated += estimated;

@@ -46,7 +46,12 @@ export async function startLedger(
   const folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-ledger-')), 'state');
   const upstream = await startUpstream(script);
   const configs = writeSettings({
-    catalog: { providers: entriesFor(upstream.url) },
+    catalog: {
+      providers: [
+        ...entriesFor(upstream.url),
+        { slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: upstream.url, allow_insecure: true },
+      ],
+    },
     prices: PRICES,
     ...settings,
     server: { state: { store: { type: 'sqlite', dir: folder } }, ...server },

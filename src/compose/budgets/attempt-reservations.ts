@@ -143,6 +143,7 @@ export class AttemptReservations implements RequestBudgets {
       const refusal = accounting.reservations.reserve({ hold, accounts, amounts, until, whileDown });
       if (refusal) return refusal;
     }
+    attempt.reserve = estimate;
     const receivedAt = clock.wall();
     if (attempt.outbound?.stream && accounts.length > 0) this.#watch(job, hold, receivedAt);
     ledger?.send({ hold, accounts, amounts, row: this.#unsettledRow(job, receivedAt), until });

@@ -89,13 +89,17 @@ describe('readOrdinaryReply', () => {
         read += 1;
         const expected = createSignals();
         observe(expected, decodeReply(body, reply));
-        // A whole reply needs no estimate.
+        // A reply with a count needs no estimate.
         expect(signals).toEqual({ ...expected, text: 0 });
         expect(isObject(body) && removeExtensions(body, noLosses())).toBe(false);
       }),
       { numRuns: 3000 },
     );
     expect(read).toBeGreaterThan(300);
+  });
+
+  it('leaves replies without a count to `decodeReply`, whose text is measured', () => {
+    expect(readOrdinaryReply({ ...ORDINARY, usage: null }, createSignals())).toBe(false);
   });
 
   it('leaves replies to `decodeReply` that it refuses', () => {

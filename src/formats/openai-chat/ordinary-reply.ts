@@ -4,7 +4,7 @@ import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { decodeUsage, mapFinish } from './reply-fields.ts';
 
 /**
- * Reads the signals of an ordinary reply: one choice, whose message is a text. Returns false for any other reply and
+ * Reads the signals of an ordinary reply: a count, and one choice whose message is a text. Returns false for any other reply and
  * then changes nothing. Equal to `observe` of the events of `decodeReply`, at a fifth of the cost (measured: 2 µs
  * instead of 10 per reply of 1 KB): most replies are passed through, and nothing else of them is read.
  */
@@ -16,15 +16,17 @@ export function readOrdinaryReply(body: unknown, signals: Signals): boolean {
   const { content } = message;
   if (typeof content !== 'string' || content === '' || !hasOnly(message, OF_MESSAGE)) return false;
   const { model, usage: counts } = body;
-  if (typeof model === 'string' && model !== '') signals.model = model;
   const usage = isObject(counts) ? decodeUsage(counts, body.service_tier) : undefined;
-  if (usage) signals.usage = usage;
+  // Without a count, the length of the text estimates the tokens: `observe` measures it.
+  if (!usage) return false;
+  signals.usage = usage;
+  if (typeof model === 'string' && model !== '') signals.model = model;
   noteAnswer(signals);
   const { finish_reason: reason } = choice;
   noteFinish(signals, mapFinish(typeof reason === 'string' ? reason : undefined, false));
   signals.ended = true;
-  // One event for the start, the text, the finish and the end each.
-  signals.progress += usage ? 5 : 4;
+  // One event for the start, the text, the count, the finish and the end each.
+  signals.progress += 5;
   return true;
 }
 

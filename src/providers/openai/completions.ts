@@ -26,10 +26,9 @@ function decodeCompletion(body: unknown): readonly GenerationEvent[] {
   if (!isObject(body) || !Array.isArray(body.choices) || body.choices.length === 0)
     throw new ReplyFault('it contains no completion');
   const usage = usageEvent(body.usage);
-  const [text] = textsOf(body);
   return [
     { type: 'start', ...(typeof body.model === 'string' && { model: body.model }) },
-    { type: 'text', choice: 0, block: 0, text: text ?? '' },
+    { type: 'text', choice: 0, block: 0, text: textsOf(body).join('') },
     ...(usage ? [usage] : []),
     { type: 'end' },
   ];
@@ -49,7 +48,9 @@ function completionRules(): EventRules {
       const usage = usageEvent(payload.usage);
       if (usage) observe(signals, [usage]);
       if (typeof payload.model === 'string') signals.model ??= payload.model;
-      if (textsOf(payload).some((text) => text !== '')) signals.content = signals.answered = true;
+      const text = textsOf(payload).join('');
+      signals.text += text.length;
+      if (text !== '') signals.content = signals.answered = true;
       if (choicesOf(payload).some(({ finish_reason: reason }) => typeof reason === 'string')) {
         finished = true;
         signals.content = true;

@@ -6,7 +6,7 @@ import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { EMBEDDING_EXTENSIONS } from '../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
-import { withoutFields } from './task-extensions.ts';
+import { EVENT_FIELDS, withoutFields } from './task-extensions.ts';
 
 /** Writes the upstream's name of the model into the request. */
 export const renameModel: PassThroughCodec['edits'] = (body, model) =>
@@ -19,7 +19,7 @@ export const renameModel: PassThroughCodec['edits'] = (body, model) =>
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
-  clean: withoutFields(EMBEDDING_EXTENSIONS),
+  clean: withoutFields(EMBEDDING_EXTENSIONS, EVENT_FIELDS),
   openReader(model) {
     const signals = createSignals();
     const read = (reply: unknown): readonly GenerationEvent[] => {

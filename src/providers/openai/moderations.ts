@@ -6,11 +6,13 @@ import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 import { renameModel } from './embeddings.ts';
+import { EVENT_FIELDS, withoutFields } from './task-extensions.ts';
 
 /** Moderations of OpenAI and compatible servers: bytes pass through, except for the model's name in the request. */
 export const openAiModerations: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
+  clean: withoutFields([], EVENT_FIELDS),
   openReader(model) {
     const signals = createSignals();
     const read = (reply: unknown): readonly GenerationEvent[] => {

@@ -7,18 +7,30 @@ import type { PassThroughCodec } from '../codec.ts';
 /** For APIs where `stream: true` requests events. */
 export const streamsByField: NonNullable<PassThroughCodec['streams']> = (body) => body.value('stream') === true;
 
-/** Takes top-level fields out of a body, in both spellings. A null counts as omitted (docs/protocols/requests.md#nulls). */
+/**
+ * A request for events. Embeddings and moderations have none: a server that answers with events all the same sends what no client of
+ * these APIs reads.
+ */
+export const EVENT_FIELDS = ['stream', 'stream_options'] as const;
+
+/**
+ * Takes top-level fields out of a body, in both spellings. A null counts as omitted (docs/protocols/requests.md#nulls).
+ *
+ * @param extensions fields that a server may take
+ * @param never fields that no server of the API takes; a false asks for nothing
+ */
 export const withoutFields =
-  (fields: readonly string[]): NonNullable<PassThroughCodec['clean']> =>
-  (body, extensions) => {
+  (extensions: readonly string[], never: readonly string[] = []): NonNullable<PassThroughCodec['clean']> =>
+  (body, taken) => {
     const report = new LossReport();
     const edits: BodyEdit[] = [];
-    for (const field of fields) {
-      if (extensions.has(field)) continue;
+    const unknown = taken ? extensions.filter((field) => !taken.has(field)) : [];
+    for (const field of [...unknown, ...never]) {
+      const asksNothing = never.includes(field) ? [null, false] : [null];
       for (const name of new Set([field, toCamel(field)])) {
         if (!body.has(name)) continue;
         edits.push({ path: [name], value: undefined, source: 'gateway' });
-        if (body.value(name) !== null) report.dropped(name, NOT_TAKEN);
+        if (!asksNothing.some((value) => body.value(name) === value)) report.dropped(name, NOT_TAKEN);
       }
     }
     return edits.length === 0 ? undefined : { edits, losses: report.list() };

@@ -28,7 +28,6 @@ interface InputRules {
 /** `input` as a list. Throws RequestFault. */
 export function readInputs(value: unknown, rules: InputRules): readonly Input[] {
   if (!Array.isArray(value)) return [readInput(value, 'input', rules)];
-  if (value.length === 0) throw invalidValue('input', '`input` is empty: there is nothing to embed.');
   if (value.some((item) => typeof item === 'number' || Array.isArray(item))) throw tokensInPlaceOfText();
   if (value.length > MAX_INPUTS)
     throw invalidValue('input', `\`input\` has ${value.length} entries, ${MAX_INPUTS} are allowed.`);

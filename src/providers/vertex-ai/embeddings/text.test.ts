@@ -91,7 +91,6 @@ describe('a request for embeddings of text', () => {
   test.each<[object, string]>([
     [{}, 'input'],
     [{ input: null }, 'input'],
-    [{ input: [] }, 'input'],
     [{ input: '' }, 'input'],
     [{ input: ['a', ''] }, 'input[1]'],
     [{ input: ['a', null] }, 'input[1]'],
