@@ -12,7 +12,7 @@ const MAY_NAME_MEDIA = new RegExp(
     String.raw`"(?:image|video|audio)_url"\s*:\s*(?!\s|"data:|\{\s*"url"\s*:\s*"data:)`,
     String.raw`"(?:file_?[uU]ri|file_?(?:id|Id)|file_?(?:url|Url)|gcs_?[uU]ri)"`,
     String.raw`"type"\s*:\s*"(?:url|file|item_reference|container_upload)"`,
-    String.raw`(?<!\\)(?:\\\\)*\\u00(?:5f|5F|[46][1-9a-fA-F]|[57][0-9aA])`,
+    String.raw`\\u00[4-7]`,
   ].join('|'),
 );
 

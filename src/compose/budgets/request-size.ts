@@ -3,6 +3,7 @@ import { knownModel } from '../../catalog/model-table/model-table.ts';
 import { objectOf } from '../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../plugin/index.ts';
 import type { FormatName } from '../../formats/conversation.ts';
+import { asNumber } from '../../formats/gemini/wire.ts';
 import type { PromptMedium } from '../../prices/prompt-bound.ts';
 import type { RequestSize } from '../../prices/reserve.ts';
 import type { PriceTier } from '../../prices/rates.ts';
@@ -116,8 +117,8 @@ function outputOf(
 const countsIn = (objects: readonly ReadField[], names: readonly string[]): readonly number[] =>
   objects
     .flatMap((read) => names.map(read))
-    .map((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value))
-    .filter((value): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value > 0);
+    .map(asNumber)
+    .filter((value): value is number => value !== undefined && Number.isSafeInteger(value) && value > 0);
 
 const hasStored = (body: Attempt['body'], format: FormatName): boolean =>
   STORED[format].some((name) => (body.value(name) ?? undefined) !== undefined);
