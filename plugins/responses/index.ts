@@ -47,19 +47,36 @@ function describe({ keeps, continues, references }: KeptTurn, key = ''): string 
   ].join('; ');
 }
 
-async function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promise<void> {
-  const { request, operation } = exchange;
-  const { responses: service } = tools;
-  if (!operation || !request.body) return next();
-  const isContinued = exchange.kept !== undefined || namesKept(operation, request.body);
-  const turn = isContinued ? await continued(tools, { exchange, operation, body: request.body }) : undefined;
-  const { body } = request;
+function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { operation, kept } = exchange;
+  const { body } = exchange.request;
+  if (!operation || !body) return next();
+  if (kept === undefined && !namesKept(operation, body)) return answered(tools, { exchange, operation }, next);
+  return continued(tools, { exchange, operation, body }).then((turn) =>
+    answered(tools, { exchange, operation, turn }, next),
+  );
+}
+
+interface Turn extends Pick<Asking, 'exchange' | 'operation'> {
+  /** What it continues. */
+  readonly turn?: Omit<KeptTurn, 'keeps'> | undefined;
+}
+
+/** Answers and keeps the response. No async function: a request that continues nothing has one promise of this plugin. */
+function answered(
+  { responses: service }: Tools,
+  { exchange, operation, turn }: Turn,
+  next: () => Promise<void>,
+): Promise<void> {
+  const body = exchange.request.body!;
   const keeps = operation.id === 'responses' && mayKeep(body, service);
   if (keeps || turn) exchange.kept = { continues: turn?.continues, references: turn?.references ?? 0, keeps };
-  await next();
-  // The parameters of the target may forbid it.
-  if (keeps && exchange.reply && exchange.attempts.at(-1)?.body.value('store') !== false)
-    await keepReply(exchange.reply, exchange, service, () => inputList(body));
+  if (!keeps) return next();
+  return next().then(() => {
+    // The parameters of the target may forbid it.
+    if (!exchange.reply || exchange.attempts.at(-1)?.body.value('store') === false) return undefined;
+    return keepReply(exchange.reply, exchange, service, () => inputList(body));
+  });
 }
 
 /** Puts the whole conversation into a request that continues one. */

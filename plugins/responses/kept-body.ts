@@ -163,21 +163,22 @@ export function lastResponse(bytes: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** Start of an event that the gateway has written, with the response as its last member. */
-const WRITTEN = /^data: \{"type":"(response\.[a-z]+)","sequence_number":\d+,$/;
+/** What the gateway writes behind the last event. */
+const DONE = Buffer.from('\n\ndata: [DONE]\n\n');
+/** Start of the last event as the gateway writes it, with the response as its last member. */
+const WRITTEN = /^data: \{"type":"response\.[a-z]+","sequence_number":\d+,"response":/;
+const MOST_START = 128;
 
 /**
- * The same for events that the gateway has written, without a walk through the members: it takes 0.5 µs in place of 2.7 for a response of
- * 2 KB (measured).
+ * The same for events that the gateway has written, without a search or a walk through the members: of all reads of a stream only the last
+ * one ends in DONE.
  */
 export function lastWritten(bytes: Buffer): Buffer | undefined {
-  const inLast = bytes.lastIndexOf(HAS_RESPONSE);
-  if (inLast < 0) return undefined;
-  const { from, to } = lineAt(bytes, inLast);
-  // The request's metadata, which a response repeats, may have the same key.
-  const at = bytes.indexOf(HAS_RESPONSE, from);
-  const type = WRITTEN.exec(bytes.toString('latin1', from, at))?.[1];
-  return type !== undefined && LAST.has(type) ? bytes.subarray(at + HAS_RESPONSE.length, to - 1) : undefined;
+  const end = bytes.length - DONE.length;
+  if (end < 0 || bytes.compare(DONE, 0, DONE.length, end) !== 0) return undefined;
+  const from = bytes.lastIndexOf(LINE_FEED, end - 1) + 1;
+  const start = WRITTEN.exec(bytes.toString('latin1', from, Math.min(from + MOST_START, end)));
+  return start ? bytes.subarray(from + start[0].length, end - 1) : undefined;
 }
 
 /** The response in the first event that has one. */

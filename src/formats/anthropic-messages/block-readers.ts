@@ -3,8 +3,9 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, setField } from '../json/object.ts';
-import { LiteralText, textLength } from '../json/literal.ts';
+import { LiteralText } from '../json/literal.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
+import type { TextDeltas } from './plain-delta.ts';
 
 /** State shared by the blocks of one reply. */
 export interface ReplyState {
@@ -20,7 +21,7 @@ export interface ReplyState {
 export interface BlockReader {
   delta(delta: JsonObject): void;
   /** Reads text deltas that follow each other, as literals. Only on a text block. */
-  texts?(literals: readonly string[]): void;
+  texts?(deltas: TextDeltas): void;
   close(): void;
 }
 
@@ -71,9 +72,9 @@ class TextReader implements BlockReader {
     else if (delta.type === 'citations_delta') this.#citations.push(delta.citation);
   }
 
-  texts(literals: readonly string[]): void {
+  texts({ literals, length }: TextDeltas): void {
     this.#shown = true;
-    this.#state.answerLength += textLength(literals.join(''));
+    this.#state.answerLength += length;
     this.#state.out.push(new LiteralText(0, this.#index, literals));
   }
 

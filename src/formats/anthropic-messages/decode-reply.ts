@@ -3,6 +3,7 @@ import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
+import type { TextDeltas } from './plain-delta.ts';
 import { toFinish, MessagesUsageReader } from './reply-fields.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
@@ -107,9 +108,9 @@ export class MessageReader {
   }
 
   /** Reads text deltas that follow each other, as literals. */
-  texts(index: number, literals: readonly string[]): void {
-    this.progress += literals.length;
-    this.#open?.get(index)?.texts?.(literals);
+  texts(deltas: TextDeltas): void {
+    this.progress += deltas.literals.length;
+    this.#open?.get(deltas.index)?.texts?.(deltas);
   }
 
   /**

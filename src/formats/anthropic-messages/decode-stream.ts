@@ -90,7 +90,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     for (let from = 0, to = 0; from < view.length && !this.#reader.finished; from = to) {
       const deltas = textDeltas(view, from, isText);
       if (deltas) {
-        this.#reader.texts(deltas.index, deltas.literals);
+        this.#reader.texts(deltas);
         to = deltas.end;
       } else if ((to = this.#plain.read(view, from, true)) > 0) this.#readPlain();
       else this.#readText(bytes.text(from, (to = eventEnd(view, from, returns))));

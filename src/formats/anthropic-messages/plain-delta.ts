@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { fromBytes, literalAt } from '../json/literal.ts';
+import { fromBytes, literalAt, textLength } from '../json/literal.ts';
 import { parseJson, stringOf } from '../json/read.ts';
 import { CLOSE_OBJECT, closingQuote, NINE, ZERO } from '../json/scan.ts';
 
@@ -49,6 +49,8 @@ export interface TextDeltas {
   readonly index: number;
   /** See json/literal.ts. */
   readonly literals: readonly string[];
+  /** UTF-16 units of their texts. */
+  readonly length: number;
   /** Index after the last of them. */
   readonly end: number;
 }
@@ -63,15 +65,17 @@ export function textDeltas(text: string, from: number, isText: (index: number) =
   const head = TEXT_HEADS[index];
   if (head === undefined || !isText(index)) return undefined;
   const literals: string[] = [];
+  let length = 0;
   let end = from;
   while (has(text, end, head)) {
     const found = literalAt(text, end + head.length);
     const next = found ? afterTail(text, found.close + 1) : -1;
     if (!found || next < 0) break;
     literals.push(found.literal);
+    length += found.plain ? found.literal.length : textLength(found.literal);
     end = next;
   }
-  return literals.length > 0 ? { index, literals, end } : undefined;
+  return literals.length > 0 ? { index, literals, length, end } : undefined;
 }
 
 const HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';

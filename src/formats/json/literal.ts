@@ -15,14 +15,18 @@ for (const letter of '"\\bfnrt') SHORT_ESCAPES[letter.charCodeAt(0)] = 1;
 const isShort = (code: number): boolean => code < SHORT_ESCAPES.length && SHORT_ESCAPES[code] === 1;
 
 const SPACE = 0x20;
+const NOT_ASCII = 0x80;
 const LETTER_U = 0x75;
 /** The number of characters after the backslash in an escape such as `\u0001`. */
 const LONG_ESCAPE = 5;
 
-/** A literal and its place: `close` is the index of its closing quote. */
+/** A literal and its place. */
 export interface FoundLiteral {
   readonly literal: string;
+  /** Index of its closing quote. */
   readonly close: number;
+  /** It has only ASCII and no escapes: it is the text itself. */
+  readonly plain: boolean;
 }
 
 /**
@@ -31,15 +35,19 @@ export interface FoundLiteral {
  */
 export function literalAt(bytes: string, from: number): FoundLiteral | undefined {
   let short = true;
+  let plain = true;
   let at = from;
   for (let code = bytes.charCodeAt(at); code !== QUOTE; code = bytes.charCodeAt((at += 1))) {
     // Past the end, there is no code.
     if (!(code >= SPACE)) return undefined;
-    if (code === BACKSLASH) short = isShort(bytes.charCodeAt((at += 1))) && short;
+    if (code === BACKSLASH) {
+      plain = false;
+      short = isShort(bytes.charCodeAt((at += 1))) && short;
+    } else if (code >= NOT_ASCII) plain = false;
   }
   if (at === from) return undefined;
   const literal = short ? bytes.slice(from, at) : rewritten(bytes.slice(from, at));
-  return literal === undefined ? undefined : { literal, close: at };
+  return literal === undefined ? undefined : { literal, close: at, plain };
 }
 
 function rewritten(literal: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Number of pieces that are joined at once. */
+/** Number of pieces that are joined at once, by default. */
 const BATCH = 256;
 
 /**
@@ -9,9 +9,15 @@ const BATCH = 256;
 export class WrittenText {
   #pieces: string[] = [];
   #joined: string[] = [];
+  readonly #batch: number;
+
+  /** @param batch fewer for pieces that keep alive longer texts from which they were cut */
+  constructor(batch = BATCH) {
+    this.#batch = batch;
+  }
 
   add(piece: string): void {
-    if (this.#pieces.push(piece) < BATCH) return;
+    if (this.#pieces.push(piece) < this.#batch) return;
     this.#joined.push(this.#pieces.join(''));
     this.#pieces.length = 0;
   }

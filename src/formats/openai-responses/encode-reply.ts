@@ -114,7 +114,9 @@ class ResponseWriter {
     const items = this.#items;
     switch (event.type) {
       case 'text':
-        return event.literals ? items.literals(event.literals, event.phase) : items.text(event.text, event.phase);
+        return event.literals
+          ? items.literal(joinedLiterals(event.literals), event.phase)
+          : items.text(event.text, event.phase);
       case 'refusal':
         return items.refusal(event.text);
       case 'thinking':
@@ -245,6 +247,9 @@ class ResponseWriter {
     return new ResponseText({ id, created, echoed, stored });
   }
 }
+
+const joinedLiterals = (literals: readonly string[]): string =>
+  literals.length === 1 ? literals[0]! : literals.join('');
 
 function thoughtOf(signature: string, maker: Maker, text: string): string {
   return maker === 'openai' ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });

@@ -1,13 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
 import type { LogprobToken, UrlCitation } from '../events.ts';
 import type { EchoedTool } from '../format.ts';
-import { jsonBytes, textLength } from '../json/literal.ts';
+import { jsonBytes, literalOf, textLength } from '../json/literal.ts';
 import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { PartText } from './part-text.ts';
-import type { ResponseSink } from './response-sink.ts';
-import { TEXT_DELTA } from './text-run.ts';
+import { TEXT_DELTA, type ResponseSink } from './response-sink.ts';
 
 interface ReasoningItem {
   readonly kind: 'reasoning';
@@ -17,7 +15,8 @@ interface ReasoningItem {
 }
 interface OpenPart {
   readonly type: 'output_text' | 'refusal';
-  readonly text: PartText;
+  /** Literals. */
+  readonly text: WrittenText;
   readonly annotations: string[];
   readonly logprobs: string[];
   readonly head: string;
@@ -41,6 +40,9 @@ interface CallItem {
   readonly text: WrittenText;
 }
 type Open = (ReasoningItem | MessageItem | CallItem) & { readonly id: string; readonly index: number; head: string };
+
+/** A literal may hold the whole read that it was cut from. */
+const LITERALS_APART = 16;
 
 /** What stands in front of the id of an item, by its type. */
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -81,7 +83,7 @@ export class ItemWriter {
     if (text === '') return;
     if (item.head === '') this.#openSummary(item);
     item.text.add(text);
-    if (this.#showThoughts) this.#sink.delta('reasoning_summary_text.delta', item.head, text);
+    if (this.#showThoughts) this.#sink.delta('reasoning_summary_text.delta', item.head, literalOf(text));
   }
 
   /** @param encrypt makes the value of `encrypted_content` of the whole text */
@@ -97,24 +99,21 @@ export class ItemWriter {
   }
 
   text(text: string, phase: string | undefined): void {
-    if (text === '') return;
-    const part = this.#part('output_text', phase);
-    part.text.add(text);
-    this.#sink.delta(TEXT_DELTA, part.head, text);
+    if (text !== '') this.literal(literalOf(text), phase);
   }
 
-  /** @param literals a text in pieces (json/literal.ts); at least one is not empty */
-  literals(literals: readonly string[], phase: string | undefined): void {
-    const part = this.#part('output_text', phase);
-    part.text.addLiterals(literals);
-    this.#sink.texts(part.head, literals);
+  /** @param literal not empty (json/literal.ts) */
+  literal(literal: string, phase: string | undefined): void {
+    this.#add(this.#part('output_text', phase), TEXT_DELTA, literal);
   }
 
   refusal(text: string): void {
-    if (text === '') return;
-    const part = this.#part('refusal', undefined);
-    part.text.add(text);
-    this.#sink.delta('refusal.delta', part.head, text);
+    if (text !== '') this.#add(this.#part('refusal', undefined), 'refusal.delta', literalOf(text));
+  }
+
+  #add({ text, head }: OpenPart, name: string, literal: string): void {
+    text.add(literal);
+    this.#sink.delta(name, head, literal);
   }
 
   cite({ url, title = '', start, end }: UrlCitation): boolean {
@@ -157,7 +156,7 @@ export class ItemWriter {
     open.text.add(text);
     if (open.form === 'tool_search') return;
     const name = open.form === 'custom' ? 'custom_tool_call_input.delta' : 'function_call_arguments.delta';
-    this.#sink.delta(name, open.head, text);
+    this.#sink.delta(name, open.head, literalOf(text));
   }
 
   /** An item that arrives at once. */
@@ -245,7 +244,7 @@ export class ItemWriter {
     this.#closePart(open);
     const head = `${open.head},"content_index":${open.content.length}`;
     this.#sink.event('content_part.added', `${head},"part":${partOf(type, '', EMPTY)}`);
-    return (open.part = { type, text: new PartText(), annotations: [], logprobs: [], head });
+    return (open.part = { type, text: new WrittenText(LITERALS_APART), annotations: [], logprobs: [], head });
   }
 
   #closePart(open: MessageItem & Open): void {
