@@ -74,9 +74,23 @@ describe('the rows of a run', () => {
     ]);
   });
 
+  it('of a client of Responses have the median of its ratios to a client of chat completions', () => {
+    const times: readonly (readonly [BenchWindow['target'], readonly number[]])[] = [
+      ['bare', [10, 10, 10]],
+      ['gatehouse-anthropic', [20, 40, 50]],
+      ['gatehouse-responses', [30, 44, 50]],
+    ];
+    const windows = times.flatMap(([target, all]) => all.map((us, round) => window(round, target, us)));
+    expect(rowsOf(windows).map(({ target, toChat }) => [target, toChat])).toEqual([
+      ['bare', undefined],
+      ['gatehouse-anthropic', undefined],
+      ['gatehouse-responses', 1.1],
+    ]);
+  });
+
   it('need a window of the bare proxy in every round', () => {
     const windows = [window(0, 'bare', 10), window(0, 'gatehouse-openai', 30), window(1, 'gatehouse-openai', 30)];
-    expect(() => rowsOf(windows)).toThrow('round 1 has no window of the bare proxy for json-1k');
+    expect(() => rowsOf(windows)).toThrow('round 1 has no window of bare for json-1k');
   });
 });
 
@@ -107,6 +121,13 @@ describe('the text of the results', () => {
 |---|---|---:|---:|---:|---:|
 | 100 KB | nginx | 12 (10–32) | 0.50 | 3 | 8 % |
 `);
+  });
+
+  it('names the ratio of the two clients before Anthropic', () => {
+    const rows = results.rows.map((row) => ({ ...row, toChat: 1.046 }));
+    expect(benchText({ ...results, rows })).toContain(
+      'A client of Responses ÷ a client of chat completions, both to Anthropic: 1.05 (100 KB).\n',
+    );
   });
 
   it('has the starts of the packed install when they were measured', () => {

@@ -24,6 +24,8 @@ export interface BenchRow {
   readonly us: Spread;
   /** Median of the rounds' ratios to the bare proxy in the same round. */
   readonly ratio: number;
+  /** For a client of Responses: the same to a client of chat completions before the same upstream. */
+  readonly toChat?: number;
   readonly rounds: number;
   /** Median share of the core that other programs took. */
   readonly foreign: number;
@@ -77,17 +79,23 @@ export function rowsOf(windows: readonly BenchWindow[]): readonly BenchRow[] {
       const own = windows.filter((one) => one.workload === workload && one.target === target);
       if (own.length === 0) return [];
       const us = own.map((one) => one.us);
-      const ratio = rounded(median(own.map((one) => one.us / bareOf(windows, one))), 2);
+      const ratioTo = (other: TargetId): number =>
+        rounded(median(own.map((one) => one.us / timeOf(windows, other, one))), 2);
       const foreign = rounded(median(own.map((one) => one.foreign)), 3);
-      return [{ workload, target, us: spreadOf(us), ratio, rounds: own.length, foreign }];
+      const row = { workload, target, us: spreadOf(us), ratio: ratioTo('bare'), rounds: own.length, foreign };
+      return [target === RESPONSES ? { ...row, toChat: ratioTo(CHAT) } : row];
     }),
   );
 }
 
-function bareOf(windows: readonly BenchWindow[], { workload, round }: BenchWindow): number {
-  const bare = windows.find((one) => one.target === 'bare' && one.workload === workload && one.round === round);
-  if (!bare) throw new Error(`round ${round} has no window of the bare proxy for ${workload}`);
-  return bare.us;
+/** Two clients before the same upstream. */
+const RESPONSES: TargetId = 'gatehouse-responses';
+const CHAT: TargetId = 'gatehouse-anthropic';
+
+function timeOf(windows: readonly BenchWindow[], target: TargetId, { workload, round }: BenchWindow): number {
+  const found = windows.find((one) => one.target === target && one.workload === workload && one.round === round);
+  if (!found) throw new Error(`round ${round} has no window of ${target} for ${workload}`);
+  return found.us;
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
@@ -107,6 +115,7 @@ export function benchText({ command, machine, node, commit, date, rows, starts }
       rowText([WORKLOADS[workload].title, TARGETS[target], spreadText(us), ratio.toFixed(2), rounds, percent(foreign)]),
     ),
     '',
+    ...quotients(rows),
   ];
   if (starts.length === 0) return lines.join('\n');
   return [
@@ -118,6 +127,14 @@ export function benchText({ command, machine, node, commit, date, rows, starts }
     ),
     '',
   ].join('\n');
+}
+
+function quotients(rows: readonly BenchRow[]): readonly string[] {
+  const texts = rows.flatMap(({ workload, toChat }) =>
+    toChat === undefined ? [] : [`${toChat.toFixed(2)} (${WORKLOADS[workload].title})`],
+  );
+  if (texts.length === 0) return [];
+  return [`A client of Responses ÷ a client of chat completions, both to Anthropic: ${texts.join(', ')}.`, ''];
 }
 
 /** The generated table of README: the rows of the smallest request. */

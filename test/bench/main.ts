@@ -72,11 +72,11 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
     for (const [target, { command, headers, path = CHAT_PATH }] of targets) {
       const gateway = startPinned(command, { core: GATEWAY_CORE });
       await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
-      for (const [index, workload] of run.targets[target]!.entries()) {
+      for (const workload of run.targets[target]!) {
         const { port, connections } = WORKLOADS[workload];
         const body = bodyFile(folder, workload, apiOf(path));
         const load = { path, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
-        await warmUp(gateway, load, index === 0 ? run.warmUp : run.warmUp / 3);
+        await warmUp(gateway, load, run.warmUp);
         const { us, foreign } = await measure(gateway, load, run.tries);
         windows.push({ round, target, workload, us, foreign });
         console.log(

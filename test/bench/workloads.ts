@@ -40,7 +40,7 @@ export const TARGET_IDS = Object.keys(TARGETS) as readonly TargetId[];
 export interface Run {
   readonly command: string;
   readonly rounds: number;
-  /** CPU-seconds that a new process burns before its first window: V8 has compiled by then. Later workloads need a third. */
+  /** CPU-seconds that a process burns on a workload before its window: V8 has compiled its code by then. */
   readonly warmUp: number;
   /** Most windows of one measurement, if other programs disturb them. */
   readonly tries: number;
