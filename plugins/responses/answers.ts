@@ -33,9 +33,13 @@ const idOf = ({ exchange }: GatewayContext): string => exchange.request.params['
 const unknown = (id: string): GatewayError =>
   new GatewayError('response_not_found', `Response with id '${id.slice(0, 100)}' not found.`);
 
-async function find({ responses }: Tools, ctx: GatewayContext): Promise<KeptResponse> {
+/** The response is a copy, which is charged before it is made. */
+async function find({ responses, limits }: Tools, ctx: GatewayContext): Promise<KeptResponse> {
   const id = idOf(ctx);
-  const kept = await responses.find(ctx.exchange, id);
+  const { exchange } = ctx;
+  const refusal = limits.reserve(exchange, await responses.measure(exchange, { response: id, items: [] }));
+  if (refusal) throw refusal;
+  const kept = await responses.find(exchange, id);
   if (!kept || kept === 'foreign') throw unknown(id);
   return kept;
 }
@@ -66,14 +70,12 @@ async function list(tools: Tools, ctx: GatewayContext): Promise<Reply> {
   return written(tools, ctx, { size: kept.input.length, write: () => Buffer.from(inputItems(kept, page)) });
 }
 
-/** A kept response takes memory of its own while it is written and sent, and blocks the process as long as a body of its size. */
+/** Writing a kept response blocks the process as long as a body of its size. */
 async function written(
-  { limits, turns }: Tools,
+  { turns }: Tools,
   { exchange }: GatewayContext,
   { size, write }: { readonly size: number; readonly write: () => Buffer },
 ): Promise<Reply> {
-  const refusal = limits.reserve(exchange, size);
-  if (refusal) throw refusal;
   const reply = (): Reply => jsonReply(write());
   return turns.isHeavy(size) ? turns.run(exchange, reply) : reply();
 }

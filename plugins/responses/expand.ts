@@ -43,13 +43,18 @@ export interface Asking {
 export async function wholeInput(
   asking: Asking,
   service: ResponseService,
-  turns: Turns,
+  { turns, charge }: { readonly turns: Turns; readonly charge: Charge },
 ): Promise<WholeInput | undefined> {
   const { exchange, body } = asking;
   const named = body.string('previous_response_id');
+  const items = hasReferences(asking.operation, body) ? await inTurn(asking, turns, () => itemsOf(body)) : undefined;
+  const ids = items ? [...new Set(items.flatMap((item) => (isReference(item) ? [item.id] : [])))] : [];
+  // A small request may name much: the bytes are charged before they are read.
+  const bytes = await service.measure(exchange, { response: named, items: ids });
+  charge(bytes);
   const before =
     named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
-  const own = hasReferences(asking.operation, body) ? await resolved(asking, service, turns) : undefined;
+  const own = items && (await resolved(asking, { items, ids, bytes }, { service, turns }));
   if (!before && (own?.references ?? 0) === 0) return undefined;
   const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
   const earlier = before ? [insideOf(before.input), insideOf(outputOf(before.response))] : [];
@@ -62,27 +67,35 @@ export async function wholeInput(
   };
 }
 
-/** Work on the bytes of a request. */
+/** Charges a request for the kept bytes that it will read. Throws GatewayError. */
+export type Charge = (bytes: number) => void;
+
+/** Work on the bytes of a request, and on kept bytes that it reads. */
 const inTurn = <T>(
   { exchange, body }: Pick<Asking, 'exchange' | 'body'>,
   turns: Turns,
   work: () => T,
-): T | Promise<T> => (turns.isHeavy(body.original.length) ? turns.run(exchange, work) : work());
+  bytes = 0,
+): T | Promise<T> => (turns.isHeavy(body.original.length + bytes) ? turns.run(exchange, work) : work());
+
+const itemsOf = (body: RequestBody): readonly unknown[] =>
+  JSON.parse(body.bytesOf('input').toString('utf8')) as readonly unknown[];
+
+/** An input that names kept items. */
+interface Naming {
+  readonly items: readonly unknown[];
+  readonly ids: readonly string[];
+  /** Bytes of what it names. */
+  readonly bytes: number;
+}
 
 /** The items of an input with references, as JSON texts. */
 async function resolved(
   asking: Asking,
-  service: ResponseService,
-  turns: Turns,
+  { items, ids, bytes }: Naming,
+  { service, turns }: { readonly service: ResponseService; readonly turns: Turns },
 ): Promise<Pick<WholeInput, 'texts' | 'references'>> {
-  const { exchange, body } = asking;
-  const items = await inTurn(
-    asking,
-    turns,
-    () => JSON.parse(body.bytesOf('input').toString('utf8')) as readonly unknown[],
-  );
-  const ids = items.flatMap((item) => (isReference(item) ? [item.id] : []));
-  const found = await service.findItems(exchange, [...new Set(ids)]);
+  const found = await inTurn(asking, turns, () => service.findItems(asking.exchange, ids), bytes);
   return inTurn(asking, turns, () => {
     let references = 0;
     const texts = items.map((item, at) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  GatewayError,
   isReference,
   RequestBody,
   type KeptResponse,
@@ -21,10 +22,16 @@ const kept: KeptResponse = {
   input: Buffer.from(`[${[message('one'), message(LONG), message(LONG), message('last')].join(',')}]`),
 };
 
+/** The ids that were read. */
+const found: string[] = [];
+
 const service: ResponseService = {
-  maxBytes: 100_000_000,
-  find: (_, id) => (id === kept.id ? kept : undefined),
-  findItems: (_, ids) => new Map(ids.map((id) => [id, id === 'msg_1' ? OUTPUT : undefined])),
+  maxBytes: 1_000_000,
+  measure: (_, { response, items }) =>
+    (response === kept.id ? kept.response.length + kept.input.length : 0) +
+    (items.includes('msg_1') ? OUTPUT.length : 0),
+  find: (_, id) => (found.push(id), id === kept.id ? kept : undefined),
+  findItems: (_, ids) => (found.push(...ids), new Map(ids.map((id) => [id, id === 'msg_1' ? OUTPUT : undefined]))),
   keep() {},
   remove: () => false,
 };
@@ -34,10 +41,14 @@ async function run({
   id,
   body,
   path = 'resp_1',
+  reserve = () => undefined,
+  mostBody = 50_000_000,
 }: {
   readonly id: string;
   readonly body?: object;
   readonly path?: string;
+  readonly reserve?: (bytes: number) => GatewayError | undefined;
+  readonly mostBody?: number;
 }) {
   // The plugin reads only these fields of an operation.
   const operation = {
@@ -78,7 +89,11 @@ async function run({
       needs: {
         responses: service,
         turns,
-        limits: { body: 50_000_000, json: { depth: 64, keys: 10_000, items: 10_000 }, reserve: () => undefined },
+        limits: {
+          body: mostBody,
+          json: { depth: 64, keys: 10_000, items: 10_000 },
+          reserve: (_, bytes) => reserve(bytes),
+        },
       },
     });
   } finally {
@@ -109,6 +124,29 @@ describe('a large kept response', () => {
   ])('%s in the turns of large bodies alone', async (_, asked) => {
     const { outside, turnsTaken } = await run(asked);
     expect([outside, turnsTaken > 0]).toEqual([[], true]);
+  });
+
+  it.each<[string, Parameters<typeof run>[0]]>([
+    ['is shown', { id: 'responses.retrieve' }],
+    ['is listed', { id: 'responses.input_items' }],
+    ['is cancelled', { id: 'responses.cancel' }],
+    ['is continued', { id: 'responses', body: { model: 'm', input: 'x', previous_response_id: 'resp_1' } }],
+    ['is named', { id: 'responses', body: { model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] } }],
+  ])('is not read for a request without the room for it: %s', async (_, asked) => {
+    found.length = 0;
+    const asking = run({
+      ...asked,
+      reserve: (bytes) => (bytes > 2_000_000 ? new GatewayError('overloaded', 'Full.') : undefined),
+    });
+    await expect(asking).rejects.toThrow('Full.');
+    expect(found).toEqual([]);
+  });
+
+  it('is not read by an input whose items exceed a body together', async () => {
+    found.length = 0;
+    const input = [{ type: 'item_reference', id: 'msg_1' }];
+    await expect(run({ id: 'responses', body: { model: 'm', input }, mostBody: 1000 })).rejects.toThrow('limits.body');
+    expect(found).toEqual([]);
   });
 
   it('is listed in pages that end behind their first megabyte', async () => {

@@ -90,16 +90,24 @@ async function continued(
     request.body = body.edit(WITHOUT_ID);
     return kept;
   }
-  const whole = await wholeInput({ exchange, operation, body }, service, turns);
+  let charged = 0;
+  const charge = (bytes: number, most: number): void => {
+    if (bytes > most) throw tooLarge(limits);
+    const refusal = bytes > charged ? limits.reserve(exchange, bytes - charged) : undefined;
+    if (refusal) throw refusal;
+    charged = Math.max(charged, bytes);
+  };
+  // Of the response that it continues, the whole input has less than its size: not what it repeats of its request.
+  const chargeRead = (bytes: number): void => charge(bytes, limits.body + service.maxBytes);
+  const whole = await wholeInput({ exchange, operation, body }, service, { turns, charge: chargeRead });
   if (!whole) return undefined;
-  if (whole.length > limits.body) throw tooLarge(limits);
-  const refusal = limits.reserve(exchange, whole.length);
-  if (refusal) throw refusal;
+  charge(whole.length, limits.body);
   const write = (): RequestBody => rewritten(operation, body, whole, limits);
   const written = turns.isHeavy(whole.length) ? await turns.run(exchange, write) : write();
   // The original bytes keep the id, which rules of the key may forbid.
   request.body = whole.continues === undefined ? written : written.edit(WITHOUT_ID);
-  return whole;
+  // The texts hold the kept response: they must not live as long as the request.
+  return { continues: whole.continues, references: whole.references };
 }
 
 const WITHOUT_ID = [{ path: ['previous_response_id'], value: undefined, source: 'gateway' }] as const;

@@ -14,6 +14,7 @@ export function composeResponses(
   if (maxBytes === 0) return NONE;
   return {
     maxBytes: Math.floor(maxBytes * LARGEST_PART),
+    measure: (exchange, names) => orUnavailable(() => store.measure(ownerOf(exchange), names)),
     find: (exchange, id) => orUnavailable(() => store.find(ownerOf(exchange), id)),
     findItems: (exchange, ids) => orUnavailable(() => store.findItems(ownerOf(exchange), ids)),
     remove: (exchange, id) => orUnavailable(() => store.remove(ownerOf(exchange), id)),
@@ -27,6 +28,7 @@ export function composeResponses(
 
 const NONE: ResponseService = {
   maxBytes: 0,
+  measure: () => 0,
   find: () => undefined,
   findItems: () => new Map(),
   keep() {},

@@ -191,6 +191,7 @@ export {
   isReference,
   type Found,
   type KeptItem,
+  type KeptNames,
   type KeptResponse,
   type MaybePromise,
   type NewResponse,

@@ -40,6 +40,12 @@ const OWN_DIGITS = 4;
 /** The result of a search for an id. `foreign`: another key has it. Undefined: no key has it. */
 export type Found<T> = T | 'foreign' | undefined;
 
+/** What a request names of the kept responses, by ids. */
+export interface KeptNames {
+  readonly response?: string | undefined;
+  readonly items: readonly string[];
+}
+
 /** A value where this process keeps the responses; a promise where the primary does. */
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -47,6 +53,11 @@ export type MaybePromise<T> = T | Promise<T>;
 export interface ResponseService {
   /** Maximum size of one response with its input; 0: none is kept. */
   readonly maxBytes: number;
+  /**
+   * The most bytes that the key's own responses and items of these names have, so that a request is charged before it reads them. The
+   * response counts with its input.
+   */
+  measure(exchange: Exchange, names: KeptNames): MaybePromise<number>;
   find(exchange: Exchange, id: string): MaybePromise<Found<KeptResponse>>;
   /** The texts of output items by their ids. */
   findItems(exchange: Exchange, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;

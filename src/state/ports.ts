@@ -4,6 +4,7 @@ import type {
   Found,
   GatewayConfig,
   HealthDirectory,
+  KeptNames,
   KeptResponse,
   KeptText,
   MaybePromise,
@@ -102,6 +103,8 @@ export interface ResponseLimits {
 export interface ResponseStore {
   /** Called when the settings with these limits take effect. */
   apply(limits: ResponseLimits): void;
+  /** The most bytes that `find` and `findItems` copy for these names. */
+  measure(owner: string, names: KeptNames): MaybePromise<number>;
   find(owner: string, id: string): MaybePromise<Found<KeptResponse>>;
   /** The texts of output items. */
   findItems(owner: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;

@@ -69,6 +69,8 @@ export function respond(
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
   res.on('finish', () => socket.finish());
+  // On a connection, the server of node:http passes this event on; the writer of the reply waits for it.
+  socket.on('drain', () => res.emit('drain'));
   void handle(incoming, routed);
   return { abort: () => void socket.destroy() };
 }

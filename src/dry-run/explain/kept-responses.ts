@@ -24,6 +24,7 @@ export function readOnlyResponses(service: ResponseService, { before, runOf, kno
   };
   return {
     maxBytes: service.maxBytes,
+    measure: (exchange, names) => (before() ? 0 : service.measure(exchange, names)),
     find,
     findItems(exchange, ids): MaybePromise<ReadonlyMap<string, Found<string>>> {
       const frozen = before();

@@ -1,4 +1,11 @@
-import { GatewayError, type Clock, type Found, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
+import {
+  GatewayError,
+  type Clock,
+  type Found,
+  type KeptNames,
+  type KeptResponse,
+  type NewResponse,
+} from '../../plugin/index.ts';
 import { sizeOf } from '../../state/memory/responses.ts';
 import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
@@ -42,13 +49,16 @@ export class SharedResponses implements ResponseStore {
   /** The primary reads the same settings. */
   apply(_limits: ResponseLimits): void {}
 
+  async measure(owner: string, names: KeptNames): Promise<number> {
+    return (await this.#ask({ act: 'measure', owner, names }, sizeOfIds(names.items))) as number;
+  }
+
   async find(owner: string, id: string): Promise<Found<KeptResponse>> {
     return (await this.#ask({ act: 'find', owner, id })) as Found<KeptResponse>;
   }
 
   async findItems(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, Found<string>>> {
-    const bytes = ids.reduce((sum, id) => sum + 2 * id.length, 0);
-    return (await this.#ask({ act: 'findItems', owner, ids }, bytes)) as ReadonlyMap<string, Found<string>>;
+    return (await this.#ask({ act: 'findItems', owner, ids }, sizeOfIds(ids))) as ReadonlyMap<string, Found<string>>;
   }
 
   async keep(owner: string, kept: NewResponse): Promise<void> {
@@ -98,28 +108,44 @@ export class ResponseAnswers {
     const fail = (failed: string, more: { readonly busy?: true } = {}): void =>
       send({ type: 'responses', id, failed, ...more }, () => {});
     try {
-      const answer = await act(question, this.#store);
-      const left = this.#underWay.enter(question.owner, bytesOf(answer));
-      if (left) send({ type: 'responses', id, answer }, left);
-      else fail('Too many bytes of kept responses are being read, with all keys or with this one.', { busy: true });
+      // Before the read: the bytes of refused questions would fill the memory too.
+      const left = this.#underWay.enter(question.owner, await bytesOf(question, this.#store));
+      if (!left)
+        return fail('Too many bytes of kept responses are being read, with all keys or with this one.', { busy: true });
+      let answer: ResponseAnswer;
+      try {
+        answer = await act(question, this.#store);
+      } catch (error) {
+        left();
+        throw error;
+      }
+      send({ type: 'responses', id, answer }, left);
     } catch (error) {
       fail(messageOf(error));
     }
   }
 }
 
-function bytesOf(answer: ResponseAnswer): number {
-  if (answer instanceof Map) {
-    let bytes = 0;
-    for (const [id, text] of answer) bytes += 2 * (id.length + (text?.length ?? 0));
-    return bytes;
+const sizeOfIds = (ids: readonly string[]): number => ids.reduce((sum, id) => sum + 2 * id.length, 0);
+
+/** The most bytes that the answer has. Texts of items take two bytes a character. */
+async function bytesOf(question: ResponseQuestion, store: ResponseStore): Promise<number> {
+  const { owner } = question;
+  switch (question.act) {
+    case 'find':
+      return store.measure(owner, { response: question.id, items: [] });
+    case 'findItems':
+      return sizeOfIds(question.ids) + 2 * (await store.measure(owner, { items: question.ids }));
+    default:
+      return 0;
   }
-  return typeof answer === 'object' ? sizeOf({ ...(answer as KeptResponse), items: [] }) : 0;
 }
 
 function act(question: ResponseQuestion, store: ResponseStore): ResponseAnswer | Promise<ResponseAnswer> {
   const { owner } = question;
   switch (question.act) {
+    case 'measure':
+      return store.measure(owner, question.names);
     case 'find':
       return store.find(owner, question.id);
     case 'findItems':

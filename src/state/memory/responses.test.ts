@@ -45,6 +45,21 @@ describe('kept responses', () => {
     expect([store.find('a', 'r1'), store.find('b', 'msg_r1')]).toEqual([undefined, undefined]);
   });
 
+  it('are measured with their input, items by themselves or by the response in which they are, and of one key only', () => {
+    const { store } = start();
+    const whole = kept('r1', 100);
+    // Its ids are in the family of the response's, so that its items need no entries.
+    const digits = 'a'.repeat(28);
+    const family = { ...kept(`resp_${digits}0000`), items: [] };
+    store.keep('a', whole);
+    store.keep('a', family);
+    const length = whole.response.length + whole.input.length;
+    expect(store.measure('a', { response: 'r1', items: [] })).toBe(length);
+    expect(store.measure('a', { items: ['msg_r1', 'msg_r2'] })).toBe('{"id":"msg_r1"}'.length);
+    expect(store.measure('a', { items: [`msg_${digits}0000`, `msg_${digits}0001`] })).toBe(family.response.length);
+    expect(store.measure('b', { response: 'r1', items: ['msg_r1', `msg_${digits}0000`] })).toBe(0);
+  });
+
   it('are each key’s own where two keys have the same id', () => {
     const { store } = start();
     store.keep('a', kept('r1', 1));

@@ -5,6 +5,7 @@ import {
   type Clock,
   type Found,
   type KeptItem,
+  type KeptNames,
   type KeptResponse,
   type NewResponse,
 } from '../../plugin/index.ts';
@@ -69,6 +70,25 @@ export class MemoryResponses implements ResponseStore {
   apply(limits: ResponseLimits): void {
     this.#limits = limits;
     this.#evict();
+  }
+
+  measure(owner: string, { response, items }: KeptNames): number {
+    this.#expire();
+    const table = this.#table;
+    let bytes = 0;
+    const found = response === undefined ? undefined : this.#find(owner, response);
+    if (typeof found === 'number') bytes += table.get(found, LENGTH) + table.get(found, INPUT_LENGTH);
+    const counted = new Set<number>();
+    for (const id of items)
+      for (const hash of [keyedHash(id), hashOfFamily(id)])
+        for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
+          if (this.#pageOf(entry).owner !== owner || counted.has(entry)) continue;
+          // A response without entries of its items is read for them.
+          if (table.get(entry, RESPONSE) === entry && table.get(entry, ITEMS) > 0) continue;
+          counted.add(entry);
+          bytes += table.get(entry, LENGTH);
+        }
+    return bytes;
   }
 
   find(owner: string, id: string): Found<KeptResponse> {
