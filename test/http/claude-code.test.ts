@@ -82,6 +82,7 @@ async function ask(model: string, body: object, betas = BETAS, headers: Record<s
   const [sent] = upstream.seen.slice(before);
   return {
     status: response.status,
+    headers: response.headers,
     text,
     lost: response.headers.get('x-gateway-dropped-params') ?? '',
     sent: sent?.json,
@@ -475,6 +476,20 @@ describe('an error', () => {
       if (error instanceof AuthenticationError) expect(error.headers.get('x-should-retry')).toBe('false');
     });
     expect(requests).toBe(1);
+  });
+
+  it.each([
+    ['the caller’s own token', '@gemini/anthropic.claude-opus-5', 401, [401, 'authentication_error']],
+    ['the caller’s own token', '@gemini/anthropic.claude-opus-5', 403, [403, 'permission_error']],
+    ['the token of the entry', '@claude/claude-opus-5', 403, [403, 'permission_error']],
+  ])('of an upstream that refuses %s of %s with %i is final, even if it advises a retry', async (...row) => {
+    const [, model, refused, expected] = row;
+    const error = { type: 'error', error: { type: 'x', message: 'No.' } };
+    scripted = (res) => json(res, error, refused, { 'x-should-retry': 'true' });
+    const { status, text, headers } = await ask(model, {}, '');
+    scripted = undefined;
+    expect([status, (JSON.parse(text) as { error: { type: string } }).error.type]).toEqual(expected);
+    expect(headers.get('x-should-retry')).toBe('false');
   });
 
   it.each([
