@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import type { MessageCreateParamsBase as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -204,6 +205,46 @@ describe('a field of the Messages API', () => {
       param: 'thread',
       unsupported: ['thread'],
     });
+  });
+
+  it('thread is in the requests of the SDK’s tool runner, which goes on without it at Vertex AI', async () => {
+    const statuses: number[] = [];
+    const client = new Anthropic({
+      baseURL: gateway.url,
+      authToken: null,
+      apiKey: KEY,
+      maxRetries: 0,
+      defaultHeaders: { 'x-gateway-api-key': KEY, authorization: 'Bearer ya29.callers-own' },
+      fetch: async (...input) => {
+        const response = await fetch(...input);
+        statuses.push(response.status);
+        return response;
+      },
+    });
+    const before = upstream.seen.length;
+    scripted = (res) => {
+      const content = [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } }];
+      const calls = upstream.seen.length === before + 1;
+      return json(res, calls ? { ...anthropicReply(''), content, stop_reason: 'tool_use' } : anthropicReply('Rain.'));
+    };
+    const weather = betaTool({
+      name: 'weather',
+      description: 'The weather of a city.',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+      run: () => 'rain',
+    });
+    const last = await client.beta.messages.toolRunner({
+      model: MODELS.vertex,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Weather in Oslo?' }],
+      tools: [weather],
+    });
+    scripted = undefined;
+    expect(last.content).toMatchObject([{ type: 'text', text: 'Rain.' }]);
+    expect(statuses).toEqual([400, 200, 200]);
+    const [asked, answered] = upstream.seen.slice(before).map((request) => request.json);
+    expect([asked, answered].some((body) => Object.hasOwn(body!, 'thread'))).toBe(false);
+    expect(answered?.['messages']).toHaveLength(3);
   });
 
   it('defer_loading goes to Vertex AI with the beta that it takes there, else it is left out', async () => {
