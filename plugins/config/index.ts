@@ -51,7 +51,7 @@ export default definePlugin({
         const { exchange } = ctx;
         exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
         exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
-        if (!aliases.isEmpty) resolveAlias(exchange, aliases);
+        readModel(exchange, aliases);
         exchange.config = chooseConfig(exchange, configs);
         exchange.deadline = deadlineOf(exchange, exchange.config);
         const { config: chosen } = exchange;
@@ -64,14 +64,30 @@ export default definePlugin({
   },
 });
 
+/** Claude Code writes it behind the name of a model whose longer context window the user has chosen. */
+const LONG_CONTEXT = '[1m]';
+
+function readModel(exchange: Exchange, aliases: AliasDirectory): void {
+  const { request, operation } = exchange;
+  if (aliases.isEmpty && operation?.format.name !== 'anthropic-messages') return;
+  const model = request.body?.string('model');
+  if (request.body === undefined || model === undefined) return;
+  const isLong = operation?.format.name === 'anthropic-messages' && model.endsWith(LONG_CONTEXT);
+  const name = isLong ? model.slice(0, -LONG_CONTEXT.length) : model;
+  if (isLong) {
+    exchange.longContext = true;
+    request.body = request.body.edit([{ path: ['model'], value: name, source: 'gateway' }]);
+  }
+  if (!aliases.isEmpty) resolveAlias(name, exchange, aliases);
+}
+
 /**
  * Puts the target of an alias into the body. Everything after this plugin sees the target as if the caller had written it.
  * An alias of a config stays in the body: each target of its config names a model in its place.
  */
-function resolveAlias(exchange: Exchange, aliases: AliasDirectory): void {
+function resolveAlias(model: string, exchange: Exchange, aliases: AliasDirectory): void {
   const { body } = exchange.request;
-  const model = body?.string('model');
-  const alias = model === undefined ? undefined : findAlias(model, exchange, aliases);
+  const alias = findAlias(model, exchange, aliases);
   if (!body || !alias) return;
   exchange.alias = alias;
   const { name, target } = alias;
@@ -79,16 +95,10 @@ function resolveAlias(exchange: Exchange, aliases: AliasDirectory): void {
     exchange.request.body = body.edit([{ path: ['model'], value: target, source: `alias ${name}` }]);
 }
 
-/** Claude Code writes it behind the name of a model whose longer context window the user has chosen. */
-const LONG_CONTEXT = '[1m]';
-
-function findAlias(model: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
-  const isLong = model.endsWith(LONG_CONTEXT) && operation?.format.name === 'anthropic-messages';
-  const name = isLong ? model.slice(0, -LONG_CONTEXT.length) : model;
+function findAlias(name: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
   const { modelPrefix: prefix } = operation ?? {};
   const bare = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-  const alias = aliases.find(caller, name) ?? (bare === undefined ? undefined : aliases.find(caller, bare));
-  return alias && isLong ? { ...alias, longContext: true } : alias;
+  return aliases.find(caller, name) ?? (bare === undefined ? undefined : aliases.find(caller, bare));
 }
 
 /** The reply names the model as the request did. A header of the reply names the real one. */

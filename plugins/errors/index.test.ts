@@ -147,8 +147,12 @@ describe('errors', () => {
       new UpstreamError('upstream_credentials_refused', 'no', { shouldRetry: true }),
       'false',
     ],
-    ['a refusal of the upstream’s', new UpstreamError('upstream_permission', 'no'), undefined],
-    ['a caller’s own token, refused', new UpstreamError('invalid_api_key', 'no', { toCallersToken: true }), undefined],
+    ['a refusal of the upstream’s', new UpstreamError('upstream_permission', 'no', { shouldRetry: true }), 'false'],
+    [
+      'a caller’s own token, refused',
+      new UpstreamError('invalid_api_key', 'no', { toCallersToken: true, shouldRetry: true }),
+      'false',
+    ],
     ['an invalid request', new GatewayError('invalid_request', 'no'), undefined],
   ])('after %s tells SDKs whether to try again', async (_, error, expected) => {
     expect((await fail(error, {}, [1])).reply.headers['x-should-retry']).toBe(expected);

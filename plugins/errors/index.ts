@@ -68,12 +68,10 @@ function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined 
   // The SDKs of OpenAI and Anthropic retry 408, 409, 429 and 5xx themselves, which would multiply the gateway's own
   // retries.
   if (hasRetried(exchange)) return false;
-  return isFinal(error) ? false : error.shouldRetry;
+  // A refused credential stays refused, whatever the upstream advises: agents would repeat the request for minutes
+  // (docs/protocols/claude-code.md#refusals).
+  return error.final ? false : error.shouldRetry;
 }
-
-/** An upstream's own 401 or 403 keeps its `x-should-retry`. */
-const isFinal = (error: GatewayError): boolean =>
-  error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
 
 /** The protocol that the client must use in place of its own (RFC 9110, section 15.5.22). */
 function upgradeHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {

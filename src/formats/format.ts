@@ -381,10 +381,10 @@ export interface Format {
    */
   clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
   /**
-   * Same format on both sides: true for a body with fields that the target's model refuses and another generation of its
-   * family takes. It is written anew.
+   * Same format on both sides: true for a body with fields that the target's model or its host refuses and another generation of
+   * its family takes. It is written anew.
    */
-  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model'>): boolean;
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

@@ -14,6 +14,8 @@ export interface RateDialect {
   readReset(text: string, wall: number): number | undefined;
   /** Headers by which clients know an exhausted budget. */
   readonly exhausted?: ((budget: ExhaustedBudget) => Readonly<Record<string, string>>) | undefined;
+  /** Headers of a refusal because the budget cannot be checked at the moment. */
+  readonly unchecked?: Readonly<Record<string, string>> | undefined;
   /** Headers of a good reply that show how much of the caller's own budget is spent. */
   readonly spent?: ((budget: SpentBudget) => Readonly<Record<string, string>>) | undefined;
 }
@@ -79,6 +81,8 @@ const MESSAGES: RateDialect = {
       ...(resetsAt !== undefined && { 'retry-after': String(Math.max(1, Math.ceil((resetsAt - wall) / 1000))) }),
     };
   },
+  // docs/protocols/claude-code.md#refusals
+  unchecked: { [`${OVERAGE}-disabled-reason`]: 'fetch_error' },
   spent(budget) {
     const { share } = budget;
     const threshold = THRESHOLDS.find((one) => share > one);

@@ -71,6 +71,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;
   alias: Exchange['alias'];
+  longContext: Exchange['longContext'];
   strict: boolean | undefined;
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};

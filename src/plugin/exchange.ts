@@ -52,6 +52,8 @@ export interface Exchange {
   config: GatewayConfig | undefined;
   /** The alias that the request named as its model; the plugin `config` sets it and puts the target into the body. */
   alias?: UsedAlias | undefined;
+  /** The request names its model with the suffix `[1m]`: it asks for the longer context window of the model. */
+  longContext?: boolean | undefined;
   /** Value of the compliance header; undefined when absent, then the target's setting applies (default true). */
   strict: boolean | undefined;
   /** The gateway rejects a request with losses (400) instead of reporting them. */
@@ -97,8 +99,6 @@ export interface UsedAlias {
   readonly config: string | undefined;
   /** The caller's key lists the alias, and may use what it stands for through it. */
   readonly granted: boolean;
-  /** The request names it with the suffix `[1m]`: it asks for the longer context window of the model. */
-  readonly longContext?: boolean;
 }
 
 /** The part of a request in a conversation that the gateway keeps. */

@@ -20,11 +20,14 @@ export interface PassThroughCodec {
   clean?(body: BodyView, extensions: ReadonlySet<string> | undefined): Cleaning | undefined;
   /** Whether the body requests a stream of events. Default: never, whatever the body or the config contains. */
   streams?(body: BodyView): boolean;
+  /** The edit that requests usage of a stream, for an API that has such a field. Undefined where the caller requests it. */
+  usageRequest?(body: BodyView): BodyEdit | undefined;
   /**
    * Observes the reply, whose bytes pass through unchanged.
    * @param contentType the reply's
+   * @param hidesUsage takes out the usage that only the gateway requested
    */
-  openReader(model: string, stream: boolean, contentType?: string): PassThrough;
+  openReader(model: string, stream: boolean, contentType?: string, hidesUsage?: boolean): PassThrough;
 }
 
 /** The upstream has another API. */

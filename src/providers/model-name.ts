@@ -28,6 +28,11 @@ function checkForm(model: string): void {
   if (model.length > MAX_LENGTH) throw unusable(model, `is longer than ${MAX_LENGTH} characters`);
   // As a path segment `.` would be removed, encoded or not (RFC 3986, 6.2.2.3).
   if (model === '.') throw unusable(model, 'is not a valid name');
+  // A key that a client put there. The error does not quote it.
+  if (/;key=/i.test(model))
+    throw new GatewayError('invalid_model', 'The model name contains `;key=`. Send the key in a header.', {
+      param: 'model',
+    });
   // encodeURIComponent throws on half a surrogate pair.
   if (!model.isWellFormed()) throw unusable(model, 'is not valid Unicode');
 }

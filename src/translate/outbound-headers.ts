@@ -65,9 +65,9 @@ export const namesIn = (lists: readonly string[]): readonly string[] => [
 ];
 
 /** The features that the caller requests, in the API's own header or in the gateway's. */
-function featuresOf({ alias, request }: Exchange, features: ModelFeatures): readonly string[] {
+function featuresOf({ longContext, request }: Exchange, features: ModelFeatures): readonly string[] {
   const { header, ownHeaders } = features;
-  const bySuffix = alias?.longContext ? features.longContext : undefined;
+  const bySuffix = longContext ? features.longContext : undefined;
   const apiHeader = request.headers[header];
   if (
     bySuffix === undefined &&
@@ -131,13 +131,13 @@ const lossesOf = (features: ModelFeatures, requested: readonly string[]): readon
  * All such headers of the caller, for any target. The cache key contains them, because other versions or features yield
  * other replies.
  */
-export function spokenHeaders({ alias, request }: Exchange): readonly (string | undefined)[] {
+export function spokenHeaders({ longContext, request }: Exchange): readonly (string | undefined)[] {
   const read = (name: string | undefined) => (name === undefined ? undefined : request.headers[name]?.toString());
   return Object.values(formats).flatMap(({ features, versionHeader }) => [
     read(versionHeader),
     read(features?.header),
     ...(features?.ownHeaders ?? []).map((name) => request.header(name)),
-    ...(alias?.longContext ? [features?.longContext] : []),
+    ...(longContext ? [features?.longContext] : []),
   ]);
 }
 

@@ -1,10 +1,9 @@
 import { TARGET_FIELDS, type TargetField } from '../formats/anthropic-messages/target-fields.ts';
-import { isObject } from '../formats/json/object.ts';
-import { joinLosses } from '../formats/losses/losses.ts';
+import { LossReport, joinLosses } from '../formats/losses/losses.ts';
 import type { BodyEdit } from '../formats/format.ts';
-import type { Loss } from '../formats/conversation.ts';
 import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../plugin/index.ts';
 import { namesIn } from './outbound-headers.ts';
+import { removeFields, stepsOf } from './remove-fields.ts';
 
 type FieldsTarget = Pick<ResolvedTarget, 'format' | 'host'>;
 
@@ -22,8 +21,33 @@ export function refuseFields({ format }: Operation, body: RequestBody, target: F
   }
 }
 
+/** A row of the table for Vertex AI, and where its field may stand. */
+interface VertexRule {
+  readonly row: TargetField;
+  readonly places: readonly FieldPlace[];
+}
+
+interface FieldPlace {
+  readonly steps: readonly string[];
+  /** The key of the body that the field is in. */
+  readonly top: string;
+  /** The field's own key as JSON, for a field that is not at the top. */
+  readonly key: string | undefined;
+}
+
+function placeOf(path: string): FieldPlace {
+  const steps = stepsOf(path);
+  return { steps, top: steps[0]!, key: steps.length > 1 ? `"${steps.at(-1)}"` : undefined };
+}
+
+const VERTEX_RULES: readonly VertexRule[] = TARGET_FIELDS.filter(({ at }) => at.vertex !== 'send').map((row) => ({
+  row,
+  places: (row.places ?? [row.field]).map(placeOf),
+}));
+
 /**
- * Leaves out the fields of a body for Claude that this host of it does not have, or only with a beta that is not sent.
+ * Leaves out the fields of a body for Claude that this host of it does not have, or only with a beta that is not sent. A field that
+ * another form stands for has left the body before. The search of the bytes finds every field: only needless escapes hide a key.
  * @param written with the headers that are sent
  */
 export function withoutForeignFields(
@@ -31,34 +55,56 @@ export function withoutForeignFields(
   caller: RequestBody,
   { target, written }: { readonly target: FieldsTarget; readonly written: Prepared },
 ): Prepared {
-  if (format.name !== 'anthropic-messages' || target.format !== 'anthropic-messages') return written;
-  if (targetOf(target) !== 'vertex') return written;
-  const edits: BodyEdit[] = [];
-  const losses: Loss[] = [];
-  for (const rule of TARGET_FIELDS) {
-    const action = rule.at.vertex;
-    if (action === 'send' || action === 'map') continue;
-    // A null asks for nothing, and the host refuses the field with any value.
-    if (caller.has(rule.field) && caller.value(rule.field) === null)
-      edits.push({ path: [rule.field], value: undefined, source: 'gateway' });
-    if (action === 'refuse') continue;
-    const ofTools = rule.field.startsWith(OF_TOOLS) ? rule.field.slice(OF_TOOLS.length) : undefined;
-    const present = ofTools === undefined ? isPresent(caller, rule.field) : mayHaveToolField(caller, ofTools);
-    if (!present || (action === 'beta' && sends(rule, caller, written))) continue;
-    if (ofTools !== undefined) {
-      withoutToolField(caller, ofTools, { edits, losses });
-      continue;
-    }
-    if (rule.refuses?.(caller.value(rule.field))) throw refusal(rule);
-    edits.push({ path: [rule.field], value: undefined, source: 'gateway' });
-    losses.push({ param: rule.field, action: 'dropped', reason: reasonOf(rule) });
+  if (format.name !== 'anthropic-messages' || targetOf(target) !== 'vertex') return written;
+  let removal: Removal | undefined;
+  for (const { row, places } of VERTEX_RULES)
+    for (const place of places)
+      if (mayHave(caller, place)) (removal ??= new Removal(caller, written)).remove(row, place);
+  return removal?.result() ?? written;
+}
+
+const mayHave = (body: RequestBody, { top, key }: FieldPlace): boolean =>
+  body.has(top) && (key === undefined || body.bytesOf(top).includes(key));
+
+/** The body as written, with fields removed from it. */
+class Removal {
+  readonly #caller: RequestBody;
+  readonly #written: Prepared;
+  readonly #body: RequestBody;
+  readonly #changed = new Map<string, unknown>();
+  readonly #losses = new LossReport();
+
+  constructor(caller: RequestBody, written: Prepared) {
+    const { body } = written.outbound;
+    this.#caller = caller;
+    this.#written = written;
+    // The body has been read within its limits before.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.#body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
   }
-  if (edits.length === 0) return written;
-  const { outbound } = written;
-  const bytes = typeof outbound.body === 'string' ? Buffer.from(outbound.body) : outbound.body;
-  // The body has been read within its limits before.
-  const body = RequestBody.read(bytes, Number.POSITIVE_INFINITY).edit(edits).encode();
-  return { ...written, outbound: { ...outbound, body }, losses: joinLosses(written.losses, losses) };
+
+  remove(row: TargetField, { top, steps }: FieldPlace): void {
+    if (!this.#body.has(top)) return;
+    const before = this.#changed.has(top) ? this.#changed.get(top) : this.#body.value(top);
+    const removed = removeFields({ [top]: before }, steps, (field, place) => {
+      // A null asks for nothing, and the host refuses the field with any value.
+      if (field === null) return true;
+      if (row.at.vertex === 'beta' && sends(betasFor(row, field), this.#caller, this.#written)) return false;
+      if (row.refuses?.(field)) throw refusal(row);
+      if (!row.isDefault?.(field)) this.#losses.dropped(place, reasonOf(row));
+      return true;
+    });
+    const after = (removed as Readonly<Record<string, unknown>>)[top];
+    if (after !== before) this.#changed.set(top, after);
+  }
+
+  result(): Prepared {
+    if (this.#changed.size === 0) return this.#written;
+    const { outbound, losses } = this.#written;
+    const edits = [...this.#changed].map(([top, value]): BodyEdit => ({ path: [top], value, source: 'gateway' }));
+    const body = this.#body.edit(edits).encode();
+    return { ...this.#written, outbound: { ...outbound, body }, losses: joinLosses(losses, this.#losses.list()) };
+  }
 }
 
 const targetOf = ({ format, host }: FieldsTarget): 'claude' | 'vertex' | 'other' => {
@@ -71,8 +117,12 @@ function isPresent(body: RequestBody, field: string): boolean {
   return body.has(field) && (body.value(field) ?? null) !== null;
 }
 
-function refusal({ field, code }: TargetField): GatewayError {
-  const message = `Only Anthropic's own API has \`${field}\`, and the request would mean something else without it.`;
+function refusal(row: TargetField): GatewayError {
+  const { field, code } = row;
+  const message =
+    row.at.vertex === 'beta'
+      ? `\`${field}\` with this value needs a beta that is not sent to this target, and the request would mean something else without it.`
+      : `Only Anthropic's own API has \`${field}\`, and the request would mean something else without it.`;
   return new GatewayError('unsupported_parameter', message, {
     param: field,
     ...(code !== undefined && { upstreamCode: code }),
@@ -82,34 +132,18 @@ function refusal({ field, code }: TargetField): GatewayError {
 const reasonOf = ({ at }: TargetField): string =>
   at.vertex === 'beta' ? 'Vertex AI takes it only with a beta that is not sent' : 'Vertex AI has no such field';
 
-/** True when a beta of the field is sent, in the header or in the body. */
-function sends({ betas = [] }: TargetField, caller: RequestBody, { outbound }: Prepared): boolean {
-  const sent = namesIn([outbound.headers['anthropic-beta'] ?? '']);
-  const inBody = caller.has('anthropic_beta');
-  return betas.some((beta) => sent.includes(beta) || (inBody && outbound.body.includes(`"${beta}"`)));
+interface NeededBetas {
+  readonly names: readonly string[];
+  readonly all: boolean;
 }
 
-const mayHaveToolField = (body: RequestBody, name: string): boolean =>
-  body.has('tools') && body.original.includes(`"${name}"`);
+const betasFor = ({ betas = [], betasOf }: TargetField, value: unknown): NeededBetas =>
+  betasOf ? { names: betasOf(value), all: true } : { names: betas, all: false };
 
-const OF_TOOLS = 'tools[].';
-
-function withoutToolField(
-  caller: RequestBody,
-  name: string,
-  { edits, losses }: { readonly edits: BodyEdit[]; readonly losses: Loss[] },
-): void {
-  const tools = caller.value('tools');
-  if (!Array.isArray(tools)) return;
-  const kept = tools.map((tool: unknown, at): unknown => {
-    if (!isObject(tool) || !Object.hasOwn(tool, name)) return tool;
-    losses.push({
-      param: `tools[${at}].${name}`,
-      action: 'dropped',
-      reason: 'Vertex AI takes it only with a beta that is not sent',
-    });
-    const { [name]: _, ...others } = tool;
-    return others;
-  });
-  if (kept.some((tool, at) => tool !== tools[at])) edits.push({ path: ['tools'], value: kept, source: 'gateway' });
+/** True when the betas are sent, in the header or in the body. */
+function sends({ names, all }: NeededBetas, caller: RequestBody, { outbound }: Prepared): boolean {
+  const sent = namesIn([outbound.headers['anthropic-beta'] ?? '']);
+  const inBody = caller.has('anthropic_beta');
+  const isSent = (beta: string) => sent.includes(beta) || (inBody && outbound.body.includes(`"${beta}"`));
+  return all ? names.every(isSent) : names.some(isSent);
 }

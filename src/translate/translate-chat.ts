@@ -18,17 +18,15 @@ export function* prepareGeneration(job: Job): Steps<Prepared> {
 }
 
 /**
- * True for a body that the caller wrote for another model than the target's, and that this one would refuse. Callers write
- * for the model that they name; only an alias or an override sends another one.
+ * True for a body that the target's model would refuse, as one for another generation. The upstream's model decides: a client sends
+ * what a name suggests, and coding agents send the newest form to every name that they do not know.
  */
 export function isOfOtherModel({
-  exchange,
-  attempt: { body, target },
+  attempt: { body },
   resolved,
   upstream,
-}: Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'upstream'>): boolean {
-  if (!exchange.alias && target.overrideParams?.['model'] === undefined) return false;
-  return upstream.misfits?.(new CallersBody(body), { model: resolved.model }) ?? false;
+}: Pick<Job, 'attempt' | 'resolved' | 'upstream'>): boolean {
+  return upstream.misfits?.(new CallersBody(body), { model: resolved.model, host: resolved.host }) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */

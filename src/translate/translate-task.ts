@@ -29,7 +29,9 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
   const stream = codec.streams?.(attempt.body) ?? false;
   const cleaning = codec.clean?.(attempt.body, resolved.extensions);
-  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]);
+  const usage = stream && resolved.streamUsage !== false ? codec.usageRequest?.(attempt.body) : undefined;
+  const edits = [...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model), ...(usage ? [usage] : [])];
+  const body = attempt.body.edit(edits);
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
   return {
@@ -41,7 +43,8 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
       ...(form && { form }),
       stream,
       contentType: undefined,
-      openReader: ({ headers }) => codec.openReader(resolved.model, stream, headers['content-type']),
+      openReader: ({ headers }) =>
+        codec.openReader(resolved.model, stream, headers['content-type'], usage !== undefined),
       decodeError: upstream.decodeError,
     },
   };

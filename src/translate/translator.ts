@@ -32,13 +32,13 @@ export function createTranslator(clock: Clock): Translator {
     *check(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) return;
-      const rewritten = isOwnFormat(operation, resolved) && !passesThrough({ exchange, attempt, operation, resolved });
+      const rewritten = isOwnFormat(operation, resolved) && !passesThrough({ attempt, operation, resolved });
       if (rewritten || readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
     },
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      if (operation && passesThrough({ exchange, attempt, operation, resolved })) {
+      if (operation && passesThrough({ attempt, operation, resolved })) {
         const job = jobOf(exchange, attempt, { operation, resolved, clock });
         return completed(
           job,
@@ -91,10 +91,10 @@ function completed({ exchange, attempt, resolved, operation, upstream }: Job, wr
 }
 
 /** True for a generation request whose bytes are in its target's format. */
-const passesThrough = ({ exchange, attempt, operation, resolved }: Passing): boolean =>
-  isOwnFormat(operation, resolved) && !isOfOtherModel({ exchange, attempt, resolved, upstream: operation.format });
+const passesThrough = ({ attempt, operation, resolved }: Passing): boolean =>
+  isOwnFormat(operation, resolved) && !isOfOtherModel({ attempt, resolved, upstream: operation.format });
 
-type Passing = Pick<Job, 'exchange' | 'attempt' | 'resolved' | 'operation'>;
+type Passing = Pick<Job, 'attempt' | 'resolved' | 'operation'>;
 
 const isOwnFormat = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
   task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;

@@ -331,6 +331,22 @@ describe('lists of models', () => {
     expect(await client.models.retrieve('gpt-4o')).toMatchObject({ id: 'gpt-4o' });
   });
 
+  it('have names, limits and methods in Gemini’s shape, page by page', async () => {
+    const page = async (query: string) => {
+      const response = await fetch(`${gateway.url}/v1beta/models${query}`, { headers: { 'x-goog-api-key': KEY } });
+      return (await response.json()) as { models: Record<string, unknown>[]; nextPageToken?: string };
+    };
+    const first = await page('?pageSize=2');
+    const rest = await page(`?pageSize=1000&pageToken=${first.nextPageToken}`);
+    const names = [...first.models, ...rest.models].map(({ name }) => name);
+    expect(names).toEqual((await idsOf('all')).map((id) => `models/${String(id)}`));
+    expect(first.models).toMatchObject([
+      { displayName: 'claude-gw-5', inputTokenLimit: 200000, outputTokenLimit: 64000 },
+      { name: 'models/fast', displayName: 'Fast', inputTokenLimit: 128000 },
+    ]);
+    expect(first.models[1]?.['supportedGenerationMethods']).toContain('streamGenerateContent');
+  });
+
   it('are what Codex reads when it sends its version', async () => {
     const { data, models } = await list('alone', '?client_version=0.169.0');
     expect(data.map((model) => model['id'])).toEqual(['fast', 'pair']);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import type { MessageCreateParamsBase as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -35,6 +36,12 @@ beforeAll(async () => {
       providers: [
         ...entriesFor(upstream.url),
         { ...entriesFor(upstream.url)[2], slug: 'narrow', anthropic_betas: { allow: ['claude-code-20250219'] } },
+        { ...entriesFor(upstream.url)[2], slug: 'wide', anthropic_betas: { deny: [] } },
+        {
+          ...entriesFor(upstream.url)[2],
+          slug: 'clearing',
+          anthropic_betas: { allow: ['context-management-2025-06-27'] },
+        },
       ],
       aliases: {
         'claude-gw-old': { target: '@claude/claude-opus-4-5' },
@@ -58,7 +65,7 @@ const MODELS = {
 
 const BETAS = 'claude-code-20250219,context-management-2025-06-27,advanced-tool-use-2025-11-20,request-tags-2026-08-21';
 
-async function ask(model: string, body: object, betas = BETAS) {
+async function ask(model: string, body: object, betas = BETAS, headers: Record<string, string> = {}) {
   const before = upstream.seen.length;
   const response = await fetch(`${gateway.url}/v1/messages?beta=true`, {
     method: 'POST',
@@ -68,6 +75,7 @@ async function ask(model: string, body: object, betas = BETAS) {
       authorization: 'Bearer ya29.callers-own',
       'anthropic-version': '2023-06-01',
       ...(betas && { 'anthropic-beta': betas }),
+      ...headers,
     },
     body: JSON.stringify({ model, max_tokens: 9000, messages: [{ role: 'user', content: 'hi' }], ...body }),
   });
@@ -75,6 +83,7 @@ async function ask(model: string, body: object, betas = BETAS) {
   const [sent] = upstream.seen.slice(before);
   return {
     status: response.status,
+    headers: response.headers,
     text,
     lost: response.headers.get('x-gateway-dropped-params') ?? '',
     sent: sent?.json,
@@ -82,8 +91,8 @@ async function ask(model: string, body: object, betas = BETAS) {
   };
 }
 
-async function post(model: string, body: object, betas = BETAS) {
-  const { text, ...answer } = await ask(model, body, betas);
+async function post(model: string, body: object, betas = BETAS, headers: Record<string, string> = {}) {
+  const { text, ...answer } = await ask(model, body, betas, headers);
   return { ...answer, reply: JSON.parse(text) as { error?: { type: string; message: string; details?: object } } };
 }
 
@@ -112,7 +121,7 @@ describe('a field of the Messages API', () => {
     [
       'context_management',
       { context_management: COMPACTS },
-      { claude: 'sent', vertex: 'sent', narrow: 'refused', other: 'refused' },
+      { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' },
     ],
     ['compaction', { compaction: {} }, { claude: 'sent', vertex: 'refused', narrow: 'refused', other: 'refused' }],
     ['speed', { speed: 'fast' }, { claude: 'sent', vertex: 'lost', narrow: 'lost', other: 'lost' }],
@@ -198,6 +207,46 @@ describe('a field of the Messages API', () => {
     });
   });
 
+  it('thread is in the requests of the SDK’s tool runner, which goes on without it at Vertex AI', async () => {
+    const statuses: number[] = [];
+    const client = new Anthropic({
+      baseURL: gateway.url,
+      authToken: null,
+      apiKey: KEY,
+      maxRetries: 0,
+      defaultHeaders: { 'x-gateway-api-key': KEY, authorization: 'Bearer ya29.callers-own' },
+      fetch: async (...input) => {
+        const response = await fetch(...input);
+        statuses.push(response.status);
+        return response;
+      },
+    });
+    const before = upstream.seen.length;
+    scripted = (res) => {
+      const content = [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } }];
+      const calls = upstream.seen.length === before + 1;
+      return json(res, calls ? { ...anthropicReply(''), content, stop_reason: 'tool_use' } : anthropicReply('Rain.'));
+    };
+    const weather = betaTool({
+      name: 'weather',
+      description: 'The weather of a city.',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+      run: () => 'rain',
+    });
+    const last = await client.beta.messages.toolRunner({
+      model: MODELS.vertex,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Weather in Oslo?' }],
+      tools: [weather],
+    });
+    scripted = undefined;
+    expect(last.content).toMatchObject([{ type: 'text', text: 'Rain.' }]);
+    expect(statuses).toEqual([400, 200, 200]);
+    const [asked, answered] = upstream.seen.slice(before).map((request) => request.json);
+    expect([asked, answered].some((body) => Object.hasOwn(body!, 'thread'))).toBe(false);
+    expect(answered?.['messages']).toHaveLength(3);
+  });
+
   it('defer_loading goes to Vertex AI with the beta that it takes there, else it is left out', async () => {
     const vertex = await post(MODELS.vertex, { tools: TOOLS });
     expect(vertex.betas.split(',')).toEqual([
@@ -212,6 +261,120 @@ describe('a field of the Messages API', () => {
     expect(narrow.lost).toContain('tools[1].defer_loading');
   });
 
+  it('context_management that compacts needs its own beta at Vertex AI, and other edits need theirs', async () => {
+    const betas = 'context-management-2025-06-27,compact-2026-01-12';
+    const both = { edits: [...CLEARS.edits, ...COMPACTS.edits] };
+    for (const context_management of [CLEARS, COMPACTS, both])
+      expect((await post(MODELS.vertex, { context_management }, betas)).sent).toMatchObject({ context_management });
+    for (const context_management of [COMPACTS, both]) {
+      const { status, reply, sent } = await post('@clearing/anthropic.claude-opus-5', { context_management }, betas);
+      expect([status, sent]).toEqual([400, undefined]);
+      expect(reply.error).toMatchObject({ type: 'invalid_request_error', details: { param: 'context_management' } });
+    }
+    const cleared = await post(MODELS.vertex, { context_management: CLEARS }, 'compact-2026-01-12');
+    expect([cleared.sent?.['context_management'], cleared.lost]).toEqual([undefined, 'context_management']);
+  });
+
+  const OWN_BETAS =
+    'prompt-caching-scope-2026-01-05,advanced-tool-use-2025-11-20,fine-grained-tool-streaming-2025-05-14';
+  const MARKED = { type: 'ephemeral', scope: 'global' };
+  const tool = (extras: object) => ({ name: 'weather', input_schema: { type: 'object' }, ...extras });
+  const NESTED = {
+    cache_control: MARKED,
+    system: [{ type: 'text', text: 'Be brief.', cache_control: MARKED }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Weather?', cache_control: MARKED }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'weather', input: { scope: 'global' } }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'a',
+            content: [{ type: 'text', text: 'Rain', cache_control: MARKED }],
+          },
+        ],
+      },
+    ],
+    tools: [
+      tool({
+        cache_control: MARKED,
+        input_examples: [{ strict: true }],
+        allowed_callers: ['code_execution_20260120'],
+        eager_input_streaming: true,
+        strict: true,
+      }),
+      tool({ name: 'other', allowed_callers: ['direct'], eager_input_streaming: false, strict: false }),
+    ],
+  };
+
+  it('in a tool, a block or a cache marker goes to Vertex AI with its beta, else it is left out and reported', async () => {
+    const marker = { type: 'ephemeral' };
+    const { status, sent, lost, betas } = await post(MODELS.vertex, NESTED, OWN_BETAS);
+    expect([status, betas]).toEqual([200, 'tool-search-tool-2025-10-19']);
+    const [question, call, result] = NESTED.messages;
+    expect(sent).toMatchObject({
+      cache_control: marker,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: marker }],
+      messages: [
+        { ...question, content: [{ type: 'text', text: 'Weather?', cache_control: marker }] },
+        call,
+        {
+          ...result,
+          content: [{ ...result!.content[0], content: [{ type: 'text', text: 'Rain', cache_control: marker }] }],
+        },
+      ],
+    });
+    expect(JSON.stringify(sent).match(/"scope"/g)).toHaveLength(1);
+    expect(sent?.['tools']).toEqual([tool({ cache_control: marker }), tool({ name: 'other' })]);
+    expect(
+      lost
+        .split(',')
+        .filter((name) => !name.startsWith('anthropic-beta'))
+        .toSorted(),
+    ).toEqual([
+      'cache_control.scope',
+      'messages[0].content[0].cache_control.scope',
+      'messages[2].content[0].content[0].cache_control.scope',
+      'system[0].cache_control.scope',
+      'tools[0].allowed_callers',
+      'tools[0].cache_control.scope',
+      'tools[0].eager_input_streaming',
+      'tools[0].input_examples',
+      'tools[0].strict',
+    ]);
+    expect((await post(MODELS.claude, NESTED, OWN_BETAS)).sent).toMatchObject(NESTED);
+    const { tools, ...others } = NESTED;
+    const wide = await post('@wide/anthropic.claude-opus-5', NESTED, OWN_BETAS);
+    expect(wide.sent).toMatchObject(others);
+    expect(wide.sent?.['tools']).toEqual(tools.map((tool) => ({ ...tool, strict: undefined })));
+  });
+
+  it.each([
+    ['output_config', (format: object) => ({ output_config: { effort: 'high', format } })],
+    ['output_format', (format: object) => ({ output_format: format })],
+  ])('%s with a schema is a forced tool at Vertex AI, whose input is the text of the reply', async (_field, bodyOf) => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'number' } },
+      required: ['a'],
+      additionalProperties: false,
+    };
+    scripted = (res) => {
+      const content = [{ type: 'tool_use', id: 'a', name: 'json', input: { a: 1 } }];
+      return json(res, { ...anthropicReply(''), content, stop_reason: 'tool_use' });
+    };
+    const { sent, text } = await ask(MODELS.vertex, bodyOf({ type: 'json_schema', schema }));
+    scripted = undefined;
+    expect(sent).toMatchObject({
+      tools: [{ name: 'json', input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'json' },
+    });
+    expect(sent).not.toHaveProperty('output_format');
+    expect(sent).not.toHaveProperty('output_config.format');
+    expect(JSON.parse(text)).toMatchObject({ content: [{ type: 'text', text: '{"a":1}' }], stop_reason: 'end_turn' });
+  });
+
   it('metadata.user_id of more than 64 characters is hashed for OpenAI', async () => {
     const user = JSON.stringify({ device: 'd'.repeat(150) });
     const { sent, lost } = await post(MODELS.other, { metadata: { user_id: user } });
@@ -221,7 +384,7 @@ describe('a field of the Messages API', () => {
   });
 });
 
-describe('a body for another generation of Claude than the alias stands for', () => {
+describe('a body for another generation of Claude than the target', () => {
   const messages = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
@@ -280,19 +443,56 @@ describe('a body for another generation of Claude than the alias stands for', ()
     expect(lost).toContain('thinking.budget_tokens');
   });
 
-  it('stays as it was written where the model takes it, and where the caller named the model itself', async () => {
+  it('stays as it was written where the model takes it, and where the gateway does not know the model', async () => {
     const body = { messages, thinking: { type: 'adaptive' } };
     expect((await post('claude-gw-new', body)).sent).toMatchObject(body);
-    expect((await post('@claude/claude-opus-4-5', body)).sent).toMatchObject(body);
+    expect((await post('@claude/claude-of-tomorrow', body)).sent).toMatchObject(body);
+    const quotes = {
+      messages: [
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x', input: { role: 'system' } }] },
+      ],
+    };
+    expect((await post('@claude/claude-opus-4-5', quotes)).sent).toMatchObject(quotes);
+  });
+
+  it.each([
+    '@claude/claude-opus-4-5',
+    '@gemini/anthropic.claude-opus-4-5',
+    '@claude/claude-opus-4-5[1m]',
+    'claude-opus-4-5',
+  ])('is rewritten for %s, too: the model of the upstream decides', async (model) => {
+    const body = { messages, thinking: { type: 'adaptive' } };
+    const { status, sent, lost } = await post(
+      model,
+      body,
+      '',
+      model.startsWith('@') ? {} : { 'x-gateway-provider': '@claude' },
+    );
+    expect(status).toBe(200);
+    expect(sent?.['thinking']).toMatchObject({ type: 'enabled' });
+    expect(JSON.stringify(sent)).not.toContain('"role":"system"');
+    expect(lost).toContain('messages[2]');
+    expect(lost).toContain('thinking');
   });
 });
 
-describe('the suffix [1m] of an alias', () => {
-  it('asks for the long context window by its beta', async () => {
+describe('the suffix [1m] of a model', () => {
+  it('behind an alias asks for the long context window by its beta', async () => {
     const { sent, betas } = await post('claude-gw-new[1m]', {}, '');
     expect([sent?.['model'], betas]).toEqual(['claude-opus-5', 'context-1m-2025-08-07']);
     expect((await post('claude-gw-new', {}, '')).betas).toBe('');
     expect((await post('claude-gw-chat[1m]', {}, '')).lost).toContain('context-1m-2025-08-07');
+  });
+
+  it('behind the name of a model does the same, and is no part of the name', async () => {
+    for (const [model, headers] of [
+      ['@claude/claude-opus-4-5[1m]', {}],
+      ['claude-opus-4-5[1m]', { 'x-gateway-provider': '@claude' }],
+    ] as const) {
+      const { sent, betas } = await post(model, {}, '', headers);
+      expect([sent?.['model'], betas]).toEqual(['claude-opus-4-5', 'context-1m-2025-08-07']);
+    }
+    expect((await post('@openai/gpt-4o[1m]', {}, '')).lost).toContain('context-1m-2025-08-07');
   });
 });
 
@@ -317,6 +517,20 @@ describe('an error', () => {
       if (error instanceof AuthenticationError) expect(error.headers.get('x-should-retry')).toBe('false');
     });
     expect(requests).toBe(1);
+  });
+
+  it.each([
+    ['the caller’s own token', '@gemini/anthropic.claude-opus-5', 401, [401, 'authentication_error']],
+    ['the caller’s own token', '@gemini/anthropic.claude-opus-5', 403, [403, 'permission_error']],
+    ['the token of the entry', '@claude/claude-opus-5', 403, [403, 'permission_error']],
+  ])('of an upstream that refuses %s of %s with %i is final, even if it advises a retry', async (...row) => {
+    const [, model, refused, expected] = row;
+    const error = { type: 'error', error: { type: 'x', message: 'No.' } };
+    scripted = (res) => json(res, error, refused, { 'x-should-retry': 'true' });
+    const { status, text, headers } = await ask(model, {}, '');
+    scripted = undefined;
+    expect([status, (JSON.parse(text) as { error: { type: string } }).error.type]).toEqual(expected);
+    expect(headers.get('x-should-retry')).toBe('false');
   });
 
   it.each([

@@ -17,6 +17,7 @@ async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {
       providers: [
         { slug: 'openai', provider: 'openai', base_url: `${url}/v1`, allow_insecure: true },
         { slug: 'other', provider: 'openai', base_url: `${url}/other/v1`, allow_insecure: true },
+        { slug: 'plain', provider: 'openai', base_url: `${url}/v1`, allow_insecure: true, stream_usage: false },
         { slug: 'claude', provider: 'anthropic', api_key: 'claude-key', base_url: url, allow_insecure: true },
       ],
     },
@@ -89,16 +90,41 @@ describe.each(calls)('%s', (_, path, call) => {
 });
 
 describe('a stream of completions', () => {
-  it('reaches the SDK piece by piece, with its usage in the record', async () => {
-    const openai = await start((_request, res) =>
-      sse(res, [chunk('upon'), chunk(' a', 'stop'), { ...chunk(''), choices: [], usage }, 'data: [DONE]\n\n']),
-    );
-    const stream = await openai.completions.create({ model: '@openai/davinci-002', prompt: 'Once', stream: true });
+  it.each([
+    ['its usage for a client that requests it', true, ['upon null', ' a null', '(usage) [object Object]']],
+    ['no usage for others', undefined, ['upon undefined', ' a undefined']],
+  ])('reaches the SDK piece by piece, with its usage in the record and %s', async (_, include_usage, expected) => {
+    const openai = await start(({ json: { stream_options: options } }, res) => {
+      // OpenAI sends usage only if the request asks for it.
+      const asked = (options as { include_usage?: boolean } | undefined)?.include_usage === true;
+      const none = asked && { usage: null };
+      const last = asked ? [{ ...chunk(''), choices: [], usage }] : [];
+      return sse(res, [
+        { ...chunk('upon'), ...none },
+        { ...chunk(' a', 'stop'), ...none },
+        ...last,
+        'data: [DONE]\n\n',
+      ]);
+    });
+    const stream = await openai.completions.create({
+      model: '@openai/davinci-002',
+      prompt: 'Once',
+      stream: true,
+      ...(include_usage && { stream_options: { include_usage } }),
+    });
     const texts: string[] = [];
-    for await (const { choices } of stream) texts.push(choices[0]?.text ?? '(usage)');
-    expect(texts).toEqual(['upon', ' a', '(usage)']);
+    for await (const { choices, usage: shown } of stream)
+      texts.push(`${choices[0]?.text ?? '(usage)'} ${String(shown)}`);
+    expect(texts).toEqual(expected);
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     expect(metrics).toMatch(/^gatehouse_tokens_total\{[^}]*operation="text_completion"[^}]*type="output"[^}]*\} 2$/m);
+  });
+
+  it('asks a server without `stream_options` for nothing', async () => {
+    const openai = await start((_request, res) => sse(res, [chunk('a', 'stop'), 'data: [DONE]\n\n']));
+    const stream = await openai.completions.create({ model: '@plain/m', prompt: 'Once', stream: true });
+    for await (const { object } of stream) expect(object).toBe('text_completion');
+    expect(upstream.seen[0]?.json).not.toHaveProperty('stream_options');
   });
 
   it('ends with an error if the upstream ends it before its finish', async () => {

@@ -397,6 +397,32 @@ describe('to Gemini', () => {
     });
   });
 
+  it.each([
+    [`/v1/chat/completions;key=${KEY}`, 404],
+    [`/v1beta/models/${encodeURIComponent(GEMINI)};key=${KEY}:generateContent`, 400],
+    [`/v1beta/models/${encodeURIComponent(GEMINI)}%3BK%65Y=${KEY}:generateContent`, 400],
+    [`/v1/responses/resp_1;key=${KEY}/cancel`, 405],
+  ])('the caller’s key in the path %s is cut, and the request refused', async (path, status) => {
+    const before = upstream.seen.length;
+    const reply = await post(path, JSON.stringify({ contents: [{ parts: [{ text: 'Hi' }] }] }), {
+      'x-goog-api-key': KEY,
+    });
+    expect([reply.status, upstream.seen.length]).toEqual([status, before]);
+    expect(await reply.text()).not.toContain(KEY);
+  });
+
+  it('the caller’s key as a part of the name of a model is a 400 that does not quote it', async () => {
+    const body = JSON.stringify({
+      model: `@studio/gemini-2.5-flash;key=${KEY}`,
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    const before = upstream.seen.length;
+    const reply = await post('/v1/chat/completions', body, { authorization: `Bearer ${KEY}` });
+    const text = await reply.text();
+    expect([reply.status, upstream.seen.length, text.includes(KEY)]).toEqual([400, before, false]);
+    expect(text).toContain('invalid_model');
+  });
+
   it('the caller’s key and the entry’s are nowhere but where they belong', () => {
     for (const { url, headers, text } of upstream.seen) expect(url + JSON.stringify(headers) + text).not.toContain(KEY);
     expect(gateway.logText()).not.toContain(KEY);

@@ -28,6 +28,8 @@ afterAll(async () => {
 });
 
 const DIRECT = '@claude/claude-sonnet-4-5-20250929';
+/** Bodies that Claude takes from 4.7 on; test/http/claude-code.test.ts has what becomes of them before. */
+const OF_NEWER: ReadonlySet<string> = new Set(['a system turn', 'adaptive thinking with effort']);
 const VERTEX = '@gemini/anthropic.claude-sonnet-4-5@20250929';
 const TOKEN = 'ya29.caller-token';
 
@@ -50,26 +52,28 @@ const full = (model: string, body: object) => ({
 const last = () => upstream.seen.at(-1)!;
 
 describe('a body for Claude', () => {
-  it.each(Object.entries(BODIES))('with %s arrives as it was written', async (_, body) => {
+  it.each(Object.entries(BODIES))('with %s arrives as it was written', async (title, body) => {
     script = (_request, res) => json(res, anthropicReply('ok'));
-    const direct = await post(full(DIRECT, body));
+    const model = OF_NEWER.has(title) ? 'claude-opus-5' : 'claude-sonnet-4-5@20250929';
+    const name = model.replace('@', '-');
+    const direct = await post(full(`@claude/${name}`, body));
     expect([direct.status, direct.headers.get('x-gateway-dropped-params')]).toEqual([200, null]);
     expect(last().url).toBe('/v1/messages');
-    expect(last().json).toEqual(full('claude-sonnet-4-5-20250929', body));
+    expect(last().json).toEqual(full(name, body));
 
     // Vertex AI accepts no media by address (docs/protocols/vertex-ai.md#claude-features-not-served); another test covers those.
     if (JSON.stringify(body).includes('https://a.example/x')) return;
     // Nor these fields without their betas (test/http/claude-code.test.ts).
     if (
-      /"(?:container|mcp_servers|context_management|defer_loading|speed|inference_geo|diagnostics)":/.test(
+      /"(?:container|mcp_servers|context_management|defer_loading|speed|inference_geo|diagnostics|strict|input_examples|json_schema)"/.test(
         JSON.stringify(body),
       )
     )
       return;
     const { model: _model, ...rest } = full(VERTEX, body);
-    const vertex = await post(full(VERTEX, body));
+    const vertex = await post(full(`@gemini/anthropic.${model}`, body));
     expect([vertex.status, vertex.headers.get('x-gateway-dropped-params')]).toEqual([200, null]);
-    expect(last().url).toMatch(/publishers\/anthropic\/models\/claude-sonnet-4-5(?:@|%40)20250929:rawPredict$/);
+    expect(last().url.replace('%40', '@')).toMatch(new RegExp(`publishers/anthropic/models/${model}:rawPredict$`));
     expect(last().json).toEqual({ ...rest, anthropic_version: 'vertex-2023-10-16' });
   });
 

@@ -21,6 +21,7 @@ import {
   startUpstream,
   type Script,
   type ScriptedUpstream,
+  geminiReply,
 } from '../support/upstream.ts';
 
 /** The clients people use, unchanged, against a running gateway. What the upstream does is scripted. */
@@ -337,6 +338,33 @@ describe('the AI SDK', () => {
       for await (const piece of result.textStream) text += piece;
       expect([text, (await result.steps).length]).toEqual(['Let me look.Rain in both.', 2]);
     }
+  });
+
+  it.each([
+    ['returns', 'google', 'false', 'c2lnbmF0dXJl'],
+    // By this mark Gemini takes a call without its signature, and forgets its thought.
+    ['loses', 'google', 'true', 'skip_thought_signature_validator'],
+    ['loses', 'gatehouse', 'false', 'skip_thought_signature_validator'],
+  ])('%s the signatures of Gemini’s calls as %s with strict compliance: %s', async (_does, name, strict, signature) => {
+    const call = { functionCall: { name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'c2lnbmF0dXJl' };
+    script = (_, res, index) => {
+      const reply = geminiReply('Rain.');
+      const [candidate] = reply.candidates;
+      const calling = { ...candidate, content: { role: 'model', parts: [call] } };
+      json(res, index === first ? { ...reply, candidates: [calling] } : reply);
+    };
+    const first = upstream.seen.length;
+    const headers = {
+      'x-gateway-api-key': KEY,
+      'x-gateway-strict-open-ai-compliance': strict,
+    };
+    const sdk = createOpenAICompatible({ name, baseURL: `${gateway.url}/v1`, apiKey: 'ya29.callers-own', headers });
+    const model = sdk('@gemini/gemini-3-flash-preview');
+    const result = await generateText({ model, messages, tools, stopWhen: stepCountIs(3) });
+    expect(result.text).toBe('Rain.');
+    const { contents } = upstream.seen.at(-1)!.json as { contents: { parts: Record<string, unknown>[] }[] };
+    const sent = contents.flatMap(({ parts }) => parts).find((part) => 'functionCall' in part);
+    expect(sent?.['thoughtSignature']).toBe(signature);
   });
 
   it('tells errors with status and message', async () => {

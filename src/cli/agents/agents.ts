@@ -137,7 +137,8 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. The SDK of chat completions returns none.',
+    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude.',
+    '`@ai-sdk/openai-compatible` speaks chat completions. A strict reply has no `extra_content.google.thought_signature`, which Gemini 3 wants back in loops of tools: `options` need `"headers": { "x-gateway-strict-open-ai-compliance": "false" }`, and the provider the name `google`, because this SDK returns the signatures under that name only. It returns none of Claude.',
     'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
   ],
 };

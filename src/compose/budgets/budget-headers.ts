@@ -16,6 +16,9 @@ export const exhaustedHeaders = ({ operation }: Exchange, account: Account, wall
     wall,
   });
 
+export const uncheckedHeaders = ({ operation }: Exchange): Headers | undefined =>
+  operation && RATE_DIALECTS[operation.format.name]?.unchecked;
+
 /** Describes the budget of the key itself of which the largest share is spent. The caller may not know what others spent of a shared budget. */
 export function spentHeaders({ operation }: Exchange, accounts: readonly Account[]): Headers | undefined {
   const write = operation && RATE_DIALECTS[operation.format.name]?.spent;

@@ -1,6 +1,6 @@
 import type { ReservationRefusal } from '../../governance/reservations.ts';
 import { GatewayError, type Exchange } from '../../plugin/index.ts';
-import { exhaustedHeaders } from './budget-headers.ts';
+import { exhaustedHeaders, uncheckedHeaders } from './budget-headers.ts';
 import { nameOfBudget, refusalText } from './budget-texts.ts';
 
 /** `retry-after` of a request for which the store has not answered in time. */
@@ -13,14 +13,17 @@ export function refusalError(
   about: { readonly output: number; readonly wall: number },
 ): GatewayError {
   const { output, wall } = about;
-  const limitHeaders = account && exhaustedHeaders(exchange, account, wall);
-  if (why === 'exceeded' && account)
+  if (why === 'exceeded' && account) {
+    const limitHeaders = exhaustedHeaders(exchange, account, wall);
     return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
       ...(limitHeaders && { limitHeaders }),
       shouldRetry: false,
     });
+  }
+  const limitHeaders = uncheckedHeaders(exchange);
   const subject = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
   return new GatewayError('budget_unavailable', `${subject} cannot be checked at the moment. Try again in a second.`, {
     retryAfterMs: AGAIN_MS,
+    ...(limitHeaders && { limitHeaders }),
   });
 }

@@ -9,6 +9,31 @@ function seen(url: string, headers: IncomingHttpHeaders = {}) {
   return { url: req.url, key: req.headers['x-goog-api-key'] };
 }
 
+describe('the key in a path', () => {
+  it.each([
+    ['/v1/chat/completions;key=K', '/v1/chat/completions;key='],
+    ['/v1/chat/completions;KEY=K/L?a=b', '/v1/chat/completions;key=?a=b'],
+    ['/v1/chat/completions%3bk%65y%3DK;x=1', '/v1/chat/completions;key='],
+    ['/v1beta/models/m;key=K:L:generateContent', '/v1beta/models/m;key=:generateContent'],
+    ['/v1beta/models/@openai%2Fgpt-4o;key=K:generateContent', '/v1beta/models/@openai/gpt-4o;key=:generateContent'],
+    ['/v1beta/@a/m;key=K:generateContent/', '/v1beta/models/@a/m;key=:generateContent'],
+    ['/nowhere;a=b;key=K', '/nowhere;a=b;key='],
+  ])('of %s is cut: %s', (url, rest) => {
+    expect(seen(url).url).toBe(rest);
+  });
+
+  it.each(['/v1/models/a;b=c', '/v1/models/monkey=a', '/v1/models/a;keys=b'])('is not in %s, which stays', (url) => {
+    expect(seen(url).url).toBe(url);
+  });
+
+  it('of any length is cut in time that grows with the length', () => {
+    const started = performance.now();
+    seen(`/v1/x;key=${':a'.repeat(50_000)}`);
+    seen(`/v1/x${';key='.repeat(20_000)}`);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
 describe('the key in a query', () => {
   const path = '/v1beta/models/m:generateContent';
 

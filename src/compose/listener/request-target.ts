@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { withoutPathKey } from './path-key.ts';
 import { withoutKey } from './query-key.ts';
 import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
 import { oauthErrors, signInRefusal } from './sign-in.ts';
@@ -43,7 +44,7 @@ export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'h
   if (FIXED.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
-  const path = (query < 0 ? origin : origin.slice(0, query)).replace(BARE_MODEL, '/$1/models/');
+  const path = withoutPathKey(query < 0 ? origin : origin.slice(0, query)).replace(BARE_MODEL, '/$1/models/');
   req.url = canonical(path, req.method) + (query < 0 ? '' : withoutKey(origin.slice(query + 1), req.headers));
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '../../formats/format.ts';
 import { GatewayError, type Operation, type PathParams } from '../../plugin/index.ts';
+import { KEY_IN_PATH } from './path-key.ts';
 import type { Routed } from '../../gateway/routed.ts';
 
 /** The operations of one path and method. The request's headers and query select among them. */
@@ -49,12 +50,16 @@ function compileRoute(group: readonly Operation[]): HttpRoute {
       const operation = operationFor(ordered, headers, querystring);
       const { format } = operation ?? ordered[0]!;
       const params = read(path);
+      if (params && path.includes(KEY_IN_PATH)) return { operation, format, params: {}, refusal: keyInPath() };
       if (params) return { operation, format, params };
       const refusal = new GatewayError('invalid_request', 'The path has a `%` that does not encode a character.');
       return { operation, format, params: {}, refusal };
     },
   };
 }
+
+const keyInPath = (): GatewayError =>
+  new GatewayError('invalid_request', 'The path has `;key=`. Send the key in a header, or as `?key=`.');
 
 /** Sorts operations that need a header or a query parameter first. The last one serves all other requests. */
 const bySelector = (operations: readonly Operation[]): readonly Operation[] =>

@@ -1,22 +1,25 @@
-import type { SearchableBody } from '../format.ts';
-import { objectOf } from '../json/object.ts';
-import { numberOf, stringOf } from '../json/read.ts';
+import type { RequestTarget, SearchableBody } from '../format.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { modelFacts, parseModel, type ModelFacts } from './models.ts';
 
 /**
- * True for a body that was written for a model of another generation than the target's: it has thinking, an effort, sampling
- * parameters, a forced tool or system turns that this model refuses (docs/protocols/messages-route.md#other-generation). False
- * for a model that the gateway does not know.
+ * True for a body with thinking, an effort, sampling parameters, a schema, a forced tool or system turns that this model or its
+ * host refuses (docs/protocols/messages-route.md#other-generation). The gateway knows nothing about models of other names.
  */
-export function misfits(body: SearchableBody, { model }: { readonly model: string }): boolean {
+export function misfits(body: SearchableBody, { model, host }: Pick<RequestTarget, 'model' | 'host'>): boolean {
+  const config = objectOf(valueOf(body, 'output_config'));
+  // docs/protocols/vertex-ai.md#claude-features-not-served
+  if (host === 'vertex' && hasSchema(body, config)) return true;
   if (parseModel(model).family === 'unknown') return false;
   const facts = modelFacts(model);
   return (
     thinksOtherwise(objectOf(valueOf(body, 'thinking')), facts) ||
-    outputsOtherwise(objectOf(valueOf(body, 'output_config')), facts) ||
+    refusesEffort(stringOf(config?.effort), facts) ||
+    (!facts.structuredOutput && hasSchema(body, config)) ||
     (facts.fixedSampling && samples(body)) ||
     (!facts.forcedTools && isForced(objectOf(valueOf(body, 'tool_choice')))) ||
-    (!facts.systemTurns && SYSTEM_TURNS.some((turn) => body.contains(turn)))
+    (!facts.systemTurns && hasSystemTurns(body))
   );
 }
 
@@ -37,11 +40,12 @@ function thinksOtherwise(thinking: ReturnType<typeof objectOf>, { thinking: take
   }
 }
 
-function outputsOtherwise(config: ReturnType<typeof objectOf>, facts: ModelFacts): boolean {
-  const effort = stringOf(config?.effort);
-  if (effort !== undefined && (!facts.effort || (effort === 'xhigh' && !facts.xhighEffort))) return true;
-  return config?.format !== undefined && config.format !== null && !facts.structuredOutput;
-}
+const refusesEffort = (effort: string | undefined, { effort: takes, xhighEffort }: ModelFacts): boolean =>
+  effort !== undefined && (!takes || (effort === 'xhigh' && !xhighEffort));
+
+/** `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). */
+const hasSchema = (body: SearchableBody, config: ReturnType<typeof objectOf>): boolean =>
+  (config?.format ?? valueOf(body, 'output_format') ?? null) !== null;
 
 /** Other values than the defaults (docs/protocols/anthropic-messages.md#sampling). */
 function samples(body: SearchableBody): boolean {
@@ -53,3 +57,9 @@ const isForced = (choice: ReturnType<typeof objectOf>): boolean => choice?.type 
 
 /** As SDKs write JSON: without spaces, or (Python's `json`) with one after the colon. */
 const SYSTEM_TURNS = ['"role":"system"', '"role": "system"'];
+
+/** The search spares most bodies the parsing; what it finds may also stand in the input of a tool. */
+function hasSystemTurns(body: SearchableBody): boolean {
+  if (!SYSTEM_TURNS.some((turn) => body.contains(turn))) return false;
+  return listOf(valueOf(body, 'messages'))?.some((turn) => isObject(turn) && turn.role === 'system') ?? false;
+}

@@ -1,4 +1,4 @@
-import { isObject, objectOf } from '../json/object.ts';
+import { objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 
 /** claude: Anthropic's own API. vertex: Claude on Vertex AI. other: a model of another vendor. */
@@ -11,19 +11,34 @@ type FieldTarget = 'claude' | 'vertex' | 'other';
 type FieldAction = 'send' | 'map' | 'beta' | 'drop' | 'refuse';
 
 export interface TargetField {
-  /** Top-level field, or `tools[].NAME`. */
+  /** A path below the body. `[]` stands for every item of a list. */
   readonly field: string;
+  /** The paths of a field that stands in several places. */
+  readonly places?: readonly string[];
   readonly at: Readonly<Record<FieldTarget, FieldAction>>;
-  /** The betas that the field comes with, as the target takes them. */
+  /** The betas that the field comes with, as the target takes them: one of them is enough. */
   readonly betas?: readonly string[];
+  /** The betas of one value, in place of `betas`: all of them are necessary. */
+  readonly betasOf?: (value: unknown) => readonly string[];
   /** The vendor's code of the refusal, by which clients recover. Default: the gateway's. */
   readonly code?: string;
   /** A value of a dropped field that is refused all the same. */
   readonly refuses?: (value: unknown) => boolean;
+  /** A value that means the same as no field: dropped without a report. */
+  readonly isDefault?: (value: unknown) => boolean;
 }
 
 const WITH_BETA = { claude: 'send', vertex: 'beta', other: 'drop' } as const;
 const CLAUDE_ONLY = { claude: 'send', vertex: 'refuse', other: 'refuse' } as const;
+/** A schema for the answer: a tool that Claude has to call stands for it on Vertex AI (docs/protocols/vertex-ai.md#claude-features-not-served). */
+const SCHEMA = { claude: 'send', vertex: 'map', other: 'map' } as const;
+
+const COMPACT = 'compact-2026-01-12';
+const CONTEXT_MANAGEMENT = 'context-management-2025-06-27';
+const ADVANCED_TOOLS = 'advanced-tool-use-2025-11-20';
+
+/** Where a cache marker may stand (docs/protocols/anthropic-messages.md#cache-control). */
+const MARKED = ['', 'system[].', 'tools[].', 'messages[].content[].', 'messages[].content[].content[].'];
 
 /**
  * Fields of the Messages API that not every target has, beside those that the conversation model translates
@@ -39,9 +54,9 @@ export const TARGET_FIELDS: readonly TargetField[] = [
   { field: 'compaction', at: CLAUDE_ONLY },
   {
     field: 'context_management',
-    at: { claude: 'send', vertex: 'beta', other: 'drop' },
-    betas: ['context-management-2025-06-27', 'compact-2026-01-12'],
-    refuses: compacts,
+    at: WITH_BETA,
+    betasOf: (value) => [...new Set(editsOf(value).map((type) => (isCompact(type) ? COMPACT : CONTEXT_MANAGEMENT)))],
+    refuses: (value) => editsOf(value).some(isCompact),
   },
   // Only Anthropic's own API has it: elsewhere the endpoint decides (https://platform.claude.com/docs/en/build-with-claude/data-residency).
   { field: 'inference_geo', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
@@ -58,8 +73,31 @@ export const TARGET_FIELDS: readonly TargetField[] = [
   { field: 'mcp_servers', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
   {
     field: 'tools[].defer_loading',
-    at: { claude: 'send', vertex: 'beta', other: 'drop' },
-    betas: ['tool-search-tool-2025-10-19', 'advanced-tool-use-2025-11-20'],
+    at: WITH_BETA,
+    betas: ['tool-search-tool-2025-10-19', ADVANCED_TOOLS],
+    isDefault: (value) => value === false,
+  },
+  { field: 'tools[].input_examples', at: WITH_BETA, betas: ['tool-examples-2025-10-29', ADVANCED_TOOLS] },
+  { field: 'tools[].allowed_callers', at: WITH_BETA, betas: [ADVANCED_TOOLS], isDefault: callsDirectly },
+  {
+    field: 'tools[].eager_input_streaming',
+    at: WITH_BETA,
+    betas: ['fine-grained-tool-streaming-2025-05-14'],
+    isDefault: (value) => value === false,
+  },
+  // docs/protocols/vertex-ai.md#claude-features-not-served
+  {
+    field: 'tools[].strict',
+    at: { claude: 'send', vertex: 'drop', other: 'map' },
+    isDefault: (value) => value === false,
+  },
+  { field: 'output_config.format', at: SCHEMA },
+  { field: 'output_format', at: SCHEMA },
+  {
+    field: 'cache_control.scope',
+    places: MARKED.map((parent) => `${parent}cache_control.scope`),
+    at: WITH_BETA,
+    betas: ['prompt-caching-scope-2026-01-05'],
   },
   // The Messages API allows 256 characters and OpenAI's 64: a longer one is hashed.
   { field: 'metadata.user_id', at: { claude: 'send', vertex: 'send', other: 'map' } },
@@ -70,8 +108,20 @@ function billsAnother(value: unknown): boolean {
   return (stringOf(objectOf(value)?.bill_to) ?? 'self') !== 'self';
 }
 
-/** An edit that compacts replaces earlier messages: without it the request may not fit. Other edits only save tokens. */
-function compacts(value: unknown): boolean {
+/**
+ * The types of the edits; a list without edits has one of no type. An edit that compacts replaces earlier messages: without it the
+ * request may not fit. Other edits only save tokens.
+ */
+function editsOf(value: unknown): readonly string[] {
   const edits = listOf(objectOf(value)?.edits) ?? [];
-  return edits.some((edit) => isObject(edit) && stringOf(edit.type)?.startsWith('compact') === true);
+  return edits.length === 0 ? [''] : edits.map((edit) => stringOf(objectOf(edit)?.type) ?? '');
+}
+
+function isCompact(type: string): boolean {
+  return type.startsWith('compact');
+}
+
+function callsDirectly(value: unknown): boolean {
+  const callers = listOf(value);
+  return callers?.length === 1 && callers[0] === 'direct';
 }

@@ -14,7 +14,7 @@ import { hasContent, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './ch
 import { encodeStream } from './encode-stream.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFINISHED, unreadable } from './errors.ts';
 import type { JsonSpan } from '../json/members.ts';
-import { topLevelMember, valueOf } from './json-span.ts';
+import { DATA_LINE, usageMember } from './stream-usage.ts';
 import { isKeepAlive } from './read.ts';
 import { isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';
@@ -253,25 +253,8 @@ function parseChunk(data: string): JsonObject | undefined {
   }
 }
 
-/** A line of data that is not the first of its event: a comment or the event's name may stand before it. */
-const DATA_LINE = /[\r\n]data:/;
-
 function isData(event: string): boolean {
   return event.startsWith('data:') || DATA_LINE.test(event);
-}
-
-/**
- * Finds the top-level `usage` of an event. JSON over several `data:` lines stays unchanged: the removal would have to
- * join the lines, and no known server writes such chunks.
- */
-function usageMember(event: string): JsonSpan | undefined {
-  if (valueOf(event, '"usage"') < 0) return undefined;
-  const from = event.startsWith('data:') ? 0 : event.search(DATA_LINE) + 1;
-  const line = /^[^\r\n]*/.exec(event.slice(from))![0];
-  const to = from + line.length;
-  if (DATA_LINE.test(event.slice(to))) return undefined;
-  const member = topLevelMember(line, '"usage"');
-  return member && { from: from + member.from, to: from + member.to };
 }
 
 /**

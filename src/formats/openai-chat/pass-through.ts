@@ -7,6 +7,7 @@ import { readOrdinaryReply } from './ordinary-reply.ts';
 import { withShortContent } from './short-content.ts';
 import { encodeReply } from './encode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
+import { usageRequest } from './stream-usage.ts';
 import { removeExtensions } from './chunk-fields.ts';
 import { isObject } from '../json/object.ts';
 import { thinksInline, ThinkingStream } from './thinking-stream.ts';
@@ -41,11 +42,8 @@ export function passThroughEdits(body: BodyView, target: RequestTarget): readonl
   const edits: BodyEdit[] =
     body.value('model') === target.model ? [] : [{ path: ['model'], value: target.model, source }];
   if (target.streamUsage !== false && body.has('stream') && body.value('stream') === true) {
-    const options = body.has('stream_options') ? body.value('stream_options') : undefined;
-    const given = typeof options === 'object' && options !== null ? options : {};
-    if (!('include_usage' in given) || given.include_usage !== true) {
-      edits.push({ path: ['stream_options'], value: { ...given, include_usage: true }, source });
-    }
+    const usage = usageRequest(body);
+    if (usage) edits.push(usage);
   }
   return edits;
 }

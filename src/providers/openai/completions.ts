@@ -3,6 +3,8 @@ import type { GenerationEvent, Signals } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
+import { usageMember, usageRequest } from '../../formats/openai-chat/stream-usage.ts';
+import type { JsonSpan } from '../../formats/json/members.ts';
 import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
 import { observe } from '../../formats/streams/signals.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
@@ -11,13 +13,17 @@ import { renameModel } from './embeddings.ts';
 import { EventPassThrough, type EventRules } from './event-pass-through.ts';
 import { streamsByField } from './task-extensions.ts';
 
-/** Completions of OpenAI and compatible servers: bytes pass through, except for the model's name in the request. */
+/**
+ * Completions of OpenAI and compatible servers: bytes pass through, except for the model's name in the request and the usage of a
+ * stream that the client has not requested.
+ */
 export const openAiCompletions: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
   streams: streamsByField,
-  openReader: (model, stream) =>
-    stream ? new EventPassThrough(completionRules(), model) : new PlainPassThrough(decodeCompletion, model),
+  usageRequest,
+  openReader: (model, stream, _contentType, hidesUsage = false) =>
+    stream ? new EventPassThrough(completionRules(hidesUsage), model) : new PlainPassThrough(decodeCompletion, model),
 };
 
 function decodeCompletion(body: unknown): readonly GenerationEvent[] {
@@ -38,12 +44,14 @@ function decodeCompletion(body: unknown): readonly GenerationEvent[] {
  * `choices[].text` grows chunk by chunk. A chunk with a `finish_reason` and the marker `[DONE]` both end the stream: some servers
  * omit the marker.
  */
-function completionRules(): EventRules {
+function completionRules(hidesUsage: boolean): EventRules {
   let finished = false;
   return {
     decodePlain: decodeCompletion,
     // A complete reply is a chunk with all of its text (docs/protocols/completions.md#stream).
-    plainAsEvents: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,
+    plainAsEvents: (body) =>
+      `data: ${JSON.stringify(hidesUsage ? { ...body, usage: undefined } : body)}\n\ndata: [DONE]\n\n`,
+    ...(hidesUsage && { hidden: hiddenUsage }),
     note(signals: Signals, _type, payload) {
       const usage = usageEvent(payload.usage);
       if (usage) observe(signals, [usage]);
@@ -62,6 +70,12 @@ function completionRules(): EventRules {
     },
     isCut: () => !finished,
   };
+}
+
+/** The event of usage, whole, and `usage: null` of the others: a client that did not request usage gets neither. */
+function hiddenUsage(event: string, { choices, usage }: JsonObject): JsonSpan | undefined {
+  if (isObject(usage) && Array.isArray(choices) && choices.length === 0) return { from: 0, to: event.length };
+  return usageMember(event);
 }
 
 const choicesOf = ({ choices }: JsonObject): JsonObject[] => (Array.isArray(choices) ? choices.filter(isObject) : []);

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../../formats/events.ts';
 import type { PassThrough } from '../../formats/format.ts';
+import type { JsonSpan } from '../../formats/json/members.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
@@ -18,6 +19,8 @@ export interface EventRules {
   readonly plainAsEvents: (body: JsonObject) => string;
   /** Called for each event that is no failure. */
   note(signals: Signals, type: string | undefined, payload: JsonObject): void;
+  /** The span of an event that the client does not get. @param event as Latin-1 */
+  readonly hidden?: (event: string, payload: JsonObject) => JsonSpan | undefined;
   /** Called with the data of an event that has no JSON: `[DONE]`. */
   readonly noteMarker?: (signals: Signals, data: string) => void;
   /** The stream ended too early. */
@@ -38,6 +41,8 @@ export class EventPassThrough implements PassThrough {
   readonly #start = new StreamStart();
   #begun = false;
   #stopped = false;
+  /** Of the event that was inspected last. */
+  #payload: JsonObject | undefined;
 
   constructor(rules: EventRules, model: string) {
     this.#rules = rules;
@@ -84,21 +89,32 @@ export class EventPassThrough implements PassThrough {
     return rest.length === 0 ? undefined : this.#pass(Buffer.concat([rest, Buffer.from('\n\n')]), CUT_SHORT);
   }
 
-  /** The events to forward: all of them, or those before an event that is a failure. */
+  /** The events to forward: all of them, or those before an event that is a failure, without what the client does not get. */
   #pass(events: Buffer, garbled = GARBLED): Buffer | undefined {
+    const pieces: Buffer[] = [];
     let from = 0;
+    let kept = 0;
     for (const to of eventEnds(events)) {
-      const failure = this.#inspect(events.subarray(from, to), garbled);
+      const event = events.subarray(from, to);
+      const failure = this.#inspect(event, garbled);
       if (failure) {
         this.#fail(failure);
-        return from > 0 ? events.subarray(0, from) : undefined;
+        return joined([...pieces, events.subarray(kept, from)]);
+      }
+      if (this.#payload && this.#rules.hidden) {
+        const hidden = this.#rules.hidden(event.toString('latin1'), this.#payload);
+        if (hidden) {
+          pieces.push(events.subarray(kept, from + hidden.from));
+          kept = from + hidden.to;
+        }
       }
       from = to;
     }
-    return events;
+    return kept === 0 ? events : joined([...pieces, events.subarray(kept)]);
   }
 
   #inspect(bytes: Buffer, garbled: string): UpstreamFailure | undefined {
+    this.#payload = undefined;
     for (const { event, data } of readSse(bytes)) {
       if (data.trim() === '') continue;
       // Some servers end every stream with the end marker of chat completions.
@@ -112,7 +128,9 @@ export class EventPassThrough implements PassThrough {
       const failure = failureOfEvent(type, payload);
       if (failure) return failure;
       this.signals.progress += 1;
-      if (isObject(payload)) this.#rules.note(this.signals, type, payload);
+      if (!isObject(payload)) continue;
+      this.#rules.note(this.signals, type, payload);
+      this.#payload = payload;
     }
     return undefined;
   }
@@ -121,4 +139,9 @@ export class EventPassThrough implements PassThrough {
     this.signals.failure = failure;
     this.#stopped = true;
   }
+}
+
+function joined(pieces: readonly Buffer[]): Buffer | undefined {
+  const whole = Buffer.concat(pieces);
+  return whole.length > 0 ? whole : undefined;
 }

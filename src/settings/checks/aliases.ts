@@ -35,7 +35,7 @@ const OF_CONFIG = (name: string, config: string): string =>
 
 /**
  * An entry's own model of the same name could no longer be named without its slug. The alias of that very model changes
- * nothing.
+ * nothing. A pattern of the entry names no model (docs/route/models.md#rules): side calls of agents need aliases with built-in names.
  */
 function checkClash(name: string, { target }: ModelAlias, entries: readonly CatalogEntry[], report: Report): void {
   const clash = entries.find(({ slug, models }) => models?.includes(name) && target !== `@${slug}/${name}`);

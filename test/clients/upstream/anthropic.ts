@@ -32,10 +32,12 @@ interface Turn {
 const onVertex = (url: string): boolean => url.includes('/publishers/anthropic/');
 
 /** Fields of a beta: a request without its name in `anthropic-beta` is refused. */
-const OF_BETAS: Readonly<Record<string, readonly string[]>> = {
-  context_management: ['context-management-2025-06-27'],
-};
+const CONTEXT_BETAS = { clear: 'context-management-2025-06-27', compact: 'compact-2026-01-12' } as const;
 const DEFERS = ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'];
+const TOOL_FIELDS = words('name description input_schema type cache_control');
+/** Fields of tools that Anthropic's own API has without a beta, and Vertex AI only with one or not at all. */
+const DIRECT_TOOL_FIELDS = words('strict eager_input_streaming input_examples allowed_callers');
+const SCOPES = 'prompt-caching-scope-2026-01-05';
 
 /** Vertex AI refuses every other name (docs/protocols/vertex-ai.md#claude-betas). */
 const VERTEX_BETAS = words(
@@ -58,9 +60,12 @@ const isNew = (request: SeenRequest): boolean => /^claude-(?:opus|sonnet)-5/.tes
 function checkEnvelope(request: SeenRequest): void {
   const { url, headers, json: body } = request;
   const betas = betasOf(request);
-  const enabled = Object.keys(OF_BETAS).filter((field) => OF_BETAS[field]?.some((beta) => betas.includes(beta)));
+  checkScopes(request);
+  const enabled = 'context_management' in body ? checkEdits(body['context_management'], betas) : [];
   if (onVertex(url)) {
     only(body, 'request', [...TOP, ...enabled, 'anthropic_version']);
+    if ('format' in fields(body['output_config'] ?? {}, 'output_config'))
+      refuse('output_config.format: Extra inputs are not permitted');
     const unknown = betas.find((beta) => !VERTEX_BETAS.includes(beta));
     if (unknown !== undefined) refuse(`Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header.`);
     if (body['anthropic_version'] !== 'vertex-2023-10-16') refuse('anthropic_version: Field required');
@@ -71,6 +76,26 @@ function checkEnvelope(request: SeenRequest): void {
     if (headers['anthropic-version'] === undefined) refuse('anthropic-version: header is required');
   }
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
+}
+
+/** Each edit needs the beta of its kind. */
+function checkEdits(value: unknown, betas: readonly string[]): readonly string[] {
+  const { edits = [] } = only(value, 'context_management', ['edits']);
+  for (const edit of list(edits, 'context_management.edits')) {
+    const kind = text(fields(edit, 'edit')['type'], 'type').startsWith('compact') ? 'compact' : 'clear';
+    if (!betas.includes(CONTEXT_BETAS[kind])) refuse('context_management: Extra inputs are not permitted');
+  }
+  return ['context_management'];
+}
+
+/** `scope` of a cache marker, wherever the marker stands. */
+function checkScopes(request: SeenRequest): void {
+  if (betasOf(request).includes(SCOPES)) return;
+  JSON.stringify(request.json, (key, value: unknown) =>
+    key === 'cache_control' && isFields(value) && 'scope' in value
+      ? refuse('cache_control.ephemeral.scope: Extra inputs are not permitted')
+      : value,
+  );
 }
 
 /** A token count (docs/protocols/anthropic-messages.md#count-tokens). */
@@ -170,7 +195,7 @@ function readTools(request: SeenRequest): { tools: string[]; forced: string | un
   const tools = list(body['tools'] ?? [], 'tools').map((tool) => {
     const { type } = fields(tool, 'tools[]');
     if (typeof type === 'string' && type !== 'custom') return readServerTool(tool, type);
-    const known = ['name', 'description', 'input_schema', 'type', 'strict', 'cache_control', 'eager_input_streaming'];
+    const known = [...TOOL_FIELDS, ...(onVertex(request.url) ? [] : DIRECT_TOOL_FIELDS)];
     const { name, input_schema: schema } = only(tool, 'tools[]', defers ? [...known, 'defer_loading'] : known);
     if (fields(schema, 'input_schema')['type'] !== 'object') refuse('tools.input_schema.type: Field required');
     return text(name, 'tools.name');

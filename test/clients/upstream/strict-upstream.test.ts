@@ -135,6 +135,22 @@ describe('Claude', () => {
     expect((await post(VERTEX_CLAUDE, { ...body, model })).status).toBe(400);
     expect((await post(VERTEX_CLAUDE, { ...body, anthropic_version: undefined })).status).toBe(400);
   });
+
+  const tool = (more: object) => ({ tools: [{ name: 'f', input_schema: schema, ...more }] });
+  const marked = { type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } };
+  it.each([
+    ['strict tools', tool({ strict: true }), 200],
+    ['examples of input', tool({ input_examples: [{}] }), 200],
+    ['callers of a tool', tool({ allowed_callers: ['direct'] }), 200],
+    ['eager streams of input', tool({ eager_input_streaming: true }), 200],
+    ['a schema', { output_config: { format: { type: 'json_schema', schema: { additionalProperties: false } } } }, 200],
+    ['the scope of a cache marker', { system: [marked] }, 400],
+    ['an edit that compacts', { context_management: { edits: [{ type: 'compact_20260112' }] } }, 400],
+  ])('takes %s on Vertex AI never without a beta', async (_, more, direct) => {
+    const { model: _model, ...body } = claude({ anthropic_version: 'vertex-2023-10-16', ...more });
+    expect((await post(VERTEX_CLAUDE, body)).status).toBe(400);
+    expect((await post('/v1/messages', claude(more))).status).toBe(direct);
+  });
 });
 
 const CALL = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
