@@ -210,6 +210,10 @@ export interface ToolChoice {
   readonly mode: 'auto' | 'none' | 'required';
   /** Only these tools may be called. One name with `required` is a forced call of that tool. */
   readonly names?: readonly string[];
+  /** Namespaces of `names`, by index; see `ToolCallPart`. */
+  readonly namespaces?: readonly (string | undefined)[];
+  /** Tools of `tools` that the provider runs and that are chosen beside `names`. Only the Responses API can name them. */
+  readonly hosted?: readonly BuiltinTool[];
 }
 
 export interface Sampling {

@@ -59,6 +59,8 @@ export interface RequestTarget {
    * server of another vendor may know. The vendor's own API has none.
    */
   readonly extensions?: ReadonlySet<string> | undefined;
+  /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
+  readonly customTools?: boolean | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */

@@ -194,10 +194,12 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: Mes
   if (part.signature && !signature)
     report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature ? { extra_content: { google: { thought_signature: signature } } } : {};
-  if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
+  if (part.custom && target.customTools)
+    return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments. Servers that parse the arguments refuse the empty string
   // (docs/protocols/openai-chat.md#tool-calls).
-  return { id, type: 'function', function: { name, arguments: part.arguments || '{}' }, ...extra };
+  const args = part.custom ? JSON.stringify({ input: part.arguments }) : part.arguments || '{}';
+  return { id, type: 'function', function: { name, arguments: args }, ...extra };
 }
 
 /**

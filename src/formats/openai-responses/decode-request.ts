@@ -13,7 +13,8 @@ import { objectOf, rest } from '../json/object.ts';
 import { booleanOf, numberOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { ItemDecoder } from './decode-items.ts';
-import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { decodeToolChoice } from './decode-choice.ts';
+import { decodeTools } from './decode-tools.ts';
 import { invalid } from './read.ts';
 
 /** Responses body → conversation (docs/protocols/openai-responses.md#request). */
@@ -37,7 +38,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     maxTokens: numberOf(body.max_output_tokens),
     sampling: decodeSampling(body),
     tools: tools.length > 0 ? tools : undefined,
-    toolChoice: decodeToolChoice(body.tool_choice),
+    toolChoice: decodeToolChoice(body.tool_choice, tools),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     responseFormat: decodeFormat(objectOf(text?.format)),
     verbosity: stringOf(text?.verbosity),

@@ -1,4 +1,4 @@
-import type { Conversation, Part, Tool, Turn } from '../conversation.ts';
+import type { Conversation, Part, Tool, ToolChoice, Turn } from '../conversation.ts';
 import type { EchoedTool, Portable } from '../format.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
@@ -25,17 +25,12 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
   const flatTurns = turns.map((turn) =>
     hasNamespace(turn) ? carried(turn, { ...turn, parts: turn.parts.map((part) => flatPart(part)) }) : turn,
   );
-  const byName = new Map(
-    tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [[tool.name, names.of(tool)] as const])),
-  );
   return {
     conversation: {
       ...conversation,
       turns: flatTurns,
       tools: flatTools,
-      ...(toolChoice?.names && {
-        toolChoice: { ...toolChoice, names: toolChoice.names.map((name) => byName.get(name) ?? name) },
-      }),
+      ...(toolChoice?.names && { toolChoice: flatChoice(toolChoice, tools, names) }),
     },
     losses: losses.list(),
   };
@@ -45,6 +40,23 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
     const { namespace: _, ...flat } = part;
     return carried<Part>(part, { ...flat, name: names.of(part) });
   }
+}
+
+/** A bare name names the tool without a namespace. Only if there is none, it names a tool in a namespace. */
+function flatChoice(choice: ToolChoice, tools: readonly Tool[], flat: FlatNames): ToolChoice {
+  const byName = new Map<string, string>();
+  for (const tool of tools) {
+    if (tool.type === 'builtin') continue;
+    if (tool.namespace === undefined || !byName.has(tool.name)) byName.set(tool.name, flat.of(tool));
+  }
+  const { names = [], namespaces = [], ...others } = choice;
+  return {
+    ...others,
+    names: names.map((name, at) => {
+      const namespace = namespaces[at];
+      return namespace === undefined ? (byName.get(name) ?? name) : flat.of({ name, namespace });
+    }),
+  };
 }
 
 /** `defer_loading` keeps a tool out of the prompt until a search finds it. Other APIs get all tools at once. */

@@ -184,7 +184,7 @@ describe('tools', () => {
     const { tools: onChat } = sent('openai-chat', body).body;
     expect(onChat).toMatchObject([
       { function: { name: 'ns__f' } },
-      { custom: { name: 'patch', format: { type: 'grammar', grammar: { syntax: 'lark' } } } },
+      { function: { name: 'patch', parameters: { required: ['input'] } } },
       { function: { name: 'tool_search' } },
       { function: { name: 'g' } },
       { function: { name: 'h' } },
@@ -215,6 +215,93 @@ describe('tools', () => {
     );
     const streamed = eventsOf(responses.encodeStream(client).push(custom));
     expect(streamed.filter(({ type }) => type === 'response.custom_tool_call_input.done')).toHaveLength(2);
+  });
+
+  describe('of one name, with and without a namespace', () => {
+    const search = { type: 'function', name: 'search' };
+    const given = [search, { type: 'namespace', name: 'ns', tools: [search, { type: 'function', name: 'own' }] }];
+    const choice = (of: JsonObject) =>
+      sent('anthropic-messages', { input: 'x', max_output_tokens: 100, tools: given, tool_choice: of }).body
+        .tool_choice;
+
+    it.each([
+      ['the bare name is the tool without one', { name: 'search' }, 'search'],
+      ['a namespace in the choice is read', { name: 'search', namespace: 'ns' }, 'ns__search'],
+      ['the bare name of a tool that only a namespace has is that tool', { name: 'own' }, 'ns__own'],
+    ])('are told apart by a forced choice: %s', (_, of, name) => {
+      expect(choice({ type: 'function', ...of })).toEqual({ type: 'tool', name });
+    });
+
+    it('are told apart by `allowed_tools`', () => {
+      const { body } = sent('anthropic-messages', {
+        input: 'x',
+        max_output_tokens: 100,
+        tools: given,
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'search' }] },
+      });
+      expect(body.tools).toMatchObject([{ name: 'search' }]);
+    });
+  });
+
+  describe('that the provider runs, in a choice', () => {
+    const f = { type: 'function', name: 'f' };
+    const files = { type: 'file_search', vector_store_ids: ['vs_1'] };
+    const code = { type: 'code_interpreter', container: { type: 'auto' } };
+    const chosen = (upstream: FormatName, given: JsonObject[], tool_choice: JsonObject) => {
+      const { body: upstreamBody, losses } = sent(upstream, {
+        input: 'x',
+        max_output_tokens: 100,
+        tools: given,
+        tool_choice,
+      });
+      const lost = losses.map(({ action, param }) => `${action} ${param}`).filter((loss) => loss.includes('choice'));
+      return { body: upstreamBody, lost };
+    };
+
+    it.each([
+      [{ type: 'web_search_preview' }, { type: 'web_search' }, 'web_search'],
+      [code, { type: 'code_interpreter' }, 'code_execution'],
+    ])('are forced at Claude under its own name: %j', (tool, choice, name) => {
+      const {
+        body: { tool_choice },
+        lost,
+      } = chosen('anthropic-messages', [f, tool], choice);
+      expect(tool_choice).toEqual({ type: 'tool', name });
+      expect(lost).toEqual([]);
+    });
+
+    it.each<[FormatName, JsonObject, JsonObject]>([
+      ['anthropic-messages', files, { type: 'file_search' }],
+      ['openai-chat', { type: 'web_search' }, { type: 'web_search' }],
+      ['gemini', { type: 'web_search' }, { type: 'web_search' }],
+      ['gemini', { type: 'mcp', server_label: 'a' }, { type: 'mcp', server_label: 'a' }],
+    ])('are a reported loss where %s cannot force %j', (upstream, tool, choice) => {
+      const {
+        body: { tool_choice },
+        lost,
+      } = chosen(upstream, [f, tool], choice);
+      expect(tool_choice).toBeUndefined();
+      expect(lost).toEqual(['dropped tool_choice']);
+    });
+
+    it('are all that Gemini gets if only they are allowed', () => {
+      const only = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'code_interpreter' }] };
+      expect(chosen('gemini', [f, code], only)).toMatchObject({ body: { tools: [{ codeExecution: {} }] }, lost: [] });
+    });
+
+    it('leave no tool to call if only they are allowed and the target has none of them', () => {
+      const only = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'file_search' }] };
+      const {
+        body: { tool_choice },
+        lost,
+      } = chosen('anthropic-messages', [f, files], only);
+      expect(tool_choice).toEqual({ type: 'none' });
+      expect(lost).toEqual(['dropped tool_choice']);
+    });
+
+    it('are refused if the request does not have them', () => {
+      expect(faultOf(() => decode({ input: 'x', tools: [f], tool_choice: { type: 'mcp' } })).param).toBe('tool_choice');
+    });
   });
 
   it.each([
