@@ -480,7 +480,7 @@ describe('messages', () => {
     const audio: Part = { type: 'opaque', format: 'openai-chat', value: { audio: { id: 'a' } } };
     const contentOf = (...parts: Part[]) => messageOf({ role: 'assistant', parts }).messages;
     expect(contentOf()).toEqual([{ role: 'assistant', content: '' }]);
-    expect(contentOf({ type: 'thinking', text: 'hm' })).toEqual([{ role: 'assistant', content: '' }]);
+    expect(contentOf({ type: 'thinking', text: 'hm' })).toEqual([]);
     expect(contentOf(call)).toMatchObject([{ content: null }]);
     expect(contentOf({ type: 'refusal', text: 'No.' })).toEqual([{ role: 'assistant', content: null, refusal: 'No.' }]);
     expect(contentOf(audio)).toEqual([{ role: 'assistant', content: null, audio: { id: 'a' } }]);

@@ -26,6 +26,7 @@ export class ItemDecoder {
   readonly #calls = new Map<string, BodyPlace>();
   /** All ids of calls: a result may come twice, but not without its call. */
   readonly #called = new Set<string>();
+  #held: (readonly [part: Part, path: BodyPlace])[] = [];
   /** The signature of the next part. */
   #signature: Signature | undefined;
 
@@ -41,6 +42,7 @@ export class ItemDecoder {
         this.#item(objectAt(item, path), path);
       });
     this.#close();
+    this.#release();
   }
 
   #item(item: JsonObject, path: BodyPlace): void {
@@ -177,10 +179,10 @@ export class ItemDecoder {
   }
 
   #noteCall(call: ToolCallPart, path: BodyPlace): void {
-    this.#calls.set(call.id, path);
-    this.#called.add(call.id);
     this.#origins?.note(call, path);
     this.#say(call, path);
+    this.#calls.set(call.id, path);
+    this.#called.add(call.id);
   }
 
   #result(item: JsonObject, path: BodyPlace, content: readonly Part[]): void {
@@ -191,6 +193,7 @@ export class ItemDecoder {
     const part: ToolResultPart = { type: 'tool_result', callId, content };
     this.#origins?.note(part, path);
     this.#append('tool', part, path);
+    if (this.#calls.size === 0) this.#release();
   }
 
   /** The tools that the client found. The model gets their names as the result of its call. */
@@ -214,8 +217,18 @@ export class ItemDecoder {
 
   #opaque(item: JsonObject, path: BodyPlace): void {
     const part: Part = { type: 'opaque', format: 'openai-responses', value: item };
-    if (stringOf(item.type)?.endsWith('_output')) return this.#turn('user', [part], path, part);
-    this.#part(part, path);
+    if (!stringOf(item.type)?.endsWith('_output')) return this.#part(part, path);
+    this.#origins?.note(part, path);
+    // Other APIs demand the results of a turn's calls before anything else.
+    if (this.#calls.size > 0) this.#held.push([part, path]);
+    else this.#turn('user', [part], path);
+  }
+
+  /** Outputs of opaque calls that came before those of other calls. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const [part, path] of held) this.#turn('user', [part], path);
   }
 
   #part(part: Part, path: BodyPlace): void {
@@ -226,21 +239,21 @@ export class ItemDecoder {
   #append(role: 'assistant' | 'tool', part: Part, path: BodyPlace): void {
     if (this.#open?.role !== role) {
       this.#close();
+      if (role === 'assistant') this.#demandResults();
       this.#open = { role, parts: [], path };
     }
     this.#open?.parts.push(part);
   }
 
-  #turn(role: 'system' | 'user', parts: readonly Part[], path: BodyPlace | string, noted?: Part): void {
+  #turn(role: 'system' | 'user', parts: readonly Part[], path: BodyPlace | string): void {
     this.#close();
     if (role === 'user') this.#demandResults();
-    if (noted) this.#origins?.note(noted, path);
     const turn: Turn = { role, parts };
     this.#origins?.note(turn, path);
     this.turns.push(turn);
   }
 
-  /** APIs refuse a call that is followed by something else than its result. */
+  /** APIs refuse a call that is followed by another turn before its result. */
   #demandResults(): void {
     for (const [id, path] of this.#calls)
       throw invalid(path, `has no output: call ${JSON.stringify(id.slice(0, 100))}`);

@@ -2,16 +2,22 @@ import type { Conversation, Part, Tool, ToolChoice, Turn } from '../conversation
 import type { EchoedTool, Portable } from '../format.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
+import { BodyPlace } from '../losses/place.ts';
+import { messagesOf } from '../losses/places.ts';
+import { clientRunText, isClientRun } from './client-run.ts';
 import { refuseStateful } from './decode-request.ts';
 import { FlatNames } from './tool-names.ts';
 
-/** A conversation written in this format, for a model that speaks another: tools get names without namespaces. */
+/**
+ * A conversation written in this format, for a model that speaks another: tools get names without namespaces, and items of tools that
+ * the client runs become text.
+ */
 export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   refuseStateful(conversation);
   const { tools = [], turns, toolChoice } = conversation;
   const losses = new LossReport();
   reportDeferred(tools, losses);
-  if (!turns.some(hasNamespace) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
+  if (!turns.some(needsWriting) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
   const names = new FlatNames(tools);
   const carried = <T extends Part | Tool | Turn>(before: T, node: T): T => {
     origins?.carry(before, node);
@@ -22,20 +28,31 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
     const { namespace: _, ...flat } = tool;
     return carried<Tool>(tool, { ...flat, name: names.of(tool) });
   });
-  const flatTurns = turns.map((turn) =>
-    hasNamespace(turn) ? carried(turn, { ...turn, parts: turn.parts.map((part) => flatPart(part)) }) : turn,
-  );
+  let at = 0;
+  const flatTurns = turns.map((turn) => {
+    const place = BodyPlace.item('messages', at);
+    at += messagesOf(turn);
+    if (!needsWriting(turn)) return turn;
+    return carried(turn, {
+      ...turn,
+      parts: turn.parts.map((part, index) => portablePart(part, BodyPlace.itemOf(place, 'content', index))),
+    });
+  });
   return {
     conversation: {
       ...conversation,
       turns: flatTurns,
-      tools: flatTools,
+      ...(conversation.tools && { tools: flatTools }),
       ...(toolChoice?.names && { toolChoice: flatChoice(toolChoice, tools, names) }),
     },
     losses: losses.list(),
   };
 
-  function flatPart(part: Part): Part {
+  function portablePart(part: Part, place: BodyPlace): Part {
+    if (part.type === 'opaque' && needsText(part)) {
+      losses.downgraded(place, 'only the Responses API has this tool: the target reads it as text');
+      return carried<Part>(part, clientRunText(part.value));
+    }
     if (part.type !== 'tool_call' || part.namespace === undefined) return part;
     const { namespace: _, ...flat } = part;
     return carried<Part>(part, { ...flat, name: names.of(part) });
@@ -68,8 +85,10 @@ function reportDeferred(tools: readonly Tool[], losses: LossReport): void {
 }
 
 const isInNamespace = (tool: Tool): boolean => tool.type !== 'builtin' && tool.namespace !== undefined;
-const hasNamespace = ({ parts }: Turn): boolean =>
-  parts.some((part) => part.type === 'tool_call' && part.namespace !== undefined);
+const needsText = (part: Part): boolean =>
+  part.type === 'opaque' && part.format === 'openai-responses' && isClientRun(part.value);
+const needsWriting = ({ parts }: Turn): boolean =>
+  parts.some((part) => (part.type === 'tool_call' ? part.namespace !== undefined : needsText(part)));
 
 /** The tools as the caller knows them, by the names that `toPortable` gives them. */
 export function echoedTools(tools: readonly Tool[]): ReadonlyMap<string, EchoedTool> {

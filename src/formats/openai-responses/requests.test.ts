@@ -82,6 +82,16 @@ describe('the items of a request', () => {
   it.each<[string, unknown[], string]>([
     ['an output without its call', [user('Hi'), output], 'input[1].call_id'],
     ['a call without an output before the next message', [call, user('Hi')], 'input[0]'],
+    [
+      'a call without an output before the next turn of the assistant',
+      [call, { ...call, call_id: 'c2' }, output, { role: 'assistant', content: 'Well.' }, { ...output, call_id: 'c2' }],
+      'input[1]',
+    ],
+    [
+      'a call without an output before the output of a shell',
+      [call, { type: 'local_shell_call_output', id: 's1', output: 'x' }],
+      'input[0]',
+    ],
     ['a reference to an item that is not kept', [{ type: 'item_reference', id: 'msg_1' }], 'input[0].id'],
     ['a reference without a type', [{ id: 'msg_1' }], 'input[0].id'],
     ['a compaction of another provider', [{ type: 'compaction', encrypted_content: 'gAAA' }], 'input[0]'],
@@ -94,6 +104,65 @@ describe('the items of a request', () => {
   ])('are refused with their place: %s', (_, input, param) => {
     expect(faultOf(() => decode({ input })).param).toBe(param);
   });
+
+  const shell = { type: 'local_shell_call', id: 's', call_id: 's1', action: { type: 'exec', command: ['ls'] } };
+  const files = { type: 'local_shell_call_output', id: 's1', output: 'FILES' };
+
+  it.each<[string, JsonObject, JsonObject, string, string]>([
+    ['a local shell', shell, files, '[Call of the tool local_shell: {"type":"exec","command":["ls"]}]', 'FILES'],
+    [
+      'a shell',
+      { type: 'shell_call', call_id: 's1', action: { commands: ['ls'] } },
+      { type: 'shell_call_output', call_id: 's1', output: [{ stdout: 'FILES' }] },
+      '[Call of the tool shell: {"commands":["ls"]}]',
+      '[{"stdout":"FILES"}]',
+    ],
+    [
+      'a patch that failed',
+      { type: 'apply_patch_call', call_id: 's1', operation: { type: 'delete_file', path: 'p' } },
+      { type: 'apply_patch_call_output', call_id: 's1', status: 'failed', output: 'no p' },
+      '[Call of the tool apply_patch: {"type":"delete_file","path":"p"}]',
+      'no p',
+    ],
+  ])('of tools that the client runs are text for other APIs: %s', (_, called, result, callText, resultText) => {
+    const input = [user('q'), called, result];
+    const { body, losses } = sent('openai-chat', { input });
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: callText },
+      { role: 'user', content: expect.stringMatching(/^\[Result of the tool \w+( \(failed\))?:\]\n/) },
+    ]);
+    expect(JSON.stringify(body.messages)).toContain(JSON.stringify(resultText).slice(1, -1));
+    expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual([
+      'downgraded input[1]',
+      'downgraded input[2]',
+    ]);
+    for (const upstream of ['anthropic-messages', 'gemini'] as const)
+      expect(JSON.stringify(sent(upstream, { input, max_output_tokens: 100 }).body)).toContain('[Result of the tool');
+  });
+
+  it('of tools that the client runs follow the results of other calls', () => {
+    const { body } = sent('openai-chat', { input: [user('q'), call, shell, files, output, user('Go on.')] });
+    expect((body.messages as JsonObject[]).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'user',
+    ]);
+  });
+
+  it.each<FormatName>(['openai-chat', 'anthropic-messages', 'gemini'])(
+    'that %s cannot have make no empty message',
+    (upstream) => {
+      const foreign = { type: 'file_search_call', id: 'f', queries: ['q'], status: 'completed' };
+      const input = [user('q'), signed('gAAAA'), user('q2'), foreign, user('q3')];
+      const { body, losses } = sent(upstream, { input, max_output_tokens: 100 });
+      const messages = (body.messages ?? body.contents) as JsonObject[];
+      expect(messages.every(({ role }) => role === 'user')).toBe(true);
+      expect(losses.map(({ param }) => param)).toEqual(['input[1]', 'input[3]']);
+    },
+  );
 
   it.each(['background', 'conversation', 'prompt'])('cannot need what only their own API keeps: %s', (field) => {
     expect(faultOf(() => sent('gemini', { input: 'x', [field]: field === 'background' ? true : 'x' }))).toMatchObject({
