@@ -245,6 +245,8 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 export interface Reasoning {
   readonly effort?: ReasoningEffort;
+  /** The caller wants to see summaries of the thoughts, and does not ask for thoughts by this. */
+  readonly summary?: true;
   /** Explicit thinking control; wins over `effort` (docs/protocols/requests.md#explicit-thinking). */
   readonly thinking?: {
     readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';

@@ -98,9 +98,11 @@ const isEffort = (value: string): value is ReasoningEffort => EFFORTS.has(value)
 
 function decodeReasoning(reasoning: JsonObject | undefined): Reasoning | undefined {
   const effort = stringOf(reasoning?.effort);
-  if (effort === undefined) return undefined;
-  if (!isEffort(effort)) throw invalid('reasoning.effort', `must be one of ${[...EFFORTS].join(', ')}`);
-  return { effort };
+  if (effort !== undefined && !isEffort(effort))
+    throw invalid('reasoning.effort', `must be one of ${[...EFFORTS].join(', ')}`);
+  const summary = typeof (reasoning?.summary ?? reasoning?.generate_summary) === 'string';
+  if (effort === undefined && !summary) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(summary && { summary }) };
 }
 
 /** Fields whose meaning is lost with the target's API, and values of fields that ask for nothing. */

@@ -16,12 +16,17 @@ const MODELS: Readonly<Partial<Record<FormatName, string>>> = {
   'anthropic-messages': 'claude-sonnet-4-5',
   gemini: 'gemini-3-pro',
 };
-function sent(upstream: FormatName, body: JsonObject, client: FormatName = 'openai-responses') {
+function sent(
+  upstream: FormatName,
+  body: JsonObject,
+  client: FormatName = 'openai-responses',
+  model = MODELS[upstream] ?? 'gpt-5.4',
+) {
   return finish(
     translateRequest(deepFreeze({ model: 'm', ...body }), {
       client: formats[client],
       upstream: formats[upstream],
-      target: requestTarget({ model: MODELS[upstream] ?? 'gpt-5.4', strict: false }),
+      target: requestTarget({ model, strict: false }),
       reply: replyContext(),
     }),
   );
@@ -169,6 +174,33 @@ describe('the items of a request', () => {
       code: 'unsupported_parameter',
       param: field,
     });
+  });
+});
+
+describe('a wish for summaries without an effort', () => {
+  const asked = (upstream: FormatName, model: string, reasoning: JsonObject = { summary: 'auto' }) =>
+    sent(upstream, { input: 'x', max_output_tokens: 100, reasoning }, 'openai-responses', model);
+
+  it.each<[string, FormatName, string, unknown]>([
+    ['shows the thoughts of a Gemini that thinks by default', 'gemini', 'gemini-3-pro', { includeThoughts: true }],
+    ['turns no thinking on at a Gemini that does not', 'gemini', 'gemini-2.5-flash-lite', undefined],
+    ['is nothing to a Gemini that cannot think', 'gemini', 'gemini-2.0-flash', undefined],
+    [
+      'shows the thoughts of a Claude that always thinks',
+      'anthropic-messages',
+      'claude-fable-5',
+      { type: 'adaptive', display: 'summarized' },
+    ],
+    ['turns no thinking on at any other Claude', 'anthropic-messages', 'claude-opus-5', undefined],
+  ])('%s', (_, upstream, model, expected) => {
+    const { body, losses } = asked(upstream, model);
+    const config = body.generationConfig as JsonObject | undefined;
+    expect(upstream === 'gemini' ? config?.thinkingConfig : body.thinking).toEqual(expected);
+    expect(losses).toEqual([]);
+  });
+
+  it('is the older `generate_summary` too', () => {
+    expect(decode({ input: 'x', reasoning: { generate_summary: 'concise' } }).reasoning).toEqual({ summary: true });
   });
 });
 
