@@ -116,6 +116,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
     const kept: WireBlock = {};
     for (const [key, value] of Object.entries(options)) {
       if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+      else if (tool.kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
       else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
         context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
       }
@@ -126,6 +127,16 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   if (wantsComputerUse(tool)) throw noComputerUse(path);
   context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
+}
+
+/** OpenAI's Responses API has the domains one level down (docs/protocols/openai-responses.md#request). */
+function filtersOf(filters: unknown, path: string, { losses }: RequestContext): WireBlock {
+  const kept: WireBlock = {};
+  for (const [key, value] of Object.entries(objectOf(filters) ?? {})) {
+    if (key === 'allowed_domains' || key === 'blocked_domains') kept[key] = value;
+    else losses.dropped(`${path}.filters.${key}`, 'Claude’s web search has no such filter');
+  }
+  return kept;
 }
 
 /** A function `web_search` without `parameters` (docs/protocols/requests.md#built-in-tools-by-name). */

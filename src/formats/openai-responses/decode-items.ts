@@ -13,11 +13,16 @@ import { invalid, listAt, objectAt, textAt } from './read.ts';
 
 type Signature = Extract<Envelope, { kind: 'signature' }>;
 
+const CONFIGURED = ['reasoning', 'text'] as const;
+type Configured = (typeof CONFIGURED)[number];
+
 /** Items of `input` → turns (docs/protocols/openai-responses.md#items). */
 export class ItemDecoder {
   readonly turns: Turn[] = [];
   /** Tools that items declare. */
   readonly tools: Tool[] = [];
+  /** Fields of the body that items change from their place on. */
+  readonly configured = new Map<Configured, { readonly value: JsonObject; readonly place: BodyPlace }>();
   readonly losses = new LossReport();
   readonly #origins: Origins | undefined;
   /** The parts of the turn under way: a run of one role is one turn. */
@@ -69,10 +74,26 @@ export class ItemDecoder {
       case 'item_reference':
         return this.#reference(item, path);
       case 'configuration_update':
+        return this.#configure(item, path);
       case 'compaction_trigger':
-        throw invalid(BodyPlace.field(path, 'type'), `\`${type}\` is not supported for this model`);
+        throw invalid(
+          BodyPlace.field(path, 'type'),
+          'is `compaction_trigger`, which this model does not have: send the input to `/v1/responses/compact`',
+        );
       default:
         return this.#opaque(item, path);
+    }
+  }
+
+  /** Other APIs have one configuration for a request: the last one. */
+  #configure(item: JsonObject, path: BodyPlace): void {
+    for (const field of CONFIGURED) {
+      const value = objectOf(item[field]);
+      if (!value) continue;
+      const place = BodyPlace.field(path, field);
+      const before = this.configured.get(field);
+      if (before) this.losses.dropped(before.place, 'a later `configuration_update` replaces it');
+      this.configured.set(field, { value, place });
     }
   }
 

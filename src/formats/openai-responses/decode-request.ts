@@ -30,7 +30,11 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   }
   items.decode(body.input);
   const tools = [...decodeTools(body.tools, 'tools', origins), ...items.tools];
-  const text = objectOf(body.text);
+  const configured = (field: 'reasoning' | 'text'): JsonObject | undefined => {
+    const update = items.configured.get(field);
+    return update ? { ...objectOf(body[field]), ...update.value } : objectOf(body[field]);
+  };
+  const text = configured('text');
   const unread = items.losses.list();
   return compact({
     model: stringOf(body.model) ?? '',
@@ -42,7 +46,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     responseFormat: decodeFormat(objectOf(text?.format)),
     verbosity: stringOf(text?.verbosity),
-    reasoning: decodeReasoning(objectOf(body.reasoning)),
+    reasoning: decodeReasoning(configured('reasoning')),
     user: stringOf(body.safety_identifier) ?? stringOf(body.user),
     metadata: objectOf(body.metadata),
     serviceTier: stringOf(body.service_tier),

@@ -10,7 +10,6 @@ import { listAt, objectAt, textAt } from './read.ts';
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, 'web_search'],
   [/^code_interpreter$/, 'code_execution'],
-  [/^computer(?:_use(?:_preview)?)?$/, 'computer_use'],
 ];
 
 export const builtinKind = (type: string): BuiltinTool['kind'] =>

@@ -100,6 +100,7 @@ describe('the items of a request', () => {
     ['a reference to an item that is not kept', [{ type: 'item_reference', id: 'msg_1' }], 'input[0].id'],
     ['a reference without a type', [{ id: 'msg_1' }], 'input[0].id'],
     ['a compaction of another provider', [{ type: 'compaction', encrypted_content: 'gAAA' }], 'input[0]'],
+    ['a trigger of a compaction', [user('Hi'), { type: 'compaction_trigger' }], 'input[1].type'],
     ['an unknown role', [{ role: 'critic', content: 'x' }], 'input[0].role'],
     [
       'an image that is no address',
@@ -168,6 +169,21 @@ describe('the items of a request', () => {
       expect(losses.map(({ param }) => param)).toEqual(['input[1]', 'input[3]']);
     },
   );
+
+  it('change the configuration of the request: the last one holds, and an earlier one is reported', () => {
+    const update = (of: JsonObject) => ({ type: 'configuration_update', ...of });
+    const { reasoning, verbosity, unread } = decode({
+      reasoning: { effort: 'high', summary: 'auto' },
+      input: [
+        update({ reasoning: { effort: 'low' }, text: { verbosity: 'low' } }),
+        user('Hi'),
+        update({ reasoning: { effort: 'medium' } }),
+      ],
+    });
+    expect(reasoning).toEqual({ effort: 'medium', summary: true });
+    expect(verbosity).toBe('low');
+    expect(unread?.map(({ action, param }) => `${action} ${param}`)).toEqual(['dropped input[0].reasoning']);
+  });
 
   it.each(['background', 'conversation', 'prompt'])('cannot need what only their own API keeps: %s', (field) => {
     expect(faultOf(() => sent('gemini', { input: 'x', [field]: field === 'background' ? true : 'x' }))).toMatchObject({
@@ -342,6 +358,27 @@ describe('tools', () => {
       });
       expect(body.tools).toMatchObject([{ name: 'search' }]);
     });
+  });
+
+  it.each<FormatName>(['anthropic-messages', 'gemini', 'openai-chat'])(
+    'for computer use are refused for %s, which the gateway cannot show a screen',
+    (upstream) => {
+      const computer = { type: 'computer_use_preview', display_width: 1, display_height: 1, environment: 'browser' };
+      const fault = faultOf(() => sent(upstream, { input: 'x', max_output_tokens: 100, tools: [computer] }));
+      expect(fault).toMatchObject({ code: 'unsupported_parameter', param: 'tools[0]' });
+      expect(fault.message).toContain('does not translate computer use');
+    },
+  );
+
+  it('for a search keep the domains at Claude', () => {
+    const filters = { allowed_domains: ['a.example'], zzz: 1 };
+    const { body: claudeBody, losses } = sent('anthropic-messages', {
+      input: 'x',
+      max_output_tokens: 100,
+      tools: [{ type: 'web_search', filters }],
+    });
+    expect(claudeBody.tools).toMatchObject([{ name: 'web_search', allowed_domains: ['a.example'] }]);
+    expect(losses.map(({ param }) => param)).toEqual(['tools[0].filters.zzz']);
   });
 
   describe('that the provider runs, in a choice', () => {
