@@ -99,6 +99,8 @@ export interface RequestEcho {
   readonly fields: JsonObject;
   /** Tools that other formats know under another name or kind, by the name that they know. */
   readonly tools: ReadonlyMap<string, EchoedTool>;
+  /** The request asks for a summary of its conversation: the text of the answer is one. */
+  readonly summarizes?: true;
 }
 
 export interface EchoedTool {

@@ -7,6 +7,7 @@ import { stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
+import { COMPACTION_TRIGGER } from './compaction-item.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodeTools, TOOL_SEARCH } from './decode-tools.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
@@ -41,11 +42,15 @@ export class ItemDecoder {
 
   decode(input: unknown): void {
     if (typeof input === 'string') this.#turn('user', decodeContent(input, 'input', this.#origins), 'input');
-    else
-      listAt(input, 'input').forEach((item, at) => {
+    else {
+      const list = listAt(input, 'input');
+      list.forEach((item, at) => {
         const path = BodyPlace.item('input', at);
-        this.#item(objectAt(item, path), path);
+        const read = objectAt(item, path);
+        if (read.type !== COMPACTION_TRIGGER) this.#item(read, path);
+        else if (at < list.length - 1) throw invalid(path, 'must be the last item of `input`');
       });
+    }
     this.#close();
     this.#release();
   }
@@ -75,11 +80,6 @@ export class ItemDecoder {
         return this.#reference(item, path);
       case 'configuration_update':
         return this.#configure(item, path);
-      case 'compaction_trigger':
-        throw invalid(
-          BodyPlace.field(path, 'type'),
-          'is `compaction_trigger`, which this model does not have: send the input to `/v1/responses/compact`',
-        );
       default:
         return this.#opaque(item, path);
     }

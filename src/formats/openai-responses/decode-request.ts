@@ -12,10 +12,12 @@ import { compact } from '../json/compact.ts';
 import { objectOf, rest } from '../json/object.ts';
 import { booleanOf, numberOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
+import { endsWithTrigger } from './compaction-item.ts';
 import { ItemDecoder } from './decode-items.ts';
 import { decodeToolChoice } from './decode-choice.ts';
 import { decodeTools } from './decode-tools.ts';
 import { invalid } from './read.ts';
+import { askForSummary } from './summary-request.ts';
 
 /** Responses body → conversation (docs/protocols/openai-responses.md#request). */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
@@ -36,7 +38,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   };
   const text = configured('text');
   const unread = items.losses.list();
-  return compact({
+  const conversation: Conversation = compact({
     model: stringOf(body.model) ?? '',
     turns: items.turns,
     maxTokens: numberOf(body.max_output_tokens),
@@ -55,6 +57,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     extrasFormat: 'openai-responses' as const,
     unread: unread.length > 0 ? unread : undefined,
   });
+  return endsWithTrigger(body) ? askForSummary(conversation, origins) : conversation;
 }
 
 function decodeSampling(body: JsonObject): Sampling {

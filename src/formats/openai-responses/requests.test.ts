@@ -100,7 +100,7 @@ describe('the items of a request', () => {
     ['a reference to an item that is not kept', [{ type: 'item_reference', id: 'msg_1' }], 'input[0].id'],
     ['a reference without a type', [{ id: 'msg_1' }], 'input[0].id'],
     ['a compaction of another provider', [{ type: 'compaction', encrypted_content: 'gAAA' }], 'input[0]'],
-    ['a trigger of a compaction', [user('Hi'), { type: 'compaction_trigger' }], 'input[1].type'],
+    ['a trigger of a compaction before another item', [{ type: 'compaction_trigger' }, user('Hi')], 'input[0]'],
     ['an unknown role', [{ role: 'critic', content: 'x' }], 'input[0].role'],
     [
       'an image that is no address',
