@@ -1186,6 +1186,10 @@ export interface OpenAiEntry {
    */
   stream_usage?: boolean;
   extensions?: ExtensionSetting;
+  /**
+   * The server takes free-text tools (`type: custom`) on chat completions. `false`: a custom tool of a client with another API becomes a function with one string, and its grammar a part of the description. Default: true at api.openai.com, false elsewhere.
+   */
+  custom_tools?: boolean;
   api?: ApiChoice;
   unknown_ids?: UnknownIds;
   /**

@@ -31,6 +31,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly modelInBody: ResolvedTarget['modelInBody'];
   readonly extensions: ResolvedTarget['extensions'];
+  readonly customTools: ResolvedTarget['customTools'];
   readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
@@ -60,6 +61,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.streamUsage = location.streamUsage;
     this.modelInBody = location.modelInBody;
     this.extensions = location.extensions;
+    this.customTools = location.customTools;
     this.takesUnknownIds = (location.takesUnknownIds ?? false) || provider.usesCallersToken;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;

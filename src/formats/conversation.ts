@@ -210,6 +210,10 @@ export interface ToolChoice {
   readonly mode: 'auto' | 'none' | 'required';
   /** Only these tools may be called. One name with `required` is a forced call of that tool. */
   readonly names?: readonly string[];
+  /** Namespaces of `names`, by index; see `ToolCallPart`. */
+  readonly namespaces?: readonly (string | undefined)[];
+  /** Tools of `tools` that the provider runs and that are chosen beside `names`. Only the Responses API can name them. */
+  readonly hosted?: readonly BuiltinTool[];
 }
 
 export interface Sampling {
@@ -241,6 +245,8 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 export interface Reasoning {
   readonly effort?: ReasoningEffort;
+  /** The caller wants to see summaries of the thoughts, and does not ask for thoughts by this. */
+  readonly summary?: true;
   /** Explicit thinking control; wins over `effort` (docs/protocols/requests.md#explicit-thinking). */
   readonly thinking?: {
     readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';

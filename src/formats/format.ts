@@ -59,6 +59,8 @@ export interface RequestTarget {
    * server of another vendor may know. The vendor's own API has none.
    */
   readonly extensions?: ReadonlySet<string> | undefined;
+  /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
+  readonly customTools?: boolean | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
@@ -97,6 +99,8 @@ export interface RequestEcho {
   readonly fields: JsonObject;
   /** Tools that other formats know under another name or kind, by the name that they know. */
   readonly tools: ReadonlyMap<string, EchoedTool>;
+  /** The request asks for a summary of its conversation: the text of the answer is one. */
+  readonly summarizes?: true;
 }
 
 export interface EchoedTool {

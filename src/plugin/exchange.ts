@@ -295,6 +295,8 @@ export interface ResolvedTarget {
   readonly modelInBody?: boolean | undefined;
   /** The fields beyond the API of the format's vendor that the target takes. Default: all. */
   readonly extensions?: ReadonlySet<string> | undefined;
+  /** True: the chat API of the target takes free-text tools. Others get them as functions. */
+  readonly customTools?: boolean | undefined;
   /**
    * True: requests may name responses that the gateway does not keep: the upstream's account is the caller's own, or the operator
    * permits it.

@@ -43,6 +43,8 @@ export interface Location {
   readonly modelInBody?: boolean;
   /** The fields beyond the API of the format's vendor that the server takes (see `RequestTarget`). */
   readonly extensions?: ReadonlySet<string>;
+  /** True: the server takes free-text tools (see `RequestTarget`). */
+  readonly customTools?: boolean;
   /** True: the server may have responses, items and conversations that the gateway does not keep (see `refuseUnknownIds`). */
   readonly takesUnknownIds?: boolean;
   /** The codec, for embeddings and images. */

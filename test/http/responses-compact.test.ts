@@ -1,13 +1,17 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENVELOPE } from '../../src/formats/envelope.ts';
+import { isObject } from '../../src/formats/json/object.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
+  anthropicEvents,
   anthropicReply,
   entriesFor,
   geminiReply,
   json,
+  openaiChunk,
   openaiReply,
+  sse,
   startUpstream,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
@@ -26,8 +30,13 @@ const native = {
 };
 
 beforeAll(async () => {
-  upstream = await startUpstream(({ url }, res) => {
+  upstream = await startUpstream(({ url, json: asked }, res) => {
     if (url.endsWith('/responses/compact')) return json(res, native);
+    if (isObject(asked) && asked.stream === true) {
+      if (url.endsWith('/messages')) return sse(res, anthropicEvents(summary));
+      return sse(res, [openaiChunk({ content: summary }), openaiChunk({}, 'stop'), '[DONE]']);
+    }
+    if (url.includes('streamGenerateContent')) return sse(res, [geminiReply(summary)]);
     if (url.endsWith('/messages')) return json(res, anthropicReply(summary));
     return json(res, url.includes('generateContent') ? geminiReply(summary) : openaiReply(summary));
   });
@@ -100,6 +109,39 @@ describe.each(Object.entries(MODELS))('a compaction by %s', (_, model) => {
     await expect(client.responses.compact({ model, input: 'Hi' })).rejects.toMatchObject({
       status: 502,
     });
+    summary = 'The user wants tea.';
+  });
+});
+
+describe.each(Object.entries(MODELS))('a request of %s whose input ends with a trigger', (_, model) => {
+  const triggered = [...input, { type: 'compaction_trigger' }] as OpenAI.Responses.ResponseInputItem[];
+  const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'brew', parameters: {}, strict: false }];
+
+  it.each([true, false])(
+    'is answered with one compaction, from which the next request continues (stream: %s)',
+    async (stream) => {
+      const { output, status } = stream
+        ? await client.responses.stream({ model, input: triggered, tools }).finalResponse()
+        : await client.responses.create({ model, input: triggered, tools });
+      expect(status).toBe('completed');
+      expect(output).toMatchObject([{ type: 'compaction', id: expect.stringMatching(/^cmp_[0-9a-f]{32}$/) }]);
+      expect(output).toHaveLength(1);
+      expect(upstream.seen.at(-1)!.text).toContain('Write a summary of it');
+      expect(upstream.seen.at(-1)!.text).not.toContain('"tools"');
+      await client.responses.create({
+        model,
+        input: [...(output as OpenAI.Responses.ResponseInputItem[]), { role: 'user', content: 'And now?' }],
+      });
+      expect(upstream.seen.at(-1)!.text).toContain(summary);
+    },
+  );
+
+  it.each([true, false])('fails if the summary is empty (stream: %s)', async (stream) => {
+    summary = ' ';
+    const answer = stream
+      ? client.responses.stream({ model, input: triggered }).finalResponse()
+      : client.responses.create({ model, input: triggered });
+    await expect(answer).rejects.toThrow(/summary/);
     summary = 'The user wants tea.';
   });
 });

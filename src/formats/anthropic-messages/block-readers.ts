@@ -1,3 +1,4 @@
+import { unwrapInput } from '../custom-tools.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
@@ -218,9 +219,7 @@ class CustomCallReader extends ToolUseReader {
 
   override close(): void {
     super.close();
-    const value = parseJson(this.#json);
-    const input = isObject(value) ? stringOf(value.input) : undefined;
-    super.json(input ?? this.#json);
+    super.json(unwrapInput(this.#json));
   }
 }
 

@@ -10,7 +10,8 @@ import {
 } from './encode-extras.ts';
 import { AnswerLimit } from './answer-limit.ts';
 import { planAnswer, type AnswerPlan } from './encode-answer.ts';
-import { encodeToolSection, customNames, encodeTools } from './encode-tools.ts';
+import { customNames } from '../custom-tools.ts';
+import { encodeToolSection, encodeTools, withNamedChoice } from './encode-tools.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { LossReport } from '../losses/losses.ts';
@@ -28,7 +29,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const context: RequestContext = {
+  const given: RequestContext = {
     conversation,
     target,
     facts: modelFacts(target.model),
@@ -37,10 +38,11 @@ export function* encodeInSteps(
     limit: new AnswerLimit(conversation, target),
     native: conversation.extrasFormat === 'anthropic-messages',
   };
-  const turns = encodeTurns(context);
+  const turns = encodeTurns(given);
   yield;
-  const plan = keepThinking(planThinking(context), turns, context);
-  const declared = encodeTools(context);
+  const plan = keepThinking(planThinking(given), turns, given);
+  const declared = encodeTools(given);
+  const context = withNamedChoice(declared, given);
   yield;
   const mayForce = context.facts.forcedTools && !isManual(plan);
   const answer = planAnswer(declared, mayForce, context);

@@ -40,7 +40,7 @@ export function planThinking(context: RequestContext): ThinkingPlan {
   const { effort, thinking } = reasoning;
   if (context.facts.thinking === 'none') return dropAll(reasoning, context);
   if (thinking) return planExplicit(thinking, effort, context);
-  if (effort === undefined) return {};
+  if (effort === undefined) return reasoning.summary ? planSummary(context) : {};
   return context.native ? planNativeEffort(effort, context) : planEffort(effort, context);
 }
 
@@ -50,6 +50,10 @@ function dropAll({ effort, thinking }: Reasoning, context: RequestContext): Thin
   if (effort !== undefined && effort !== 'none') context.losses.dropped(effortParam(context), reason);
   return {};
 }
+
+/** A wish for summaries turns no thinking on: it concerns models that always think. */
+const planSummary = ({ facts }: RequestContext): ThinkingPlan =>
+  facts.turnOff === 'never' ? { thinking: { type: 'adaptive', display: 'summarized' } } : {};
 
 /** `reasoning_effort` of an OpenAI body turns thinking on and sets its depth (docs/protocols/requests.md#reasoning). */
 function planEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {

@@ -2,6 +2,8 @@ import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '..
 import { toOutputSchema, type AnswerPlan } from './encode-answer.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
+import { asFunction } from '../custom-tools.ts';
+import { namedChoice } from '../hosted-choice.ts';
 import { objectOf } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
@@ -21,11 +23,6 @@ export function encodeTools(context: RequestContext): WireBlock[] {
   if (!blocks.some(({ name }) => name === WEB_SEARCH.name)) return [...blocks, encodeWebSearch(webSearch, context)];
   context.losses.dropped('web_search_options', 'there is a `web_search` tool, and names of tools are unique');
   return blocks;
-}
-
-/** Names of free-text tools, whose arguments the reply's decoder unwraps. */
-export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
-  return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
 }
 
 function encodeTool(tool: Tool, at: number, context: RequestContext): WireBlock | undefined {
@@ -85,14 +82,8 @@ function strictness(strict: boolean | undefined, path: string, context: RequestC
 }
 
 function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): WireBlock {
-  if (tool.format && tool.format.type !== 'text') {
-    losses.dropped(`${path}.custom.format`, 'Claude cannot constrain free text to a grammar');
-  }
-  return {
-    name: tool.name,
-    ...(tool.description !== undefined && { description: tool.description }),
-    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
-  };
+  const { parameters: input_schema, ...fn } = asFunction(tool, path, losses);
+  return { ...fn, input_schema };
 }
 
 const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' } as const;
@@ -125,6 +116,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
     const kept: WireBlock = {};
     for (const [key, value] of Object.entries(options)) {
       if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+      else if (tool.kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
       else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
         context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
       }
@@ -135,6 +127,16 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   if (wantsComputerUse(tool)) throw noComputerUse(path);
   context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
+}
+
+/** OpenAI's Responses API has the domains one level down (docs/protocols/openai-responses.md#request). */
+function filtersOf(filters: unknown, path: string, { losses }: RequestContext): WireBlock {
+  const kept: WireBlock = {};
+  for (const [key, value] of Object.entries(objectOf(filters) ?? {})) {
+    if (key === 'allowed_domains' || key === 'blocked_domains') kept[key] = value;
+    else losses.dropped(`${path}.filters.${key}`, 'Claude’s web search has no such filter');
+  }
+  return kept;
 }
 
 /** A function `web_search` without `parameters` (docs/protocols/requests.md#built-in-tools-by-name). */
@@ -182,6 +184,20 @@ function encodeWebSearch(options: JsonObject, { losses }: RequestContext): WireB
     if (key !== 'user_location') losses.dropped(`web_search_options.${key}`, 'Claude’s web search has no such setting');
   }
   return { ...WEB_SEARCH, ...(place && { user_location: { ...place, type: 'approximate' } }) };
+}
+
+/** The choice of a server tool names it as Claude does. */
+export function withNamedChoice(declared: readonly WireBlock[], context: RequestContext): RequestContext {
+  const { conversation, losses } = context;
+  if (!conversation.toolChoice?.hosted) return context;
+  const names = new Set(declared.map(({ name }) => name));
+  const nameOf = ({ kind }: BuiltinTool) => {
+    const name = stringOf(SERVER_TOOL[kind]?.name);
+    return names.has(name) ? name : undefined;
+  };
+  const { toolChoice: hosted, ...others } = conversation;
+  const toolChoice = namedChoice(hosted, nameOf, losses);
+  return { ...context, conversation: { ...others, ...(toolChoice && { toolChoice }) } };
 }
 
 interface ToolSection {

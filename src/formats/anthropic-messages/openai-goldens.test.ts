@@ -1389,12 +1389,12 @@ const tools: readonly Golden[] = [
       tools: [
         {
           name: 'sh',
-          description: 'Shell.',
+          description: 'Shell.\n\n`input` has to match this grammar (lark):\nx',
           input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
         },
       ],
     },
-    losses: ['dropped tools[0].custom.format'],
+    losses: ['downgraded tools[0].custom.format'],
     reply: { customTools: new Set(['sh']) },
   },
   {

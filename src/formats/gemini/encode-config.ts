@@ -108,7 +108,8 @@ function encodeThinking(
   losses: LossReport,
 ): JsonObject | undefined {
   const requested = reasoning && requestedThinking(reasoning, losses);
-  if (!requested) return undefined;
+  if (!requested)
+    return reasoning?.summary && showThoughts && thinksUnasked(control) ? { includeThoughts: true } : undefined;
   if (!control) {
     // A model that cannot think already does what "off" requests.
     if (requested.amount !== 'off') losses.dropped(requested.param, 'this model has no thinking to control');
@@ -120,6 +121,10 @@ function encodeThinking(
   if (hidden || showThoughts) return { ...amount, includeThoughts: !hidden };
   return Object.keys(amount).length > 0 ? amount : undefined;
 }
+
+/** A wish for summaries turns no thinking on. */
+const thinksUnasked = (control: ThinkingControl | undefined): boolean =>
+  control !== undefined && (control.by === 'level' || !control.onRequest);
 
 interface ThinkingRequest {
   /** `auto`: the model decides. A number is an explicit budget. */

@@ -1,5 +1,7 @@
-import type { Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
+import type { BuiltinTool, Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
+import { asFunction } from '../custom-tools.ts';
+import { namedChoice } from '../hosted-choice.ts';
 import { RequestFault } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
@@ -21,7 +23,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
   const { losses } = report;
   const collected: Collected = { declarations: [], builtins: [], customTools: new Set(), strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
-  const choice = conversation.toolChoice;
+  const choice = namedChoice(conversation.toolChoice, chosenBuiltin(conversation.toolChoice), losses);
   const offer = searchApart(offered(collected, choice), traits, losses);
   addWebSearch(conversation.webSearch, offer, losses);
   const { declarations, builtins } = offer;
@@ -37,6 +39,12 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
     ...(collected.customTools.size > 0 && { customTools: collected.customTools }),
   };
 }
+
+/** Google's own tools can be left out of an offer, and cannot be forced. */
+const chosenBuiltin =
+  (choice: ToolChoice | undefined) =>
+  ({ kind }: BuiltinTool): string | undefined =>
+    choice?.mode === 'auto' && kind !== 'opaque' ? kind : undefined;
 
 const NO_TOOLS: EncodedGeminiTools = {};
 
@@ -57,7 +65,7 @@ interface Collected extends Offer {
 }
 
 /**
- * `name`: name of the function tool that requests the built-in tool in an OpenAI body. `search`: place of a hosted search
+ * `name`: name of the function tool that requests the built-in tool in an OpenAI body, or the kind of a hosted tool. `search`: place of a hosted search
  * tool in the caller's body.
  */
 type NamedBuiltin = EncodedBuiltin & { readonly name?: string; readonly search?: string };
@@ -68,21 +76,15 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
   if (tool.type === 'builtin') {
     if (tool.kind !== 'opaque') {
       const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
-      into.builtins.push(tool.kind === 'web_search' ? { ...encoded, search: param } : encoded);
+      into.builtins.push({ ...encoded, name: tool.kind, ...(tool.kind === 'web_search' && { search: param }) });
     } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
     else losses.dropped(param, `only ${tool.format ?? 'another API'} has this tool`);
     return;
   }
   if (tool.type === 'custom') {
     into.customTools.add(tool.name);
-    if (tool.format && tool.format['type'] !== 'text') {
-      losses.downgraded(`${param}.custom.format`, 'Gemini cannot restrict a tool to a grammar');
-    }
-    into.declarations.push({
-      name: tool.name,
-      ...optional('description', tool.description),
-      parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
-    });
+    const { parameters: parametersJsonSchema, ...fn } = asFunction(tool, param, losses);
+    into.declarations.push({ ...fn, parametersJsonSchema });
     return;
   }
   const builtin = builtinByName(tool.name);

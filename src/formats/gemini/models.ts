@@ -15,6 +15,8 @@ export type ThinkingControl =
       readonly max: number;
       /** Budget that comes closest to no thinking: 0 for a model that can stop thinking. */
       readonly off: number;
+      /** The model thinks only if a request asks for it. */
+      readonly onRequest?: true;
     }
   | { readonly by: 'level'; readonly levels: readonly ThinkingLevel[] };
 
@@ -57,7 +59,7 @@ const third: ModelTraits = {
   system: true,
 };
 
-const budget = (min: number, max: number, off: number): ThinkingControl => ({ by: 'budget', min, max, off });
+const budget = (min: number, max: number, off: number) => ({ by: 'budget', min, max, off }) as const;
 const level = (...levels: ThinkingLevel[]): ThinkingControl => ({ by: 'level', levels });
 
 const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
@@ -69,7 +71,7 @@ const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
   // Its guide sends screenshots in `functionResponse.parts`, which other models of 2.5 do not accept.
   [/gemini-2\.5-computer-use/, { ...second, thinking: budget(1, 24576, 0), mediaInResponses: true }],
   [/gemini-(?:[a-z]+-)*2\.5-pro/, { ...second, thinking: budget(128, 32768, 128) }],
-  [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: budget(512, 24576, 0) }],
+  [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: { ...budget(512, 24576, 0), onRequest: true } }],
   [/gemini-(?:[a-z]+-)*2\.5/, { ...second, thinking: budget(1, 24576, 0) }],
   [/gemini-3-pro-preview/, { ...third, thinking: level('LOW', 'HIGH') }],
   [/gemini-(?:3\.7-flash|\d+(?:\.\d+)?-pro|pro-latest)/, { ...third, thinking: level('LOW', 'MEDIUM', 'HIGH') }],

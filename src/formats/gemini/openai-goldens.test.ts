@@ -1480,7 +1480,7 @@ const tools: readonly Golden[] = [
           functionDeclarations: [
             {
               name: 'sh',
-              description: 'Shell.',
+              description: 'Shell.\n\n`input` has to match this grammar (lark):\nx',
               parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
             },
           ],

@@ -3,6 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
+import { unwrapInput } from '../custom-tools.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { readMaker } from '../maker.ts';
@@ -17,6 +18,8 @@ interface StreamedCall {
   started: boolean;
   /** Argument text that arrived before the name. */
   early: string;
+  /** Arguments so far of a free-text tool that was sent as a function. They are one text when they are complete. */
+  wrapped: string | undefined;
 }
 
 /** Key of the deprecated `function_call`, which has no index. */
@@ -72,12 +75,26 @@ export class ToolCallReader {
     if (!call.started) this.#start(call, name ?? '', out);
     const all = call.early + text;
     call.early = '';
-    if (all) out.push({ type: 'tool_arguments', choice: this.#choice, call: call.call, text: all });
+    if (call.wrapped !== undefined) call.wrapped += all;
+    else if (all) this.#arguments(call, all, out);
+  }
+
+  /** Called when the choice has ended. */
+  close(out: GenerationEvent[]): void {
+    for (const call of this.#calls) if (call.wrapped) this.#arguments(call, unwrapInput(call.wrapped), out);
+  }
+
+  #arguments({ call }: StreamedCall, text: string, out: GenerationEvent[]): void {
+    out.push({ type: 'tool_arguments', choice: this.#choice, call, text });
   }
 
   #start(call: StreamedCall, name: string, out: GenerationEvent[]): void {
     call.started = true;
     call.id ??= this.#reply.newCallId();
+    if (!call.custom && this.#reply.customTools?.has(name)) {
+      call.custom = true;
+      call.wrapped = '';
+    }
     const { id, custom, legacy, signature, maker } = call;
     const block = this.#blocks.next();
     out.push({
@@ -114,6 +131,7 @@ export class ToolCallReader {
       maker: undefined,
       started: false,
       early: '',
+      wrapped: undefined,
     };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);

@@ -155,6 +155,7 @@ export class ChoiceReader {
     const choice = this.index;
     this.#flushThoughts(out);
     this.#audio.close(out);
+    this.#calls.close(out);
     const notes = Object.fromEntries(this.#notes);
     if (this.#notes.size > 0) {
       out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });

@@ -225,6 +225,24 @@ describe('deltas', () => {
   });
 });
 
+describe('a call of a free-text tool that was sent as a function', () => {
+  const call = (fields: JsonObject) => ({ tool_calls: [{ index: 0, ...fields }] });
+  const called = { type: 'tool_call', choice: 0, block: 0, call: 0, id: 'a', name: 'sh', custom: true };
+  const reply = { ...replyContext(), customTools: new Set(['sh']) };
+
+  it.each([
+    ['is its text', ['{"inp', 'ut":"ls', ' -l"}'], 'ls -l'],
+    ['keeps arguments of another form', ['{"cmd"', ':"ls"}'], '{"cmd":"ls"}'],
+    ['keeps arguments that were cut', ['{"input":"l'], '{"input":"l'],
+  ])('%s', (_, pieces, text) => {
+    const decoder = openaiChat.decodeStream(reply);
+    const first = chunk(call({ id: 'a', function: { name: 'sh', arguments: '' } }));
+    const rest = pieces.map((piece) => chunk(call({ function: { arguments: piece } })));
+    const events = decoder.push(Buffer.from(first + rest.join('') + finish('tool_calls') + DONE));
+    expect(events.slice(1, 3)).toEqual([called, { type: 'tool_arguments', choice: 0, call: 0, text }]);
+  });
+});
+
 describe('the stream', () => {
   it('starts with id and model, which Azure’s first chunk lacks', () => {
     const filters = line({ id: '', model: '', choices: [], prompt_filter_results: [] });

@@ -24,9 +24,9 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
     switch (turn.role) {
       case 'system':
       case 'user':
-        return [compact({ role: turn.role, content: encodeContent(turn, place), name: turn.name })];
+        return encodeContent(turn, place);
       case 'assistant':
-        return [encodeAssistant(turn, place)];
+        return encodeAssistant(turn, place);
       case 'tool':
         return encodeResults(turn, place);
     }
@@ -35,15 +35,16 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
 
 /**
  * A single plain text is sent as a string, the form that every server accepts. A message without parts is the empty
- * string.
+ * string. A turn of which nothing can be sent makes no message.
  */
-function encodeContent(turn: Turn, place: MessageDestination): string | JsonObject[] {
+function encodeContent(turn: Turn, place: MessageDestination): JsonObject[] {
   const parts: JsonObject[] = [];
   for (const [at, part] of turn.parts.entries()) {
     const encoded = encodeInput(part, BodyPlace.itemOf(place.path, 'content', at), turn.role, place);
     if (encoded) parts.push(encoded);
   }
-  return plainText(parts) ?? parts;
+  if (parts.length === 0 && turn.parts.length > 0) return [];
+  return [compact({ role: turn.role, content: plainText(parts) ?? parts, name: turn.name })];
 }
 
 /**
@@ -119,7 +120,7 @@ function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role
   return { ...block, prompt_cache_breakpoint: { mode: 'explicit' } };
 }
 
-function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
+function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
   let audio: unknown;
@@ -139,7 +140,8 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
   }
   const { content, refusal } = splitRefusal(spoken);
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
-  return compact({
+  if (content.length === 0 && !elsewhere && turn.parts.length > 0) return [];
+  const message = compact({
     role: 'assistant',
     // `content` is null only when calls, a refusal or audio replace the text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
@@ -148,6 +150,7 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
     name: turn.name,
     tool_calls: calls.length > 0 ? calls : undefined,
   });
+  return [message];
 }
 
 /** An audio answer, which OpenAI stores under its id. */
@@ -194,10 +197,12 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: Mes
   if (part.signature && !signature)
     report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature ? { extra_content: { google: { thought_signature: signature } } } : {};
-  if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
+  if (part.custom && target.customTools)
+    return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments. Servers that parse the arguments refuse the empty string
   // (docs/protocols/openai-chat.md#tool-calls).
-  return { id, type: 'function', function: { name, arguments: part.arguments || '{}' }, ...extra };
+  const args = part.custom ? JSON.stringify({ input: part.arguments }) : part.arguments || '{}';
+  return { id, type: 'function', function: { name, arguments: args }, ...extra };
 }
 
 /**

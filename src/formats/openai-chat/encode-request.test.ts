@@ -188,7 +188,11 @@ it('encodes every conversation that OpenAI can express without loss, and decodes
     fc.property(conversation, (asked) => {
       // OpenAI's own marker of a cache goes to no server that has Anthropic's.
       const extensions = new Set(CHAT_EXTENSIONS.filter((name) => name !== 'cache_control'));
-      const { body, losses } = encodeRequest(deepFreeze(asked), requestTarget({ extensions }), replyContext());
+      const { body, losses } = encodeRequest(
+        deepFreeze(asked),
+        requestTarget({ extensions, customTools: true }),
+        replyContext(),
+      );
       expect(losses).toEqual([]);
       expect(decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual(withJoinedTexts(asked));
     }),
@@ -332,8 +336,46 @@ describe('tools', () => {
   });
 
   it('forces a free-text tool with the type custom', () => {
-    const { body } = encode({ tools: [{ type: 'custom', name: 'g' }], toolChoice: { mode: 'required', names: ['g'] } });
+    const { body } = encode(
+      { tools: [{ type: 'custom', name: 'g' }], toolChoice: { mode: 'required', names: ['g'] } },
+      'direct',
+      { customTools: true },
+    );
     expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'g' } });
+  });
+
+  it('sends a free-text tool and its calls as a function to a server without such tools', () => {
+    const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } };
+    const { body, losses, reply } = encode({
+      tools: [{ type: 'custom', name: 'patch', description: 'Edits.', format }],
+      toolChoice: { mode: 'required', names: ['patch'] },
+      turns: [
+        {
+          role: 'assistant',
+          parts: [{ type: 'tool_call', id: 'c1', name: 'patch', arguments: 'a "b"', custom: true }],
+        },
+        { role: 'tool', parts: [{ type: 'tool_result', callId: 'c1', content: [{ type: 'text', text: 'done' }] }] },
+      ],
+    });
+    expect(body).toMatchObject({
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'patch',
+            description: 'Edits.\n\n`input` has to match this grammar (lark):\nstart: "x"',
+            parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+          },
+        },
+      ],
+      tool_choice: { type: 'function', function: { name: 'patch' } },
+      messages: [
+        { tool_calls: [{ type: 'function', function: { name: 'patch', arguments: '{"input":"a \\"b\\""}' } }] },
+        { role: 'tool', tool_call_id: 'c1' },
+      ],
+    });
+    expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(['downgraded tools[0].custom.format']);
+    expect(reply.customTools).toEqual(new Set(['patch']));
   });
 });
 
@@ -438,7 +480,7 @@ describe('messages', () => {
     const audio: Part = { type: 'opaque', format: 'openai-chat', value: { audio: { id: 'a' } } };
     const contentOf = (...parts: Part[]) => messageOf({ role: 'assistant', parts }).messages;
     expect(contentOf()).toEqual([{ role: 'assistant', content: '' }]);
-    expect(contentOf({ type: 'thinking', text: 'hm' })).toEqual([{ role: 'assistant', content: '' }]);
+    expect(contentOf({ type: 'thinking', text: 'hm' })).toEqual([]);
     expect(contentOf(call)).toMatchObject([{ content: null }]);
     expect(contentOf({ type: 'refusal', text: 'No.' })).toEqual([{ role: 'assistant', content: null, refusal: 'No.' }]);
     expect(contentOf(audio)).toEqual([{ role: 'assistant', content: null, audio: { id: 'a' } }]);

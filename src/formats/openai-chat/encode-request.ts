@@ -12,6 +12,8 @@ import { amountOf, effortForThinking, refusesEffort } from './efforts.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { NOT_TAKEN, takes, TOP_LEVEL_EXTENSIONS } from './extensions.ts';
 import { encodeWebSearch, NO_SEARCH, takesWebSearch } from './own-tools.ts';
+import { asFunction, customNames } from '../custom-tools.ts';
+import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
@@ -52,11 +54,16 @@ export function* encodeInSteps(
     verbosity: conversation.verbosity,
     ...encodeStreaming(conversation.stream, target),
   });
-  return { body, losses: report.list(), reply };
+  return { body, losses: report.list(), reply: replyContext(reply, conversation, target) };
 }
 
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
   finish(encodeInSteps(...input));
+
+function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target: RequestTarget): ReplyContext {
+  const customTools = target.customTools ? undefined : customNames(tools);
+  return customTools && customTools.size > 0 ? { ...reply, customTools } : reply;
+}
 
 /**
  * Usage is requested wherever the target accepts it: the gateway computes cost from it, whether or not the client
@@ -183,14 +190,17 @@ function encodeTools(conversation: Conversation, target: RequestTarget, report: 
       webSearch = encodeWebSearch(tool, path, report);
     } else if (search && takesWebSearch(target.model)) webSearch = {};
     else {
-      const encoded = encodeTool(tool, path, report);
+      const encoded = encodeTool(tool, path, target, report);
       if (encoded) tools.push(encoded);
     }
   });
   if (tools.length === 0 && given.length > 0) return { ...withoutTools(conversation, report), webSearch };
   return {
     tools: tools.length > 0 ? tools : undefined,
-    toolChoice: encodeChoice(conversation.toolChoice, given),
+    toolChoice: encodeChoice(
+      namedChoice(conversation.toolChoice, () => undefined, report),
+      target.customTools ? customNames(given) : NONE,
+    ),
     parallel: conversation.parallelToolCalls,
     webSearch,
   };
@@ -204,7 +214,7 @@ function withoutTools({ toolChoice, parallelToolCalls }: Conversation, report: L
   return { tools: undefined, toolChoice: undefined, parallel: undefined };
 }
 
-function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | undefined {
+function encodeTool(tool: Tool, path: string, target: RequestTarget, report: LossReport): JsonObject | undefined {
   switch (tool.type) {
     case 'function': {
       const { name, description, parameters, strict } = tool;
@@ -212,6 +222,7 @@ function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | 
       return { type: 'function', function: compact({ name, description, parameters, strict }) };
     }
     case 'custom': {
+      if (!target.customTools) return { type: 'function', function: asFunction(tool, path, report) };
       const { name, description, format } = tool;
       return { type: 'custom', custom: compact({ name, description, format }) };
     }
@@ -226,9 +237,10 @@ function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | 
   }
 }
 
-function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): unknown {
+const NONE: ReadonlySet<string> = new Set();
+
+function encodeChoice(choice: ToolChoice | undefined, custom: ReadonlySet<string>): unknown {
   if (!choice?.names || choice.mode === 'none') return choice?.mode;
-  const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   const entries = choice.names.map((name) => {
     const type = custom.has(name) ? 'custom' : 'function';
     return { type, [type]: { name } };

@@ -1,6 +1,7 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { BodyView, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
 import { isObject } from '../json/object.ts';
+import { endsWithTrigger } from './compaction-item.ts';
 import { echoedTools } from './portable.ts';
 
 /**
@@ -55,7 +56,7 @@ const REPEATED = [
 export function echo(body: JsonObject, { tools = [] }: Conversation): RequestEcho {
   const fields: JsonObject = {};
   for (const name of REPEATED) if (body[name] !== undefined && body[name] !== null) fields[name] = body[name];
-  return { fields, tools: echoedTools(tools) };
+  return { fields, tools: echoedTools(tools), ...(endsWithTrigger(body) && { summarizes: true }) };
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */

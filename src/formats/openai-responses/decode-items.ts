@@ -7,17 +7,23 @@ import { stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
+import { COMPACTION_TRIGGER } from './compaction-item.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodeTools, TOOL_SEARCH } from './decode-tools.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
 
 type Signature = Extract<Envelope, { kind: 'signature' }>;
 
+const CONFIGURED = ['reasoning', 'text'] as const;
+type Configured = (typeof CONFIGURED)[number];
+
 /** Items of `input` → turns (docs/protocols/openai-responses.md#items). */
 export class ItemDecoder {
   readonly turns: Turn[] = [];
   /** Tools that items declare. */
   readonly tools: Tool[] = [];
+  /** Fields of the body that items change from their place on. */
+  readonly configured = new Map<Configured, { readonly value: JsonObject; readonly place: BodyPlace }>();
   readonly losses = new LossReport();
   readonly #origins: Origins | undefined;
   /** The parts of the turn under way: a run of one role is one turn. */
@@ -26,6 +32,7 @@ export class ItemDecoder {
   readonly #calls = new Map<string, BodyPlace>();
   /** All ids of calls: a result may come twice, but not without its call. */
   readonly #called = new Set<string>();
+  #held: (readonly [part: Part, path: BodyPlace])[] = [];
   /** The signature of the next part. */
   #signature: Signature | undefined;
 
@@ -35,12 +42,17 @@ export class ItemDecoder {
 
   decode(input: unknown): void {
     if (typeof input === 'string') this.#turn('user', decodeContent(input, 'input', this.#origins), 'input');
-    else
-      listAt(input, 'input').forEach((item, at) => {
+    else {
+      const list = listAt(input, 'input');
+      list.forEach((item, at) => {
         const path = BodyPlace.item('input', at);
-        this.#item(objectAt(item, path), path);
+        const read = objectAt(item, path);
+        if (read.type !== COMPACTION_TRIGGER) this.#item(read, path);
+        else if (at < list.length - 1) throw invalid(path, 'must be the last item of `input`');
       });
+    }
     this.#close();
+    this.#release();
   }
 
   #item(item: JsonObject, path: BodyPlace): void {
@@ -67,10 +79,21 @@ export class ItemDecoder {
       case 'item_reference':
         return this.#reference(item, path);
       case 'configuration_update':
-      case 'compaction_trigger':
-        throw invalid(BodyPlace.field(path, 'type'), `\`${type}\` is not supported for this model`);
+        return this.#configure(item, path);
       default:
         return this.#opaque(item, path);
+    }
+  }
+
+  /** Other APIs have one configuration for a request: the last one. */
+  #configure(item: JsonObject, path: BodyPlace): void {
+    for (const field of CONFIGURED) {
+      const value = objectOf(item[field]);
+      if (!value) continue;
+      const place = BodyPlace.field(path, field);
+      const before = this.configured.get(field);
+      if (before) this.losses.dropped(before.place, 'a later `configuration_update` replaces it');
+      this.configured.set(field, { value, place });
     }
   }
 
@@ -177,10 +200,10 @@ export class ItemDecoder {
   }
 
   #noteCall(call: ToolCallPart, path: BodyPlace): void {
-    this.#calls.set(call.id, path);
-    this.#called.add(call.id);
     this.#origins?.note(call, path);
     this.#say(call, path);
+    this.#calls.set(call.id, path);
+    this.#called.add(call.id);
   }
 
   #result(item: JsonObject, path: BodyPlace, content: readonly Part[]): void {
@@ -191,6 +214,7 @@ export class ItemDecoder {
     const part: ToolResultPart = { type: 'tool_result', callId, content };
     this.#origins?.note(part, path);
     this.#append('tool', part, path);
+    if (this.#calls.size === 0) this.#release();
   }
 
   /** The tools that the client found. The model gets their names as the result of its call. */
@@ -214,8 +238,18 @@ export class ItemDecoder {
 
   #opaque(item: JsonObject, path: BodyPlace): void {
     const part: Part = { type: 'opaque', format: 'openai-responses', value: item };
-    if (stringOf(item.type)?.endsWith('_output')) return this.#turn('user', [part], path, part);
-    this.#part(part, path);
+    if (!stringOf(item.type)?.endsWith('_output')) return this.#part(part, path);
+    this.#origins?.note(part, path);
+    // Other APIs demand the results of a turn's calls before anything else.
+    if (this.#calls.size > 0) this.#held.push([part, path]);
+    else this.#turn('user', [part], path);
+  }
+
+  /** Outputs of opaque calls that came before those of other calls. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const [part, path] of held) this.#turn('user', [part], path);
   }
 
   #part(part: Part, path: BodyPlace): void {
@@ -226,21 +260,21 @@ export class ItemDecoder {
   #append(role: 'assistant' | 'tool', part: Part, path: BodyPlace): void {
     if (this.#open?.role !== role) {
       this.#close();
+      if (role === 'assistant') this.#demandResults();
       this.#open = { role, parts: [], path };
     }
     this.#open?.parts.push(part);
   }
 
-  #turn(role: 'system' | 'user', parts: readonly Part[], path: BodyPlace | string, noted?: Part): void {
+  #turn(role: 'system' | 'user', parts: readonly Part[], path: BodyPlace | string): void {
     this.#close();
     if (role === 'user') this.#demandResults();
-    if (noted) this.#origins?.note(noted, path);
     const turn: Turn = { role, parts };
     this.#origins?.note(turn, path);
     this.turns.push(turn);
   }
 
-  /** APIs refuse a call that is followed by something else than its result. */
+  /** APIs refuse a call that is followed by another turn before its result. */
   #demandResults(): void {
     for (const [id, path] of this.#calls)
       throw invalid(path, `has no output: call ${JSON.stringify(id.slice(0, 100))}`);

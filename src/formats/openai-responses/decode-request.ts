@@ -12,9 +12,12 @@ import { compact } from '../json/compact.ts';
 import { objectOf, rest } from '../json/object.ts';
 import { booleanOf, numberOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
+import { endsWithTrigger } from './compaction-item.ts';
 import { ItemDecoder } from './decode-items.ts';
-import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { decodeToolChoice } from './decode-choice.ts';
+import { decodeTools } from './decode-tools.ts';
 import { invalid } from './read.ts';
+import { askForSummary } from './summary-request.ts';
 
 /** Responses body → conversation (docs/protocols/openai-responses.md#request). */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
@@ -29,19 +32,23 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   }
   items.decode(body.input);
   const tools = [...decodeTools(body.tools, 'tools', origins), ...items.tools];
-  const text = objectOf(body.text);
+  const configured = (field: 'reasoning' | 'text'): JsonObject | undefined => {
+    const update = items.configured.get(field);
+    return update ? { ...objectOf(body[field]), ...update.value } : objectOf(body[field]);
+  };
+  const text = configured('text');
   const unread = items.losses.list();
-  return compact({
+  const conversation: Conversation = compact({
     model: stringOf(body.model) ?? '',
     turns: items.turns,
     maxTokens: numberOf(body.max_output_tokens),
     sampling: decodeSampling(body),
     tools: tools.length > 0 ? tools : undefined,
-    toolChoice: decodeToolChoice(body.tool_choice),
+    toolChoice: decodeToolChoice(body.tool_choice, tools),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     responseFormat: decodeFormat(objectOf(text?.format)),
     verbosity: stringOf(text?.verbosity),
-    reasoning: decodeReasoning(objectOf(body.reasoning)),
+    reasoning: decodeReasoning(configured('reasoning')),
     user: stringOf(body.safety_identifier) ?? stringOf(body.user),
     metadata: objectOf(body.metadata),
     serviceTier: stringOf(body.service_tier),
@@ -50,6 +57,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     extrasFormat: 'openai-responses' as const,
     unread: unread.length > 0 ? unread : undefined,
   });
+  return endsWithTrigger(body) ? askForSummary(conversation, origins) : conversation;
 }
 
 function decodeSampling(body: JsonObject): Sampling {
@@ -97,9 +105,11 @@ const isEffort = (value: string): value is ReasoningEffort => EFFORTS.has(value)
 
 function decodeReasoning(reasoning: JsonObject | undefined): Reasoning | undefined {
   const effort = stringOf(reasoning?.effort);
-  if (effort === undefined) return undefined;
-  if (!isEffort(effort)) throw invalid('reasoning.effort', `must be one of ${[...EFFORTS].join(', ')}`);
-  return { effort };
+  if (effort !== undefined && !isEffort(effort))
+    throw invalid('reasoning.effort', `must be one of ${[...EFFORTS].join(', ')}`);
+  const summary = typeof (reasoning?.summary ?? reasoning?.generate_summary) === 'string';
+  if (effort === undefined && !summary) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(summary && { summary }) };
 }
 
 /** Fields whose meaning is lost with the target's API, and values of fields that ask for nothing. */

@@ -1,17 +1,19 @@
-import type { BuiltinTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
+import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
 import { compact } from '../json/compact.ts';
 import { objectOf, rest } from '../json/object.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { invalid, listAt, objectAt, textAt } from './read.ts';
+import { listAt, objectAt, textAt } from './read.ts';
 
 /** Tools that the provider runs and that other formats have too. All others are specific to this format. */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, 'web_search'],
   [/^code_interpreter$/, 'code_execution'],
-  [/^computer(?:_use(?:_preview)?)?$/, 'computer_use'],
 ];
+
+export const builtinKind = (type: string): BuiltinTool['kind'] =>
+  BUILTIN.find(([pattern]) => pattern.test(type))?.[1] ?? 'opaque';
 
 /** The name that a tool search run by the client has for models of other formats. */
 export const TOOL_SEARCH = 'tool_search';
@@ -67,7 +69,7 @@ function decodeTool(tool: JsonObject, path: BodyPlace): Tool {
           search: true,
         });
   }
-  const kind = BUILTIN.find(([pattern]) => pattern.test(type))?.[1] ?? 'opaque';
+  const kind = builtinKind(type);
   return { type: 'builtin', kind, options: tool, ...(kind === 'opaque' && { format: 'openai-responses' }) };
 }
 
@@ -76,34 +78,4 @@ function nestedFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (format?.type !== 'grammar' || format.grammar !== undefined) return format;
   const { type, ...grammar } = format;
   return { type, grammar };
-}
-
-/** Undefined for a tool that the provider runs, which other formats cannot force. */
-export function decodeToolChoice(choice: unknown): ToolChoice | undefined {
-  if (choice === undefined || choice === null) return undefined;
-  if (typeof choice === 'string') {
-    if (choice === 'none' || choice === 'auto' || choice === 'required') return { mode: choice };
-    throw invalid('tool_choice', 'must be none, auto, required or an object');
-  }
-  const object = objectAt(choice, 'tool_choice');
-  switch (object.type) {
-    case 'function':
-    case 'custom':
-      return { mode: 'required', names: [nameIn(object, 'tool_choice')] };
-    case 'allowed_tools': {
-      const { mode } = object;
-      if (mode !== 'auto' && mode !== 'required') throw invalid('tool_choice.mode', 'must be auto or required');
-      const names = listAt(object.tools, 'tool_choice.tools').map((tool, at) =>
-        nameIn(objectAt(tool, `tool_choice.tools[${at}]`), `tool_choice.tools[${at}]`),
-      );
-      return { mode, names };
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** A tool that the provider runs is named by its type. */
-function nameIn(tool: JsonObject, path: string): string {
-  return stringOf(tool.name) ?? textAt(tool, path, 'type');
 }

@@ -7,6 +7,7 @@ import { stringOf } from '../json/read.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { makerOf, type Maker } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';
+import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
 import { encodeUsage, ResponseText, type Status } from './response-object.ts';
 import { WholeResponseSink, ResponseStreamSink, type ResponseSink } from './response-sink.ts';
@@ -65,6 +66,8 @@ class ResponseWriter {
   /** Code that ran and whose output has not come yet. */
   #code: EventOf<'code'> | undefined;
   #response: ResponseText | undefined;
+  /** The text so far of an answer that is a summary. */
+  #summary = '';
   #started = false;
   #ended = false;
 
@@ -104,7 +107,10 @@ class ResponseWriter {
         return;
       default:
         this.#start();
-        return this.#content(event);
+        if (!this.#client.echo?.summarizes) return this.#content(event);
+        if (event.type === 'text') this.#summary += event.text;
+        // A reply that the cache kept has the item.
+        else if (event.type === 'opaque') this.#opaque(event);
     }
   }
 
@@ -222,6 +228,8 @@ class ResponseWriter {
     this.#start();
     this.#ended = true;
     if (this.#code) this.#endCode(undefined);
+    if (this.#client.echo?.summarizes && this.#items.isEmpty)
+      this.#items.whole(compactionItem(this.#summary, this.#client));
     const { reason, message } = this.#finish ?? {};
     if (reason === 'content_filter' && message !== undefined && this.#items.isEmpty) this.#items.refusal(message);
     const incomplete =

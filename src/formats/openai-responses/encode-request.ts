@@ -164,7 +164,9 @@ function encodeSearch(options: JsonObject): JsonObject {
 function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): unknown {
   if (!choice?.names || choice.mode === 'none') return choice?.mode;
   const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
-  const entries = choice.names.map((name) => ({ type: custom.has(name) ? 'custom' : 'function', name }));
+  const entries: JsonObject[] = choice.names.map((name) => ({ type: custom.has(name) ? 'custom' : 'function', name }));
+  for (const { options = {} } of choice.hosted ?? [])
+    entries.push(compact({ type: options.type, server_label: options.server_label }));
   if (choice.mode === 'required' && entries.length === 1) return entries[0];
   return { type: 'allowed_tools', mode: choice.mode, tools: entries };
 }

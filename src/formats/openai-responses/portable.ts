@@ -1,17 +1,25 @@
-import type { Conversation, Part, Tool, Turn } from '../conversation.ts';
-import type { EchoedTool, Portable } from '../format.ts';
+import type { Conversation, Part, Tool, ToolChoice, Turn } from '../conversation.ts';
+import { RequestFault, type EchoedTool, type Portable } from '../format.ts';
+import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
+import { BodyPlace } from '../losses/place.ts';
+import { messagesOf } from '../losses/places.ts';
+import { clientRunText, isClientRun } from './client-run.ts';
 import { refuseStateful } from './decode-request.ts';
 import { FlatNames } from './tool-names.ts';
 
-/** A conversation written in this format, for a model that speaks another: tools get names without namespaces. */
+/**
+ * A conversation written in this format, for a model that speaks another: tools get names without namespaces, and items of tools that
+ * the client runs become text.
+ */
 export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   refuseStateful(conversation);
   const { tools = [], turns, toolChoice } = conversation;
+  refuseComputerUse(tools, origins);
   const losses = new LossReport();
   reportDeferred(tools, losses);
-  if (!turns.some(hasNamespace) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
+  if (!turns.some(needsWriting) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
   const names = new FlatNames(tools);
   const carried = <T extends Part | Tool | Turn>(before: T, node: T): T => {
     origins?.carry(before, node);
@@ -22,29 +30,67 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
     const { namespace: _, ...flat } = tool;
     return carried<Tool>(tool, { ...flat, name: names.of(tool) });
   });
-  const flatTurns = turns.map((turn) =>
-    hasNamespace(turn) ? carried(turn, { ...turn, parts: turn.parts.map((part) => flatPart(part)) }) : turn,
-  );
-  const byName = new Map(
-    tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [[tool.name, names.of(tool)] as const])),
-  );
+  let at = 0;
+  const flatTurns = turns.map((turn) => {
+    const place = BodyPlace.item('messages', at);
+    at += messagesOf(turn);
+    if (!needsWriting(turn)) return turn;
+    return carried(turn, {
+      ...turn,
+      parts: turn.parts.map((part, index) => portablePart(part, BodyPlace.itemOf(place, 'content', index))),
+    });
+  });
   return {
     conversation: {
       ...conversation,
       turns: flatTurns,
-      tools: flatTools,
-      ...(toolChoice?.names && {
-        toolChoice: { ...toolChoice, names: toolChoice.names.map((name) => byName.get(name) ?? name) },
-      }),
+      ...(conversation.tools && { tools: flatTools }),
+      ...(toolChoice?.names && { toolChoice: flatChoice(toolChoice, tools, names) }),
     },
     losses: losses.list(),
   };
 
-  function flatPart(part: Part): Part {
+  function portablePart(part: Part, place: BodyPlace): Part {
+    if (part.type === 'opaque' && needsText(part)) {
+      losses.downgraded(place, 'only the Responses API has this tool: the target reads it as text');
+      return carried<Part>(part, clientRunText(part.value));
+    }
     if (part.type !== 'tool_call' || part.namespace === undefined) return part;
     const { namespace: _, ...flat } = part;
     return carried<Part>(part, { ...flat, name: names.of(part) });
   }
+}
+
+const COMPUTER_USE = /^computer(?:_use(?:_preview)?)?$/;
+
+/** Screenshots and actions of this API map to no other API: a model could act and never see what its actions did. */
+function refuseComputerUse(tools: readonly Tool[], origins: Origins | undefined): void {
+  tools.forEach((tool, at) => {
+    if (tool.type !== 'builtin' || !COMPUTER_USE.test(stringOf(tool.options?.type) ?? '')) return;
+    const place = origins?.of(tool) ?? `tools[${at}]`;
+    throw new RequestFault(
+      'unsupported_parameter',
+      `\`${place}\`: the gateway does not translate computer use of the Responses API. Send the request to a model with this API.`,
+      place,
+    );
+  });
+}
+
+/** A bare name names the tool without a namespace. Only if there is none, it names a tool in a namespace. */
+function flatChoice(choice: ToolChoice, tools: readonly Tool[], flat: FlatNames): ToolChoice {
+  const byName = new Map<string, string>();
+  for (const tool of tools) {
+    if (tool.type === 'builtin') continue;
+    if (tool.namespace === undefined || !byName.has(tool.name)) byName.set(tool.name, flat.of(tool));
+  }
+  const { names = [], namespaces = [], ...others } = choice;
+  return {
+    ...others,
+    names: names.map((name, at) => {
+      const namespace = namespaces[at];
+      return namespace === undefined ? (byName.get(name) ?? name) : flat.of({ name, namespace });
+    }),
+  };
 }
 
 /** `defer_loading` keeps a tool out of the prompt until a search finds it. Other APIs get all tools at once. */
@@ -56,8 +102,10 @@ function reportDeferred(tools: readonly Tool[], losses: LossReport): void {
 }
 
 const isInNamespace = (tool: Tool): boolean => tool.type !== 'builtin' && tool.namespace !== undefined;
-const hasNamespace = ({ parts }: Turn): boolean =>
-  parts.some((part) => part.type === 'tool_call' && part.namespace !== undefined);
+const needsText = (part: Part): boolean =>
+  part.type === 'opaque' && part.format === 'openai-responses' && isClientRun(part.value);
+const needsWriting = ({ parts }: Turn): boolean =>
+  parts.some((part) => (part.type === 'tool_call' ? part.namespace !== undefined : needsText(part)));
 
 /** The tools as the caller knows them, by the names that `toPortable` gives them. */
 export function echoedTools(tools: readonly Tool[]): ReadonlyMap<string, EchoedTool> {

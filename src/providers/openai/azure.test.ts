@@ -25,6 +25,7 @@ describe('an azure-openai entry', () => {
     const { entry, problems } = create();
     expect(problems).toEqual([]);
     expect(entry?.locate('prod-gpt-4o', { task: 'generate', stream: true })).toEqual({
+      customTools: true,
       extensions: new Set(),
       origin: 'https://res.openai.azure.com',
       path: '/openai/v1/chat/completions',

@@ -31,9 +31,11 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       origin: resource.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
+      api: entry.api ?? 'auto',
       // Dated versions have no Responses API under the path of a deployment.
-      api: entry.api_version === undefined ? (entry.api ?? 'auto') : 'chat',
+      hasResponses: entry.api_version === undefined,
       extensions: readExtensions(entry.extensions, NO_EXTENSIONS),
+      customTools: true,
       unknownIds: entry.unknown_ids,
       place: createPlace(entry, resource.prefix),
     });

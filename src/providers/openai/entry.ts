@@ -53,6 +53,9 @@ function responsesReason(api: ApiChoice, model: string, { client, tools }: Model
     : undefined;
 }
 
+const NO_RESPONSES =
+  'api: auto, and the gateway does not know whether this server has the Responses API: api: responses says so';
+
 type EntryHeaders = Readonly<Record<string, string>>;
 
 /** The parts that differ between OpenAI, compatible servers and Azure. */
@@ -66,14 +69,30 @@ export interface EntryParts extends Pick<
   readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
   readonly api: ApiChoice;
+  /** `auto` may choose the Responses API: compatible servers rarely have it. */
+  readonly hasResponses: boolean;
   readonly extensions: Location['extensions'] | undefined;
+  /** The chat API of the server takes free-text tools. */
+  readonly customTools: boolean;
   readonly unknownIds?: UnknownIds | undefined;
   /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
 
 export function openAiApiEntry(parts: EntryParts): OpenableEntry {
-  const { origin, headers, credentials, streamUsage, extensions, unknownIds, api, place, ...identity } = parts;
+  const {
+    origin,
+    headers,
+    credentials,
+    streamUsage,
+    extensions,
+    customTools,
+    unknownIds,
+    api,
+    hasResponses,
+    place,
+    ...identity
+  } = parts;
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
@@ -83,7 +102,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
       const { task } = call;
       const ofResponses = call.compacts ? '/responses/compact' : OF_RESPONSES[task];
       const formatReason = ofResponses && responsesReason(api, model, call);
-      if (ofResponses && formatReason !== undefined)
+      if (ofResponses && formatReason !== undefined && (hasResponses || api === 'responses'))
         return {
           origin,
           ...place(model, ofResponses),
@@ -101,9 +120,11 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
         origin,
         ...place(model, path),
         format: 'openai-chat',
+        ...(formatReason !== undefined && { formatReason: NO_RESPONSES }),
         host: 'direct',
         headers,
         streamUsage,
+        customTools,
         ...(extensions && { extensions }),
         ...(codec && { codec }),
       };

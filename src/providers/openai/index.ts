@@ -1,4 +1,4 @@
-import type { ApiChoice, OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
+import type { OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
 import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
@@ -33,8 +33,10 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
-      api: apiOf(entry.api, base),
+      api: entry.api ?? 'auto',
+      hasResponses: isOwn(base),
       extensions: readExtensions(entry.extensions, extensionsOf(base)),
+      customTools: entry.custom_tools ?? isOwn(base),
       unknownIds: entry.unknown_ids,
       place: placeUnder(base.prefix),
     });
@@ -50,15 +52,12 @@ const placeUnder =
 
 /** Servers of other vendors may take anything; OpenAI refuses what it does not document. */
 const extensionsOf = ({ origin }: Pick<Base, 'origin'>): Location['extensions'] =>
-  isOwnHost(new URL(origin).hostname) ? NO_EXTENSIONS : undefined;
-
-/** Compatible servers rarely have the Responses API: for them `auto` means chat completions. */
-const apiOf = (api: ApiChoice = 'auto', { origin }: Pick<Base, 'origin'>): ApiChoice =>
-  api === 'auto' && !isOwnHost(new URL(origin).hostname) ? 'chat' : api;
+  isOwn({ origin }) ? NO_EXTENSIONS : undefined;
 
 const OWN_ORIGIN = 'https://api.openai.com';
 /** OpenAI has hosts for regions too: `eu.api.openai.com`. */
 const isOwnHost = (hostname: string): boolean => /(?:^|\.)api\.openai\.com$/.test(hostname);
+const isOwn = ({ origin }: Pick<Base, 'origin'>): boolean => isOwnHost(new URL(origin).hostname);
 
 const OWN_PREFIX = '/v1';
 
@@ -126,8 +125,10 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     headers: {},
     credentials: 'caller',
     streamUsage: true,
-    api: apiOf('auto', base),
+    api: 'auto',
+    hasResponses: isOwn(base),
     extensions: extensionsOf(base),
+    customTools: isOwn(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
   });
 }

@@ -26,6 +26,7 @@ describe('an openai entry', () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
     expect(entry?.locate('gpt-4o', { task: 'generate', stream: true })).toEqual({
+      customTools: true,
       extensions: new Set(),
       origin: 'https://api.openai.com',
       path: '/v1/chat/completions',
@@ -75,6 +76,28 @@ describe('an openai entry', () => {
       path,
       format: path === '/v1/responses' ? 'openai-responses' : 'openai-chat',
     });
+  });
+
+  test.each<[string, Partial<OpenAiEntry>, boolean]>([
+    ['OpenAI', {}, true],
+    ['a region of OpenAI', { base_url: 'https://eu.api.openai.com/v1' }, true],
+    ['another server', { base_url: 'https://vllm.example/v1' }, false],
+    ['another server whose entry says so', { base_url: 'https://relay.example/v1', custom_tools: true }, true],
+  ])('takes free-text tools: %s', (_, changes, expected) => {
+    const location = create({ api_key, ...changes }).entry?.locate('m', { task: 'generate', stream: false });
+    expect(location?.customTools).toBe(expected);
+  });
+
+  test.each<[Partial<OpenAiEntry>, FormatName, string | undefined]>([
+    [{}, 'openai-responses', 'does not know whether this server has the Responses API'],
+    [{}, 'openai-chat', undefined],
+    [{ api: 'chat' }, 'openai-responses', undefined],
+  ])('gives the reason why %j sends a client of %s to chat completions', (changes, client, reason) => {
+    const { entry } = create({ api_key, base_url: 'https://vllm.example/v1', ...changes });
+    const location = entry?.locate('m', { task: 'generate', stream: false, client });
+    expect(location?.format).toBe('openai-chat');
+    if (reason === undefined) expect(location?.formatReason).toBeUndefined();
+    else expect(location?.formatReason).toContain(reason);
   });
 
   test('sends organization and project', () => {

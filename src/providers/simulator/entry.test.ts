@@ -13,6 +13,7 @@ describe('a simulator entry', () => {
     const { entry } = create();
     expect(entry?.locate('sim-fast', { task: 'generate', stream: false })).toEqual({
       origin: 'http://127.0.0.1:0',
+      customTools: true,
       path: '/v1/chat/completions',
       format: 'openai-chat',
       model: 'sim-fast',

@@ -56,6 +56,7 @@ function createEntry(slug: string, allowInsecure: boolean, base: Base | undefine
         format: 'openai-chat',
         model,
         host: 'direct',
+        customTools: true,
         headers: NOTHING,
         ...(task === 'embeddings' && { codec: openAiEmbeddings }),
       };

@@ -97,7 +97,8 @@ function relevantHeaders({ request }: Exchange, { attempt }: SeenAttempt): Reado
 function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
   const entry = entryOf(resolved);
   if (!entry || model === resolved.model) return resolved;
-  const { origin, path, format, host, headers, streamUsage, modelInBody, extensions, modelLabel } = resolved;
+  const { origin, path, format, host, headers, streamUsage, modelInBody, extensions, customTools, modelLabel } =
+    resolved;
   const [codec, quirks] = [codecOf(resolved), quirksOf(resolved)];
   const location = {
     origin,
@@ -109,6 +110,7 @@ function withModel(resolved: ResolvedTarget, model: string): ResolvedTarget {
     ...(streamUsage !== undefined && { streamUsage }),
     ...(modelInBody !== undefined && { modelInBody }),
     ...(extensions && { extensions }),
+    ...(customTools !== undefined && { customTools }),
     ...(codec && { codec }),
     ...(quirks && { quirks }),
   };

@@ -1,0 +1,63 @@
+import type { BuiltinTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
+import { stringOf } from '../json/read.ts';
+import { builtinKind, TOOL_SEARCH } from './decode-tools.ts';
+import { invalid, listAt, objectAt, textAt } from './read.ts';
+
+/** `tool_choice` of a body with these tools (docs/protocols/openai-responses.md#request). */
+export function decodeToolChoice(choice: unknown, tools: readonly Tool[]): ToolChoice | undefined {
+  if (choice === undefined || choice === null) return undefined;
+  if (typeof choice === 'string') {
+    if (choice === 'none' || choice === 'auto' || choice === 'required') return { mode: choice };
+    throw invalid('tool_choice', 'must be none, auto, required or an object');
+  }
+  const object = objectAt(choice, 'tool_choice');
+  if (object.type !== 'allowed_tools') return chosen('required', [[object, 'tool_choice']], tools);
+  const { mode } = object;
+  if (mode !== 'auto' && mode !== 'required') throw invalid('tool_choice.mode', 'must be auto or required');
+  const entries = listAt(object.tools, 'tool_choice.tools').map((tool, at): Entry => {
+    const path = `tool_choice.tools[${at}]`;
+    return [objectAt(tool, path), path];
+  });
+  return chosen(mode, entries, tools);
+}
+
+/** A named tool and its place. */
+type Entry = readonly [JsonObject, string];
+
+function chosen(mode: ToolChoice['mode'], entries: readonly Entry[], tools: readonly Tool[]): ToolChoice {
+  const names: string[] = [];
+  const namespaces: (string | undefined)[] = [];
+  const hosted: BuiltinTool[] = [];
+  for (const [entry, path] of entries) {
+    const name = nameIn(entry, path);
+    if (name === undefined) {
+      hosted.push(hostedBy(entry, path, tools));
+      continue;
+    }
+    names.push(name);
+    namespaces.push(stringOf(entry.namespace));
+  }
+  const inNamespaces = namespaces.some((namespace) => namespace !== undefined);
+  return { mode, names, ...(inNamespaces && { namespaces }), ...(hosted.length > 0 && { hosted }) };
+}
+
+/** Undefined for a tool that the provider runs: its type names it. */
+function nameIn(tool: JsonObject, path: string): string | undefined {
+  if (tool.type === 'function' || tool.type === 'custom') return textAt(tool, path, 'name');
+  return tool.type === TOOL_SEARCH ? TOOL_SEARCH : undefined;
+}
+
+/** A type has dated spellings. Several servers of tools (`mcp`) differ by their label. */
+function hostedBy(entry: JsonObject, path: string, tools: readonly Tool[]): BuiltinTool {
+  const type = textAt(entry, path, 'type');
+  const kind = builtinKind(type);
+  const found = tools.find(
+    (tool): tool is BuiltinTool =>
+      tool.type === 'builtin' &&
+      tool.kind === kind &&
+      (kind !== 'opaque' || tool.options?.type === type) &&
+      (entry.server_label === undefined || tool.options?.server_label === entry.server_label),
+  );
+  if (!found) throw invalid(path, 'names no tool of `tools`');
+  return found;
+}
