@@ -243,6 +243,8 @@ export interface SearchableBody extends BodyView {
   contains(text: string): boolean;
   /** True when the text may match: a search for names of ASCII letters. */
   mayMatch(pattern: RegExp): boolean;
+  /** Throws when an object inside a top-level value has a repeated key, whose first value JSON.parse does not show. */
+  refuseRepeatsIn(key: string): void;
 }
 
 /** Edits that a body needs before it is passed through, and the losses they cause. */
@@ -377,7 +379,7 @@ export interface Format {
   /**
    * Same format on both sides: removes content that this gateway wrote into earlier replies of other providers and that
    * the client now sends back, and tools that the target has in another form. Undefined when the body holds none, so
-   * that all other bodies pass unchanged. Throws RequestFault.
+   * that all other bodies pass unchanged. A token count is cleaned too. Throws RequestFault.
    */
   clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
   /**

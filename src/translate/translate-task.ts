@@ -6,6 +6,7 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
+import { CallersBody } from './callers-body.ts';
 import { placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
 import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../formats/translate.ts';
@@ -29,7 +30,9 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
   const stream = codec.streams?.(attempt.body) ?? false;
   const cleaning = codec.clean?.(attempt.body, resolved.extensions);
-  const body = attempt.body.edit([...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model)]);
+  const cleaned = cleaning ? attempt.body.edit(cleaning.edits) : attempt.body;
+  // The edits of a count move fields, which have to be clean.
+  const body = cleaned.edit(codec.edits(cleaned, resolved.model));
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
   return {
@@ -149,6 +152,8 @@ export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
 function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCounting): PassThroughCodec {
   return {
     mode: 'pass-through',
+    // A vendor refuses the signatures of another in a count too.
+    clean: () => job.upstream.clean?.(new CallersBody(job.attempt.body), targetOf(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken

@@ -14,7 +14,7 @@ const FOREIGN = 'the reasoning of another provider';
  */
 export function clean(body: SearchableBody): Cleaning | undefined {
   if (!body.contains(`"${ENVELOPE}`)) return undefined;
-  return editInput(body, FOREIGN, (item, at) => {
+  const cleaning = editInput(body, FOREIGN, (item, at) => {
     const encrypted = stringOf(item.encrypted_content);
     if (!encrypted?.startsWith(ENVELOPE)) return item;
     if (item.type !== 'compaction') return undefined;
@@ -26,6 +26,9 @@ export function clean(body: SearchableBody): Cleaning | undefined {
       `input[${at}]`,
     );
   });
+  // An edit writes the parsed values anew. Without one, the bytes can hide an envelope under a repeated key.
+  if (!cleaning) body.refuseRepeatsIn('input');
+  return cleaning;
 }
 
 /** Removes all reasoning: its maker refused what it encrypts, or another organisation's key did. */

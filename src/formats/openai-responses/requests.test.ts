@@ -132,6 +132,7 @@ describe('signatures', () => {
         value: () => input,
         contains: (part) => text.includes(part),
         mayMatch: () => true,
+        refuseRepeatsIn: () => undefined,
       },
       requestTarget(),
     );
