@@ -32,6 +32,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly modelInBody: ResolvedTarget['modelInBody'];
   readonly extensions: ResolvedTarget['extensions'];
   readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
+  readonly signatureScope: ResolvedTarget['signatureScope'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
@@ -61,6 +62,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.modelInBody = location.modelInBody;
     this.extensions = location.extensions;
     this.takesUnknownIds = (location.takesUnknownIds ?? false) || provider.usesCallersToken;
+    this.signatureScope = location.signatureScope;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
     this.estimatesTokens = estimates;

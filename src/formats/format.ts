@@ -59,6 +59,8 @@ export interface RequestTarget {
    * server of another vendor may know. The vendor's own API has none.
    */
   readonly extensions?: ReadonlySet<string> | undefined;
+  /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
+  readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
@@ -123,6 +125,8 @@ export interface ReplyContext {
    * (docs/protocols/replies.md#inline-thoughts).
    */
   readonly inlineThinking?: boolean;
+  /** The account whose signatures the answer has (`RequestTarget`). */
+  readonly signatureScope?: string | undefined;
 }
 
 /** How the client wants its reply. */

@@ -45,6 +45,8 @@ export interface Location {
   readonly extensions?: ReadonlySet<string>;
   /** True: the server may have responses, items and conversations that the gateway does not keep (see `refuseUnknownIds`). */
   readonly takesUnknownIds?: boolean;
+  /** Names the account where it accepts only its own signatures (see `RequestTarget`). */
+  readonly signatureScope?: string;
   /** The codec, for embeddings and images. */
   readonly codec?: Codec;
   readonly quirks?: Quirks;

@@ -84,8 +84,13 @@ function writtenAnew({ resolved, upstream, client, operation }: Job): Translatio
   return { upstream, client: operation.format, reply: replyContext(resolved), context };
 }
 
-function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
-  return { model, newCallId: callId, ...(inlineThinking && { inlineThinking }) };
+function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget): ReplyContext {
+  return {
+    model,
+    newCallId: callId,
+    ...(inlineThinking && { inlineThinking }),
+    ...(signatureScope !== undefined && { signatureScope }),
+  };
 }
 
 function* translate(job: Job): Steps<Prepared> {

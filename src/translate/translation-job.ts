@@ -35,6 +35,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
   extensions: resolved.extensions,
+  signatureScope: resolved.signatureScope,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 

@@ -11,19 +11,41 @@ let upstream: ScriptedUpstream;
 /** Base64 of what begins an envelope, as Gemini's API holds it. */
 const IN_BASE64 = 'Z2gx';
 
+const BLOB = 'gAAAA-of-one-account';
+const OLD = { kind: 'thinking', signature: BLOB } as const;
+const reasoned = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'gpt-x',
+  output: [
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: BLOB },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Yes.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+};
+
 beforeAll(async () => {
   upstream = await startUpstream(({ url, text }, res) => {
     if (text.includes('gh1.') || text.includes(IN_BASE64))
       return json(res, { error: { message: 'A foreign signature.', code: 'invalid_encrypted_content' } }, 400);
+    if (url.endsWith('/responses')) return json(res, reasoned);
     if (url.includes('countTokens')) return json(res, { totalTokens: 9 });
     if (url.includes('count_tokens')) return json(res, { input_tokens: 7 });
     return json(res, { object: 'response.input_tokens', input_tokens: 11 });
   });
+  const responses = { provider: 'openai', api: 'responses', base_url: `${upstream.url}/v1`, allow_insecure: true };
   gateway = await startTestGateway({
     catalog: {
       providers: [
         ...entriesFor(upstream.url),
-        { slug: 'native', provider: 'openai', api: 'responses', base_url: `${upstream.url}/v1`, allow_insecure: true },
+        { slug: 'native', ...responses },
+        { slug: 'other', ...responses },
         { slug: 'studio', provider: 'google-ai-studio', api_key: 'k', base_url: upstream.url, allow_insecure: true },
       ],
     },
@@ -166,5 +188,82 @@ describe('a repeated key that hides an envelope', () => {
     const { status, body: error } = await ask(path, body);
     expect([status, upstream.seen.length]).toEqual([400, before]);
     expect(JSON.stringify(error)).toContain(`\`${param}\` has an object with the key`);
+  });
+});
+
+describe('reasoning that an account of OpenAI encrypted', () => {
+  const messages = [{ role: 'user', content: 'Tea?' }];
+  const more = { max_tokens: 2048, thinking: { type: 'enabled', budget_tokens: 1024 } };
+  const text = (content: unknown) => JSON.stringify(content);
+  /** What the account gets of a conversation, and what the gateway reports. */
+  async function sentBack(path: string, body: object) {
+    const { status, dropped } = await ask(path, body);
+    return { status, dropped, blob: upstream.seen.at(-1)?.text.includes(BLOB) };
+  }
+  const [again, lost] = [
+    { status: 200, dropped: null, blob: true },
+    { status: 200, dropped: 'messages[1].content[0]', blob: false },
+  ];
+
+  it('goes back to that account alone, for a client of the Messages API', async () => {
+    const { body } = await ask('/v1/messages', { model: '@native/gpt-x', ...more, messages });
+    expect(text(body['content'])).toMatch(/"gh1\.openai-[0-9a-f]{12}\.t\./);
+    expect(text(body['content'])).not.toContain(BLOB);
+    const turns = [...messages, { role: 'assistant', content: body['content'] }, ...messages];
+    const next = (model: string) => sentBack('/v1/messages', { model, max_tokens: 99, messages: turns });
+    expect(await next('@native/gpt-x')).toEqual(again);
+    expect(await next('@other/gpt-x')).toEqual(lost);
+  });
+
+  it('goes back to that account alone, for a client of the Gemini API', async () => {
+    const question = { role: 'user', parts: [{ text: 'Tea?' }] };
+    const thinkingConfig = { includeThoughts: true };
+    const generationConfig = { thinkingConfig };
+    const first = await ask('/v1beta/models/@native/gpt-x:generateContent', { contents: [question], generationConfig });
+    const [candidate] = first.body['candidates'] as readonly { content: object }[];
+    const contents = [question, candidate?.content, question];
+    const next = (model: string) => sentBack(`/v1beta/models/${model}:generateContent`, { contents });
+    expect(await next('@native/gpt-x')).toMatchObject({ status: 200, blob: true });
+    expect(await next('@other/gpt-x')).toMatchObject({ status: 200, blob: false, dropped: 'contents[1].parts[0]' });
+  });
+
+  it('goes to each account where its envelope names none, as the gateway wrote it once', async () => {
+    const thinking = { type: 'thinking', thinking: 'Hm', signature: writeEnvelope({ ...OLD, maker: 'openai' }) };
+    const turns = [
+      ...messages,
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'Yes.' }] },
+      ...messages,
+    ];
+    for (const model of ['@native/gpt-x', '@other/gpt-x'])
+      expect(await sentBack('/v1/messages', { model, max_tokens: 99, messages: turns })).toEqual(again);
+  });
+
+  it('leaves its envelope in a body for that account, and is reported at another', async () => {
+    const { body } = await ask('/v1/messages', { model: '@native/gpt-x', ...more, messages });
+    const [{ signature }] = body['content'] as [{ signature: string }];
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: signature };
+    const input = [user, reasoning, answer, user];
+    expect(await sentBack('/v1/responses', { model: '@native/gpt-x', input, store: false })).toEqual(again);
+    expect(sent()?.['input']).toEqual([user, { ...reasoning, encrypted_content: BLOB }, answer, user]);
+    expect(await sentBack('/v1/responses', { model: '@other/gpt-x', input, store: false })).toEqual({
+      ...lost,
+      dropped: 'input[1]',
+    });
+  });
+
+  it('does not bring another envelope to the account', async () => {
+    const signature = writeEnvelope({ kind: 'thinking', maker: 'openai', signature: envelope('claude') });
+    const reasoning = { type: 'reasoning', summary: [], encrypted_content: signature };
+    const input = [user, reasoning, answer, user];
+    expect(await ask('/v1/responses', { model: '@native/gpt-x', input })).toMatchObject({
+      status: 200,
+      dropped: 'input[1]',
+    });
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature },
+      { type: 'text', text: 'Yes.' },
+    ];
+    const turns = [...messages, { role: 'assistant', content }, ...messages];
+    expect(await sentBack('/v1/messages', { model: '@native/gpt-x', max_tokens: 99, messages: turns })).toEqual(lost);
   });
 });
