@@ -1,7 +1,9 @@
 import {
   GatewayError,
   hasReferences,
+  isObject,
   isReference,
+  isUnreadable,
   outputOf,
   type Exchange,
   type Found,
@@ -22,6 +24,8 @@ export interface WholeInput {
   readonly continues: string | undefined;
   /** Number of references that items replace. */
   readonly references: number;
+  /** Reasoning without encrypted content was left out. */
+  readonly unreadable: boolean;
 }
 
 /** Whether a body may name a kept response or item. */
@@ -52,15 +56,42 @@ export async function wholeInput(
   const own = hasReferences(asking.operation, body) ? await resolved(asking, service, turns) : undefined;
   if (!before && (own?.references ?? 0) === 0) return undefined;
   const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
-  const earlier = before ? [insideOf(before.input), insideOf(outputOf(before.response))] : [];
+  const output = before && (await readable(outputOf(before.response), exchange, turns));
+  const earlier = before && output ? [insideOf(before.input), output.text] : [];
   const texts = [...earlier, ...ownTexts].filter((text) => text.length > 0);
   return {
     texts,
     length: texts.reduce((length, text) => length + text.length + 1, 1),
     continues: before && named,
     references: own?.references ?? 0,
+    unreadable: (output?.unreadable ?? false) || (own?.unreadable ?? false),
   };
 }
+
+interface Readable {
+  /** Items between commas. */
+  readonly text: Buffer | string;
+  readonly unreadable: boolean;
+}
+
+/**
+ * The items of an output that an upstream can read. Other items lose their ids beside reasoning that is left out: OpenAI demands the
+ * reasoning of an item whose id it knows (docs/protocols/openai-responses.md#kept-responses).
+ */
+function readable(output: Buffer, exchange: Exchange, turns: Turns): Readable | Promise<Readable> {
+  if (!output.includes(REASONING)) return { text: insideOf(output), unreadable: false };
+  const filter = (): Readable => {
+    const items = JSON.parse(output.toString('utf8')) as readonly unknown[];
+    const kept = items.filter((item) => !isUnreadable(item));
+    if (kept.length === items.length) return { text: insideOf(output), unreadable: false };
+    return { text: kept.map(withoutId).join(','), unreadable: true };
+  };
+  return turns.isHeavy(output.length) ? turns.run(exchange, filter) : filter();
+}
+
+const REASONING = '"reasoning"';
+
+const withoutId = (item: unknown): string => JSON.stringify(isObject(item) ? { ...item, id: undefined } : item);
 
 /** Work on the bytes of a request. */
 const inTurn = <T>(
@@ -74,7 +105,7 @@ async function resolved(
   asking: Asking,
   service: ResponseService,
   turns: Turns,
-): Promise<Pick<WholeInput, 'texts' | 'references'>> {
+): Promise<Pick<WholeInput, 'texts' | 'references' | 'unreadable'>> {
   const { exchange, body } = asking;
   const items = await inTurn(
     asking,
@@ -85,14 +116,30 @@ async function resolved(
   const found = await service.findItems(exchange, [...new Set(ids)]);
   return inTurn(asking, turns, () => {
     let references = 0;
-    const texts = items.map((item, at) => {
-      const kept = isReference(item) ? owned(found.get(item.id), () => unknownItem(item.id, at)) : undefined;
-      if (kept === undefined) return JSON.stringify(item);
+    // A request may name a long item very often, so each is read once.
+    const kept = new Map<string, string>();
+    items.forEach((item, at) => {
+      if (!isReference(item)) return;
+      const text = owned(found.get(item.id), () => unknownItem(item.id, at));
+      if (text === undefined) return;
       references += 1;
-      return kept;
+      kept.set(item.id, text);
     });
-    return { texts, references };
+    const unreadable = leaveOutUnreadable(kept);
+    const texts = items.map((item) => (isReference(item) ? kept.get(item.id) : undefined) ?? JSON.stringify(item));
+    return { texts, references, unreadable };
   });
+}
+
+/** The same for items that references name. True if some were left out. */
+function leaveOutUnreadable(kept: Map<string, string>): boolean {
+  const ids = [...kept].flatMap(([id, text]) =>
+    text.includes(REASONING) && isUnreadable(JSON.parse(text)) ? [id] : [],
+  );
+  if (ids.length === 0) return false;
+  for (const [id, text] of kept) kept.set(id, withoutId(JSON.parse(text)));
+  for (const id of ids) kept.set(id, '');
+  return true;
 }
 
 /** `input` as a JSON list: a text stands for a message of the user. */

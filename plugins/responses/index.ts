@@ -70,7 +70,13 @@ function answered(
 ): Promise<void> {
   const body = exchange.request.body!;
   const keeps = operation.id === 'responses' && mayKeep(body, service);
-  if (keeps || turn) exchange.kept = { continues: turn?.continues, references: turn?.references ?? 0, keeps };
+  if (keeps || turn)
+    exchange.kept = {
+      continues: turn?.continues,
+      references: turn?.references ?? 0,
+      unreadable: turn?.unreadable,
+      keeps,
+    };
   if (!keeps) return next();
   return next().then(() => {
     // The parameters of the target may forbid it.

@@ -109,6 +109,8 @@ export interface KeptTurn {
   readonly continues: string | undefined;
   /** Number of output items that took the place of their references. */
   readonly references: number;
+  /** Earlier reasoning was left out, because it has no encrypted content. */
+  readonly unreadable?: boolean | undefined;
 }
 
 /** The version of a prompt that a request uses. */

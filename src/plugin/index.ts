@@ -189,6 +189,7 @@ export {
   familyOf,
   hasReferences,
   isReference,
+  isUnreadable,
   type Found,
   type KeptItem,
   type KeptResponse,

@@ -43,7 +43,7 @@ export interface Location {
   readonly modelInBody?: boolean;
   /** The fields beyond the API of the format's vendor that the server takes (see `RequestTarget`). */
   readonly extensions?: ReadonlySet<string>;
-  /** True: the server may have responses, items and conversations that the gateway does not keep (see `refuseUnknownIds`). */
+  /** True: the server may have responses, items and conversations that the gateway does not keep (see `withoutUnknownIds`). */
   readonly takesUnknownIds?: boolean;
   /** Names the account where it accepts only its own signatures (see `RequestTarget`). */
   readonly signatureScope?: string;

@@ -9,7 +9,7 @@ import { CallersBody } from './callers-body.ts';
 import { LongUsers } from './long-users.ts';
 import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
-import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
@@ -34,18 +34,19 @@ export function isOfOtherModel({
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
 export function passThrough(job: Job): Prepared {
-  const { attempt, resolved, upstream, operation } = job;
+  const { resolved, upstream, operation } = job;
+  const source = keptBody(job);
   const own = operation.format;
-  const stream = isStream(attempt.body);
+  const stream = isStream(source);
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const target = targetOf(job);
-  const cleaning = upstream.clean?.(new CallersBody(attempt.body), target);
+  const cleaning = upstream.clean?.(new CallersBody(source), target);
   const reply = replyContext(resolved);
   // One of several answers may begin with a chain of thought where the first does not.
-  const several = reply.inlineThinking === true && attempt.body.has('n') && attempt.body.value('n') !== 1;
-  const ofFormat = upstream.passThroughEdits(attempt.body, target);
-  const body = attempt.body.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
+  const several = reply.inlineThinking === true && source.has('n') && source.value('n') !== 1;
+  const ofFormat = upstream.passThroughEdits(source, target);
+  const body = source.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {

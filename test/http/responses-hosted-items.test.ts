@@ -57,7 +57,7 @@ async function ask(body: object) {
 const [CHAT, CLAUDE, GEMINI] = ['@openai/gpt-x', '@claude/claude-sonnet-4-5', '@studio/gemini-3-pro-image'];
 const message = (content: string) => ({ role: 'user', content });
 const modelTurn = () =>
-  (upstream.seen.at(-1)?.json['contents'] as readonly { role: string }[]).find(({ role }) => role === 'model');
+  (upstream.seen.at(-1)!.json['contents'] as readonly { role: string }[]).find(({ role }) => role === 'model');
 
 describe.each([
   ['A picture', 'Draw', [picture]],
