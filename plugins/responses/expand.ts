@@ -1,7 +1,11 @@
 import {
   GatewayError,
   hasReferences,
+  isObject,
+  isKeptByVendor,
+  isOwnId,
   isReference,
+  isUnreadable,
   outputOf,
   type Exchange,
   type Found,
@@ -22,6 +26,8 @@ export interface WholeInput {
   readonly continues: string | undefined;
   /** Number of references that items replace. */
   readonly references: number;
+  /** Reasoning without encrypted content was left out. */
+  readonly unreadable: boolean;
 }
 
 /** Whether a body may name a kept response or item. */
@@ -57,15 +63,44 @@ export async function wholeInput(
   const own = items && (await resolved(asking, { items, ids, bytes }, { service, turns }));
   if (!before && (own?.references ?? 0) === 0) return undefined;
   const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
-  const earlier = before ? [insideOf(before.input), insideOf(outputOf(before.response))] : [];
+  const output = before && (await readable(before.response, exchange, turns));
+  const earlier = before && output ? [insideOf(before.input), output.text] : [];
   const texts = [...earlier, ...ownTexts].filter((text) => text.length > 0);
   return {
     texts,
     length: texts.reduce((length, text) => length + text.length + 1, 1),
     continues: before && named,
     references: own?.references ?? 0,
+    unreadable: (output?.unreadable ?? false) || (own?.unreadable ?? false),
   };
 }
+
+interface Readable {
+  /** Items between commas. */
+  readonly text: Buffer | string;
+  readonly unreadable: boolean;
+}
+
+/**
+ * The output items of a response that an upstream can read. A vendor that keeps the response finds its reasoning by the id. Other items
+ * lose their ids beside reasoning that is left out: OpenAI demands the reasoning of an item whose id it knows
+ * (docs/protocols/openai-responses.md#kept-responses).
+ */
+function readable(response: Buffer, exchange: Exchange, turns: Turns): Readable | Promise<Readable> {
+  const output = outputOf(response);
+  if (!output.includes(REASONING) || isKeptByVendor(response)) return { text: insideOf(output), unreadable: false };
+  const filter = (): Readable => {
+    const items = JSON.parse(output.toString('utf8')) as readonly unknown[];
+    const kept = items.filter((item) => !isUnreadable(item));
+    if (kept.length === items.length) return { text: insideOf(output), unreadable: false };
+    return { text: kept.map(withoutId).join(','), unreadable: true };
+  };
+  return turns.isHeavy(output.length) ? turns.run(exchange, filter) : filter();
+}
+
+const REASONING = '"reasoning"';
+
+const withoutId = (item: unknown): string => JSON.stringify(isObject(item) ? { ...item, id: undefined } : item);
 
 /** Charges a request for the kept bytes that it will read. Throws GatewayError. */
 export type Charge = (bytes: number) => void;
@@ -94,18 +129,34 @@ async function resolved(
   asking: Asking,
   { items, ids, bytes }: Naming,
   { service, turns }: { readonly service: ResponseService; readonly turns: Turns },
-): Promise<Pick<WholeInput, 'texts' | 'references'>> {
+): Promise<Pick<WholeInput, 'texts' | 'references' | 'unreadable'>> {
   const found = await inTurn(asking, turns, () => service.findItems(asking.exchange, ids), bytes);
   return inTurn(asking, turns, () => {
     let references = 0;
-    const texts = items.map((item, at) => {
-      const kept = isReference(item) ? owned(found.get(item.id), () => unknownItem(item.id, at)) : undefined;
-      if (kept === undefined) return JSON.stringify(item);
+    // A request may name a long item very often, so each is read once.
+    const kept = new Map<string, string>();
+    items.forEach((item, at) => {
+      if (!isReference(item)) return;
+      const text = owned(found.get(item.id), () => unknownItem(item.id, at));
+      if (text === undefined) return;
       references += 1;
-      return kept;
+      kept.set(item.id, text);
     });
-    return { texts, references };
+    const unreadable = leaveOutUnreadable(kept);
+    const texts = items.map((item) => (isReference(item) ? kept.get(item.id) : undefined) ?? JSON.stringify(item));
+    return { texts, references, unreadable };
   });
+}
+
+/** The same for items that references name, of which the gateway's own are kept by no vendor. True if some were left out. */
+function leaveOutUnreadable(kept: Map<string, string>): boolean {
+  const ids = [...kept].flatMap(([id, text]) =>
+    isOwnId(id) && text.includes(REASONING) && isUnreadable(JSON.parse(text)) ? [id] : [],
+  );
+  if (ids.length === 0) return false;
+  for (const [id, text] of kept) kept.set(id, withoutId(JSON.parse(text)));
+  for (const id of ids) kept.set(id, '');
+  return true;
 }
 
 /** `input` as a JSON list: a text stands for a message of the user. */

@@ -70,7 +70,13 @@ function answered(
 ): Promise<void> {
   const body = exchange.request.body!;
   const keeps = operation.id === 'responses' && mayKeep(body, service);
-  if (keeps || turn) exchange.kept = { continues: turn?.continues, references: turn?.references ?? 0, keeps };
+  if (keeps || turn)
+    exchange.kept = {
+      continues: turn?.continues,
+      references: turn?.references ?? 0,
+      unreadable: turn?.unreadable,
+      keeps,
+    };
   if (!keeps) return next();
   return next().then(() => {
     // The parameters of the target may forbid it.
@@ -107,7 +113,7 @@ async function continued(
   // The original bytes keep the id, which rules of the key may forbid.
   request.body = whole.continues === undefined ? written : written.edit(WITHOUT_ID);
   // The texts hold the kept response: they must not live as long as the request.
-  return { continues: whole.continues, references: whole.references };
+  return { continues: whole.continues, references: whole.references, unreadable: whole.unreadable };
 }
 
 const WITHOUT_ID = [{ path: ['previous_response_id'], value: undefined, source: 'gateway' }] as const;

@@ -1,4 +1,4 @@
-import { isObject, type KeptResponse } from '../../src/plugin/index.ts';
+import { GatewayError, isObject, type KeptResponse } from '../../src/plugin/index.ts';
 import { Query } from '../files/query.ts';
 
 export interface ItemPage {
@@ -17,7 +17,7 @@ export function readPage(querystring: string): ItemPage {
   return { limit, order: query.oneOf('order', ['asc', 'desc']) ?? 'desc', after: query.text('after') };
 }
 
-/** A page of the items that a response answers as JSON, the last ones first unless the query asks for the other order. */
+/** A page of the items that a response answers as JSON, the last ones first unless the query asks for the other order. Throws GatewayError. */
 export function inputItems(
   { id, input }: Pick<KeptResponse, 'id' | 'input'>,
   { limit, order, after }: ItemPage,
@@ -26,7 +26,7 @@ export function inputItems(
     isObject(item) ? [{ item, id: typeof item['id'] === 'string' ? item['id'] : idOf(id, at) }] : [],
   );
   const ordered = order === 'asc' ? items : items.toReversed();
-  const from = after === undefined ? 0 : ordered.findIndex((one) => one.id === after) + 1;
+  const from = after === undefined ? 0 : placeBehind(ordered, after);
   const texts: string[] = [];
   let length = 0;
   for (const { item, id: itemId } of ordered.slice(from, from + limit)) {
@@ -38,6 +38,14 @@ export function inputItems(
   const idAt = (at: number): string => JSON.stringify((texts.length > 0 && ordered[at]?.id) || null);
   const ids = `"first_id":${idAt(from)},"last_id":${idAt(end - 1)}`;
   return `{"object":"list","data":[${texts.join(',')}],${ids},"has_more":${end < ordered.length}}`;
+}
+
+function placeBehind(items: readonly { readonly id: string }[], after: string): number {
+  const at = items.findIndex(({ id }) => id === after);
+  if (at >= 0) return at + 1;
+  throw new GatewayError('invalid_value', `No item of the input has the id '${after.slice(0, 100)}'.`, {
+    param: 'after',
+  });
 }
 
 /** For items that the client sent without an id. The same in each page. */

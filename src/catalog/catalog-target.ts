@@ -33,6 +33,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly extensions: ResolvedTarget['extensions'];
   readonly customTools: ResolvedTarget['customTools'];
   readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
+  readonly signatureScope: ResolvedTarget['signatureScope'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
@@ -63,6 +64,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.extensions = location.extensions;
     this.customTools = location.customTools;
     this.takesUnknownIds = (location.takesUnknownIds ?? false) || provider.usesCallersToken;
+    this.signatureScope = location.signatureScope;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
     this.estimatesTokens = estimates;

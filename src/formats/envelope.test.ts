@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { openAiMaker } from './maker.ts';
 import { ENVELOPE, readEnvelope, writeEnvelope, type Envelope } from './envelope.ts';
 import type { Maker } from './maker.ts';
 
@@ -39,11 +40,17 @@ describe('an envelope', () => {
   });
 
   it('of an unknown maker is that of another maker', () => {
-    expect(readEnvelope(`gh1.openai-1f2e.t.${encoded({ signature: 's' })}`)).toEqual({
+    expect(readEnvelope(`gh1.mistral-1f2e.t.${encoded({ signature: 's' })}`)).toEqual({
       kind: 'thinking',
       maker: 'other',
       signature: 's',
     });
+  });
+
+  it('of one account of OpenAI names the account', () => {
+    const envelope = { kind: 'thinking', maker: openAiMaker('1f2e'), signature: 's' } as const;
+    expect(readEnvelope(writeEnvelope(envelope))).toEqual(envelope);
+    expect(writeEnvelope(envelope)).toMatch(/^gh1\.openai-1f2e\.t\./);
   });
 
   it.each([

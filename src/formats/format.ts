@@ -61,6 +61,8 @@ export interface RequestTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
   readonly customTools?: boolean | undefined;
+  /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
+  readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
@@ -127,6 +129,8 @@ export interface ReplyContext {
    * (docs/protocols/replies.md#inline-thoughts).
    */
   readonly inlineThinking?: boolean;
+  /** The account whose signatures the answer has (`RequestTarget`). */
+  readonly signatureScope?: string | undefined;
 }
 
 /** How the client wants its reply. */
@@ -247,6 +251,8 @@ export interface SearchableBody extends BodyView {
   contains(text: string): boolean;
   /** True when the text may match: a search for names of ASCII letters. */
   mayMatch(pattern: RegExp): boolean;
+  /** Throws when an object inside a top-level value has a repeated key, whose first value JSON.parse does not show. */
+  refuseRepeatsIn(key: string): void;
 }
 
 /** Edits that a body needs before it is passed through, and the losses they cause. */
@@ -381,7 +387,7 @@ export interface Format {
   /**
    * Same format on both sides: removes content that this gateway wrote into earlier replies of other providers and that
    * the client now sends back, and tools that the target has in another form. Undefined when the body holds none, so
-   * that all other bodies pass unchanged. Throws RequestFault.
+   * that all other bodies pass unchanged. A token count is cleaned too. Throws RequestFault.
    */
   clean?(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
   /**

@@ -1,5 +1,22 @@
-/** The family of models that made a signature. `other`: one that is no target of this gateway. */
-export type Maker = 'claude' | 'gemini' | 'openai' | 'other';
+/**
+ * The family of models that made a signature. `other`: one that is no target of this gateway. OpenAI's are valid in one
+ * account (docs/protocols/openai-responses.md#encrypted-content): its scope is in the name where it is known.
+ */
+export type Maker = 'claude' | 'gemini' | 'openai' | `openai-${string}` | 'other';
+
+export const openAiMaker = (scope: string | undefined): Maker => (scope === undefined ? 'openai' : `openai-${scope}`);
+
+export const isOpenAi = (maker: Maker | undefined): boolean =>
+  maker === 'openai' || maker?.startsWith(OPENAI_ACCOUNT) === true;
+
+/** Whether the account of this scope may get a signature of this maker: one of an unknown account may be its own. */
+export const isOfScope = (maker: Maker | undefined, scope: string | undefined): boolean =>
+  scope === undefined ? isOpenAi(maker) : maker === 'openai' || maker === openAiMaker(scope);
+
+/** Reason of a loss. */
+export const OTHER_ACCOUNT = 'the reasoning of another account';
+
+const OPENAI_ACCOUNT = 'openai-';
 
 /** A part that its maker may have signed. */
 export interface Signed {
@@ -36,5 +53,6 @@ function usualMaker(type: string): Maker {
 /** Reads a tag that a client or another gateway wrote. */
 export function readMaker(tag: string | undefined): { readonly maker?: Maker } {
   if (tag === undefined) return {};
-  return { maker: tag === 'claude' || tag === 'gemini' || tag === 'openai' ? tag : 'other' };
+  if (tag === 'claude' || tag === 'gemini' || tag === 'openai') return { maker: tag };
+  return { maker: tag.startsWith(OPENAI_ACCOUNT) ? openAiMaker(tag.slice(OPENAI_ACCOUNT.length)) : 'other' };
 }

@@ -109,6 +109,8 @@ export interface KeptTurn {
   readonly continues: string | undefined;
   /** Number of output items that took the place of their references. */
   readonly references: number;
+  /** Earlier reasoning was left out, because it has no encrypted content. */
+  readonly unreadable?: boolean | undefined;
 }
 
 /** The version of a prompt that a request uses. */
@@ -302,6 +304,8 @@ export interface ResolvedTarget {
    * permits it.
    */
   readonly takesUnknownIds?: boolean | undefined;
+  /** Names the account of the target in signatures that only this account accepts. It has no secret. */
+  readonly signatureScope?: string | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */

@@ -184,11 +184,12 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
-export { idIn, itemsIn, outputOf, placesIn } from './response-places.ts';
+export { idIn, isKeptByVendor, isOwnId, itemsIn, outputOf, placesIn } from './response-places.ts';
 export {
   familyOf,
   hasReferences,
   isReference,
+  isUnreadable,
   type Found,
   type KeptItem,
   type KeptNames,

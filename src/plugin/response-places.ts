@@ -41,6 +41,23 @@ export function outputOf(response: Buffer): Buffer {
   return response.subarray(output.from, output.to);
 }
 
+/** Ids as the gateway writes them: other vendors' are longer. */
+const OWN_ID = /^[a-z]+_[0-9a-f]{32}$/;
+export const isOwnId = (id: string): boolean => OWN_ID.test(id);
+
+/** The vendor that wrote the response keeps it too, so that it finds the items by their ids. */
+export function isKeptByVendor(response: Buffer): boolean {
+  const text = response.toString('latin1');
+  let stored = false;
+  let own = false;
+  eachMember(text, 0, (key, value) => {
+    if (key === 'store') stored = text.slice(value.from, value.to) === 'true';
+    else if (key === 'id') own = isOwnId(stringAt(response, value) ?? '');
+    return true;
+  });
+  return stored && !own;
+}
+
 /** The id of an object that is JSON. Most begin with it. */
 export function idIn(object: Buffer): string | undefined {
   const start = object.toString('latin1', 0, MOST_BEFORE);

@@ -73,6 +73,10 @@ export const isReference = (item: unknown): item is { readonly id: string } =>
   typeof item['id'] === 'string' &&
   (item['type'] === 'item_reference' || (typeof item['type'] !== 'string' && typeof item['role'] !== 'string'));
 
+/** OpenAI finds no reasoning item that it has not stored: without its encrypted content it cannot be an input. */
+export const isUnreadable = (item: unknown): boolean =>
+  isObject(item) && item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string';
+
 /** Whether the input of a body as it will be sent names stored items. */
 export function hasReferences({ hasReferences: test }: Operation, body: RequestBody): boolean {
   if (!test) return false;

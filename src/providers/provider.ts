@@ -45,8 +45,10 @@ export interface Location {
   readonly extensions?: ReadonlySet<string>;
   /** True: the server takes free-text tools (see `RequestTarget`). */
   readonly customTools?: boolean;
-  /** True: the server may have responses, items and conversations that the gateway does not keep (see `refuseUnknownIds`). */
+  /** True: the server may have responses, items and conversations that the gateway does not keep (see `withoutUnknownIds`). */
   readonly takesUnknownIds?: boolean;
+  /** Names the account where it accepts only its own signatures (see `RequestTarget`). */
+  readonly signatureScope?: string;
   /** The codec, for embeddings and images. */
   readonly codec?: Codec;
   readonly quirks?: Quirks;

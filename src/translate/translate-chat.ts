@@ -1,14 +1,15 @@
 import type { Conversation } from '../formats/conversation.ts';
-import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts';
+import type { Format, ReplyContext } from '../formats/format.ts';
 import { translatingReader, type Translation } from '../formats/streams/readers.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
-import type { Prepared, RequestBody, ResolvedTarget, Steps } from '../plugin/index.ts';
+import type { Prepared, ResolvedTarget, Steps } from '../plugin/index.ts';
+import { CallersBody } from './callers-body.ts';
 import { LongUsers } from './long-users.ts';
 import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
-import { encodingTarget, isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
@@ -31,18 +32,19 @@ export function isOfOtherModel({
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
 export function passThrough(job: Job): Prepared {
-  const { attempt, resolved, upstream, operation } = job;
+  const { resolved, upstream, operation } = job;
+  const source = keptBody(job);
   const own = operation.format;
-  const stream = isStream(attempt.body);
+  const stream = isStream(source);
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const target = targetOf(job);
-  const cleaning = upstream.clean?.(new CallersBody(attempt.body), target);
+  const cleaning = upstream.clean?.(new CallersBody(source), target);
   const reply = replyContext(resolved);
   // One of several answers may begin with a chain of thought where the first does not.
-  const several = reply.inlineThinking === true && attempt.body.has('n') && attempt.body.value('n') !== 1;
-  const ofFormat = upstream.passThroughEdits(attempt.body, target);
-  const body = attempt.body.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
+  const several = reply.inlineThinking === true && source.has('n') && source.value('n') !== 1;
+  const ofFormat = upstream.passThroughEdits(source, target);
+  const body = source.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -81,49 +83,13 @@ function writtenAnew({ resolved, upstream, client, operation }: Job): Translatio
   return { upstream, client: operation.format, reply: replyContext(resolved), context };
 }
 
-function replyContext({ model, inlineThinking }: ResolvedTarget): ReplyContext {
-  return { model, newCallId: callId, ...(inlineThinking && { inlineThinking }) };
-}
-
-const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
-/** The escape of a printable ASCII character, except those that encoders write: Go and Gson escape `&`, `<`, `>` and `=`, Gson and PHP also `'`. */
-const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
-
-/** True if the body escapes printable ASCII characters as no encoder does: a search of its bytes could miss a text. */
-const escapesAscii = (bytes: Buffer): boolean =>
-  bytes.includes(ANY_ESCAPE) && ASCII_ESCAPE.test(bytes.toString('latin1'));
-
-const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'functions']);
-
-/**
- * `contains` searches the caller's bytes only: values from an override are the operator's and stay. It is true for bytes with needless
- * escapes, because only parsing shows what they hold. Messages that a prompt or a
- * file wrote have to be read.
- */
-class CallersBody implements SearchableBody {
-  readonly #body: RequestBody;
-  #escapes: boolean | undefined;
-
-  constructor(body: RequestBody) {
-    this.#body = body;
-  }
-
-  has(key: string): boolean {
-    return this.#body.has(key);
-  }
-
-  value(key: string): unknown {
-    return this.#body.value(key);
-  }
-
-  contains(text: string): boolean {
-    return this.#body.original.includes(text) || (this.#escapes ??= escapesAscii(this.#body.original));
-  }
-
-  mayMatch(pattern: RegExp): boolean {
-    const { edits, original } = this.#body;
-    return edits.some(({ path }) => NESTED.has(path[0])) || pattern.test(original.toString('latin1'));
-  }
+function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget): ReplyContext {
+  return {
+    model,
+    newCallId: callId,
+    ...(inlineThinking && { inlineThinking }),
+    ...(signatureScope !== undefined && { signatureScope }),
+  };
 }
 
 function* translate(job: Job): Steps<Prepared> {

@@ -6,7 +6,8 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
-import { placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
+import { CallersBody } from './callers-body.ts';
+import { keptBody, placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
 import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { callId } from '../plugin/ids.ts';
@@ -24,14 +25,16 @@ export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prep
 }
 
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
-  const { attempt, resolved, upstream } = job;
+  const { resolved, upstream } = job;
+  const source = keptBody(job);
   // Counts (docs/protocols/anthropic-messages.md#count-tokens) and embeddings
   // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
-  const stream = codec.streams?.(attempt.body) ?? false;
-  const cleaning = codec.clean?.(attempt.body, resolved.extensions);
-  const usage = stream && resolved.streamUsage !== false ? codec.usageRequest?.(attempt.body) : undefined;
-  const edits = [...(cleaning?.edits ?? []), ...codec.edits(attempt.body, resolved.model), ...(usage ? [usage] : [])];
-  const body = attempt.body.edit(edits);
+  const stream = codec.streams?.(source) ?? false;
+  const cleaning = codec.clean?.(source, resolved.extensions);
+  const cleaned = cleaning ? source.edit(cleaning.edits) : source;
+  // The edits of a count move fields, which have to be clean.
+  const usage = stream && resolved.streamUsage !== false ? codec.usageRequest?.(source) : undefined;
+  const body = cleaned.edit([...codec.edits(cleaned, resolved.model), ...(usage ? [usage] : [])]);
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
   return {
@@ -152,6 +155,8 @@ export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
 function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCounting): PassThroughCodec {
   return {
     mode: 'pass-through',
+    // A vendor refuses the signatures of another in a count too.
+    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), targetOf(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken

@@ -1,5 +1,5 @@
 import { modelLimits } from '../catalog/model-table/model-table.ts';
-import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
+import { RequestFault, type Cleaning, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
 import {
   GatewayError,
   type Attempt,
@@ -24,7 +24,13 @@ export interface Job {
   /** The format of the target. */
   readonly upstream: Format;
   readonly client: ClientContext;
+  /** References of the body to what no target of this API has. */
+  readonly unkept: Cleaning | undefined;
 }
+
+/** The body without references that nothing can replace. */
+export const keptBody = ({ attempt: { body }, unkept }: Pick<Job, 'attempt' | 'unkept'>): RequestBody =>
+  unkept ? body.edit(unkept.edits) : body;
 
 export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
   model: resolved.model,
@@ -36,6 +42,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   modelInBody: resolved.modelInBody,
   extensions: resolved.extensions,
   customTools: resolved.customTools,
+  signatureScope: resolved.signatureScope,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 

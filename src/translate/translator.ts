@@ -11,6 +11,7 @@ import {
   type Steps,
   type Translator,
 } from '../plugin/index.ts';
+import type { Loss } from '../formats/conversation.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './outbound-headers.ts';
@@ -20,7 +21,7 @@ import { estimatedCount } from './estimated-count.ts';
 import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
 import { refuseFields, withoutForeignFields } from './target-fields.ts';
 import { applyQuirks } from './quirks.ts';
-import { refuseUnknownIds } from './unknown-ids.ts';
+import { withoutUnknownIds } from './unknown-ids.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
 
 /**
@@ -70,8 +71,8 @@ function jobOf(
 ): Job {
   checkMessagesRoute(operation, attempt.target, resolved);
   refuseFields(operation, attempt.body, resolved);
-  refuseUnknownIds(operation, attempt.body, resolved);
   return {
+    unkept: withoutUnknownIds(operation, attempt.body, resolved),
     exchange,
     attempt,
     resolved,
@@ -82,12 +83,26 @@ function jobOf(
 }
 
 /** Adds the losses of headers and the quirks of the target's host. */
-function completed({ exchange, attempt, resolved, operation, upstream }: Job, written: Prepared): Prepared {
-  const lost = lostFeatures(exchange, attempt.target, resolved);
+function completed(job: Job, written: Prepared): Prepared {
+  const { exchange, attempt, resolved, operation, upstream, unkept } = job;
+  const features = lostFeatures(exchange, attempt.target, resolved);
+  const lost = unkept || exchange.kept?.unreadable ? [...features, ...lostOfEarlier(job)] : features;
   const prepared =
     lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
   const fitted = applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
   return withoutForeignFields(operation, attempt.body, { target: resolved, written: fitted });
+}
+
+/** What a request lacks of the responses before it. */
+function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'unkept'>): readonly Loss[] {
+  const losses = unkept ? [...unkept.losses] : [];
+  if (kept?.unreadable)
+    losses.push({
+      param: kept.continues === undefined ? 'input' : 'previous_response_id',
+      action: 'dropped',
+      reason: 'reasoning of earlier responses without its encrypted content',
+    });
+  return losses;
 }
 
 /** True for a generation request whose bytes are in its target's format. */

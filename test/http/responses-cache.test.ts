@@ -156,7 +156,6 @@ describe('a request for a response', () => {
     ['that its upstream must not keep', 'off', { model: '@native/gpt-x', store: false }, 'HIT'],
     ['that only its upstream keeps', 'off', { model: '@native/gpt-x' }, 'BYPASS'],
     ['that its upstream keeps on request', 'keeps', { model: '@native/gpt-x', store: true }, 'BYPASS'],
-    ['that runs in the background', 'keeps', { model: '@native/gpt-x', background: true }, 'BYPASS'],
     [
       'that becomes an item of a conversation',
       'keeps',

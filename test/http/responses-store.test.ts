@@ -22,14 +22,15 @@ const keys = {
 };
 
 /** As an upstream of OpenAI's Responses API answers. */
-const native = (id: string, text = 'Hello.') => ({
+const native = (id: string, { text = 'Hello.', encrypted = true, store = false } = {}) => ({
   id,
+  store,
   object: 'response',
   created_at: 1,
   status: 'completed',
   model: 'gpt-x',
   output: [
-    { type: 'reasoning', id: `rs_${id}`, summary: [] },
+    { type: 'reasoning', id: `rs_${id}`, summary: [], ...(encrypted && { encrypted_content: 'gAAAA' }) },
     {
       type: 'message',
       id: `msg_${id}`,
@@ -45,7 +46,14 @@ beforeAll(async () => {
   upstream = await startUpstream(async ({ url, text, json: body }, res, index) => {
     if (url.endsWith('/input_tokens')) return json(res, { object: 'response.input_tokens', input_tokens: text.length });
     if (url.includes('/responses'))
-      return json(res, native(`resp_native_${index}`, text.includes('Essay') ? 'Essay '.repeat(150_000) : undefined));
+      return json(
+        res,
+        native(`resp_native_${index}`, {
+          ...(text.includes('Essay') && { text: 'Essay '.repeat(150_000) }),
+          encrypted: !text.includes('Bare'),
+          store: text.includes('Stored'),
+        }),
+      );
     if (text.includes('Fail')) return json(res, { error: { message: 'No.' } }, 400);
     if (body['stream'] !== true) {
       const tooLong = text.includes('Long');
@@ -173,6 +181,10 @@ describe('a response that the gateway keeps', () => {
     expect(newest.data).toMatchObject([{ content: '3' }, { content: '2' }]);
     const rest = await newest.getNextPage();
     expect([rest.data, rest.hasNextPage()]).toMatchObject([[{ content: '1' }], false]);
+    await expect(client.responses.inputItems.list(first.id, { after: 'item_unknown' })).rejects.toMatchObject({
+      status: 400,
+      param: 'after',
+    });
     const oldest = await client.responses.inputItems.list(first.id, { order: 'asc', limit: 1 });
     expect(oldest).toMatchObject({ data: [{ content: '1' }], has_more: true });
     await expect(client.responses.cancel(first.id)).rejects.toMatchObject({ status: 400 });
@@ -397,14 +409,68 @@ describe('an upstream that speaks Responses', () => {
       body: typeof more === 'string' ? more : JSON.stringify({ model: `@${at}/gpt-x`, input: 'Hi', ...more }),
     });
     const { error } = (await reply.json()) as { error?: { code: string; param: string } };
+    dropped = reply.headers.get('x-gateway-dropped-params');
     return { status: reply.status, code: error?.code, param: error?.param };
   };
+  let dropped: string | null = null;
+
+  it.each(['item_reference', null])(
+    'never gets the id of reasoning that the gateway does not keep, which is reported, with type: %s',
+    async (type) => {
+      const input = list(JSON.stringify({ type, id: 'rs_1' }));
+      for (const at of [gateway, off]) {
+        expect(await sentTo('native', { input }, at)).toMatchObject({ status: 200 });
+        expect([sent('input'), dropped]).toEqual([[{ role: 'user', content: 'Hi' }], 'input[1]']);
+        expect(await sentTo('native', { input, instructions: 'x'.repeat(100_000) }, at)).toMatchObject({ status: 200 });
+        expect(sent('input')).toEqual([{ role: 'user', content: 'Hi' }]);
+      }
+      await clientOf().responses.inputTokens.count({ model: '@native/gpt-x', input: input as never });
+      expect(sent('input')).toEqual([{ role: 'user', content: 'Hi' }]);
+    },
+  );
+
+  it('never gets reasoning without its encrypted content, which is reported, nor the ids of items beside it', async () => {
+    const client = clientOf();
+    const first = await client.responses.create({ model: '@native/gpt-x', input: 'Bare' });
+    const [reasoning, answer] = first.output;
+    const { id: _, ...unnamed } = native('', {}).output[1]!;
+    const turn = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Bare' }] };
+    await sentTo('native', { previous_response_id: first.id });
+    expect([sent('input'), dropped]).toMatchObject([[turn, unnamed, { role: 'user' }], 'previous_response_id']);
+    expect(JSON.stringify(sent('input'))).not.toContain(answer!.id);
+    // The vendor may keep an item that it has named.
+    await sentTo('native', { input: [{ id: reasoning!.id }, { id: answer!.id }] });
+    expect([sent('input'), dropped]).toMatchObject([[{ type: 'reasoning' }, { id: answer!.id }], null]);
+  });
+
+  it('gets the ids of a response that its vendor keeps too, with reasoning and without its encrypted content', async () => {
+    const client = clientOf();
+    const first = await client.responses.create({ model: '@native/gpt-x', input: 'Bare, Stored' });
+    await sentTo('native', { previous_response_id: first.id });
+    const [, reasoning, answer] = sent('input') as readonly unknown[];
+    expect([reasoning, answer, dropped]).toMatchObject([
+      { id: first.output[0]!.id },
+      { id: first.output[1]!.id },
+      null,
+    ]);
+  });
+
+  it.each(['native', 'own'])(
+    'never runs a response in the background that the gateway cannot give out: %s',
+    async (at) => {
+      const before = upstream.seen.length;
+      const refused = { status: 400, code: 'unsupported_parameter', param: 'background' };
+      expect(await sentTo(at, { background: true })).toEqual(refused);
+      expect(upstream.seen).toHaveLength(before);
+      expect(await sentTo(at, { background: false })).toMatchObject({ status: 200 });
+    },
+  );
   const list = (item: string) => JSON.parse(`[{"role":"user","content":"Hi"},${item}]`) as unknown;
   const unknownIds: readonly [string, object, string, string][] = [
     ['a response', { previous_response_id: 'resp_elsewhere' }, 'previous_response_not_found', 'previous_response_id'],
     ['an item', { input: list('{"type":"item_reference","id":"msg_1"}') }, 'invalid_value', 'input[1].id'],
     ['an item without a type', { input: list('{"id":"msg_1"}') }, 'invalid_value', 'input[1].id'],
-    ['an item whose type is null', { input: list('{"type":null,"id":"rs_1"}') }, 'invalid_value', 'input[1].id'],
+    ['an item whose type is null', { input: list('{"type":null,"id":"fc_1"}') }, 'invalid_value', 'input[1].id'],
     ['a conversation', { conversation: 'conv_1' }, 'unsupported_parameter', 'conversation'],
     ['a conversation by an object', { conversation: { id: 'conv_1' } }, 'unsupported_parameter', 'conversation'],
     [
@@ -477,7 +543,12 @@ describe('no response is kept', () => {
 
   it('where server.yaml turns the store off, whatever the request asks for', async () => {
     const client = clientOf(KEY, off);
-    await expectUnkept(client, await client.responses.create({ model, input: 'Hi', store: true }));
+    const asked = await client.responses.create({ model, input: 'Hi', store: true }).withResponse();
+    await expectUnkept(client, asked.data);
+    expect(asked.response.headers.get('x-gateway-dropped-params')).toBe('store');
+    const strict = clientOf(KEY, off, { 'x-gateway-strict-params': 'true' });
+    await expect(strict.responses.create({ model, input: 'Hi', store: true })).rejects.toMatchObject({ status: 400 });
+    await strict.responses.create({ model, input: 'Hi' });
     const input = [
       { role: 'user' as const, content: 'Hi' },
       { type: 'item_reference' as const, id: 'rs_1' },

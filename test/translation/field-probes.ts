@@ -203,7 +203,7 @@ export const NESTED: readonly Probe[] = [
   part('image_url.format', image({ format: 'image/webp' })),
   wholePart('input_audio', audioPart),
   wholePart('file.file_data', file({})),
-  wholePart('file.file_id', { type: 'file', file: { file_id: 'file-1' } }),
+  wholePart('file.file_id', { type: 'file', file: { file_id: 'file_1' } }),
   wholePart('file.file_url', { type: 'file', file: { file_url: 'https://files.example/a.pdf' } }),
   part('file.filename', file({ filename: 'a.pdf' })),
   part('file.mime_type', file({ file_data: 'JVBERi0=', mime_type: 'text/plain' })),

@@ -39,7 +39,6 @@ const SILENT_IN_RESPONSES: Readonly<Record<string, string>> = {
   stream_options: 'it concerns the stream to the client alone, which the gateway writes',
   tool_choice: '`auto` is the default of Gemini',
   'reasoning.summary': 'the gateway shows the client the thoughts, if the request asks the model for any',
-  store: 'the reply says `store: false`',
   client_metadata: 'Codex sends it for its maker (docs/protocols/openai-responses.md#request)',
   service_tier: '`default` is the tier of a request that names none',
 };

@@ -1,5 +1,6 @@
 import { readSse, SseCutter, type SseEvent } from '../../formats/sse/event-stream.ts';
 import { isObject } from '../../formats/json/object.ts';
+import { isUnreadable } from '../../plugin/index.ts';
 import type { JsonLimits } from '../../plugin/json-scan.ts';
 import { errorFrame, withStreamId } from './answers.ts';
 import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
@@ -148,10 +149,6 @@ export class TurnReply implements ReplySink {
     return JSON.stringify({ type: 'response.completed', sequence_number: 0, response });
   }
 }
-
-/** OpenAI finds no reasoning item that it has not stored: without its encrypted content it cannot be an input. */
-const isUnreadable = (item: unknown): boolean =>
-  isObject(item) && item.type === 'reasoning' && typeof item.encrypted_content !== 'string';
 
 function typeOf(data: string): string | undefined {
   const frame = readFrame(Buffer.from(data), LIMITS);

@@ -26,7 +26,11 @@ const SIGNS = [...MARKS.map((mark) => `"${mark}`), '"signature":""', '"signature
  */
 export function clean(body: SearchableBody): Cleaning | undefined {
   if (!SIGNS.some((sign) => body.contains(sign))) return undefined;
-  return editMessages(body, { judge, lostThinking: 'the thinking that began this tool loop is another provider’s' });
+  const lostThinking = 'the thinking that began this tool loop is another provider’s';
+  const cleaning = editMessages(body, { judge, lostThinking });
+  // An edit writes the parsed values anew. Without one, the bytes can hide a signature under a repeated key.
+  if (!cleaning) body.refuseRepeatsIn('messages');
+  return cleaning;
 }
 
 function judge(block: JsonObject, next: unknown, place: string, losses: LossReport): JsonObject | string {

@@ -25,7 +25,7 @@ export function encodeMedia(part: MediaPart, path: BodyPlace, context: RequestCo
     case 'text':
       return document(part, { type: 'text', media_type: 'text/plain', data: source.text });
     case 'file':
-      refuseFile(path, context);
+      refuseFile(source.id, path, context);
       return part.media === 'image'
         ? { type: 'image', source: { type: 'file', file_id: source.id } }
         : document(part, { type: 'file', file_id: source.id });
@@ -88,11 +88,15 @@ function textIn(data: string, parameters: string | undefined, path: BodyPlace): 
 }
 
 /** Vertex AI has no Files API (docs/protocols/vertex-ai.md#claude-features-not-served). */
-function refuseFile(path: BodyPlace, { target }: RequestContext): void {
-  if (target.host !== 'vertex') return;
-  const message = `\`${String(path)}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;
-  throw new RequestFault('invalid_value', message, path);
+function refuseFile(id: string, path: BodyPlace, { target }: RequestContext): void {
+  const isForeign = OPENAI_FILE.test(id);
+  if (target.host !== 'vertex' && !isForeign) return;
+  const why = isForeign ? 'a file at OpenAI, which Claude cannot read' : 'a file, and Claude on Vertex AI has no files';
+  throw new RequestFault('invalid_value', `\`${String(path)}\` is the id of ${why}: send it as a data URI.`, path);
 }
+
+/** Anthropic's own ids begin with `file_`. */
+const OPENAI_FILE = /^file-/;
 
 function encodeUrl(part: MediaPart, url: string, { path, context }: Destination): WireBlock {
   const { host, passUrls = false } = context.target;

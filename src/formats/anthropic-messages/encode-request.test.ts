@@ -404,6 +404,14 @@ describe('encodeRequest: media', () => {
     expect(encode({ turns: media({ ...text, parameters: 'charset=iso-8859-1' }) }).losses).toEqual([]);
   });
 
+  it.each(['image', 'document'] as const)('never sends the id of a file at OpenAI, as an %s', (kind) => {
+    const part = { media: kind, source: { kind: 'file', id: 'file-6F2ksmvXxt4VdoqmHRw6kL' } } as const;
+    expect(faultOf(() => first(media(part)))).toMatchObject({
+      code: 'invalid_value',
+      param: 'messages[0].content[0]',
+    });
+  });
+
   it.each([
     { source: { kind: 'url', url: 'https://a.example/a.png' }, mime: 'image/png' },
     { source: { kind: 'url', url: 'gs://bucket/a.png' }, mime: 'image/png' },

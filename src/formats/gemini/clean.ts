@@ -1,9 +1,10 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, RequestTarget, SearchableBody } from '../format.ts';
-import { isObject } from '../json/object.ts';
+import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
+import { NESTED } from './count-request.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
@@ -18,16 +19,57 @@ export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'mode
   if (!body.contains(SIGN_OF_ENVELOPE)) return undefined;
   const losses = new LossReport();
   const { third } = traitsOf(model);
-  const contents = asList(body.value('contents')).flatMap((content, at) => {
+  const edits = placesOf(body).flatMap(({ path, contents }): BodyEdit[] => {
+    const cleaned = cleanContents(asList(contents), { place: path.join('.'), third, losses });
+    // An edit writes the parsed values anew. Without one, the bytes can hide a signature under a repeated key.
+    if (!cleaned) body.refuseRepeatsIn(path[0]);
+    return cleaned ? [{ path, value: cleaned, source: 'gateway' }] : [];
+  });
+  return edits.length === 0 ? undefined : { edits, losses: losses.list() };
+}
+
+interface ContentsPlace {
+  readonly path: readonly [string, ...string[]];
+  readonly contents: unknown;
+}
+
+/** A token count may hold the whole request in a field of its own (docs/protocols/gemini.md#count-tokens). */
+function placesOf(body: SearchableBody): readonly ContentsPlace[] {
+  const places: ContentsPlace[] = CONTENTS.filter((name) => body.has(name)).map((name) => ({
+    path: [name],
+    contents: body.value(name),
+  }));
+  for (const outer of NESTED) {
+    const request = body.has(outer) ? objectOf(body.value(outer)) : undefined;
+    for (const name of CONTENTS)
+      if (request?.[name] !== undefined) places.push({ path: [outer, name], contents: request[name] });
+  }
+  return places;
+}
+
+const CONTENTS = [...bothSpellings('contents')];
+
+interface Cleaned {
+  readonly place: string;
+  readonly third: boolean;
+  readonly losses: LossReport;
+}
+
+/** Undefined when nothing changes. */
+function cleanContents(
+  contents: readonly unknown[],
+  { place, third, losses }: Cleaned,
+): readonly unknown[] | undefined {
+  let changed = false;
+  const cleaned = contents.flatMap((content, at) => {
     if (!isObject(content)) return [content];
     const parts = asList(content['parts']);
-    const kept = parts.flatMap((part, index) => judge(part, `contents[${at}].parts[${index}]`, losses));
+    const kept = parts.flatMap((part, index) => judge(part, `${place}[${at}].parts[${index}]`, losses));
     if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return [content];
+    changed = true;
     return kept.length > 0 ? [{ ...content, parts: third ? withEscape(kept) : kept }] : [];
   });
-  const list = losses.list();
-  if (list.length === 0) return undefined;
-  return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: list };
+  return changed ? cleaned : undefined;
 }
 
 const FIELD = bothSpellings('thoughtSignature');

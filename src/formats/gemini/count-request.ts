@@ -3,7 +3,8 @@ import type { BodyEdit, BodyView, RequestTarget } from '../format.ts';
 import { objectOf } from '../json/object.ts';
 import { bothSpellings } from './wire.ts';
 
-const NESTED = bothSpellings('generateContentRequest');
+/** The field of a count that may hold a whole request. */
+export const NESTED = bothSpellings('generateContentRequest');
 const CONTENTS = bothSpellings('contents');
 /** Fields of a generation that are counted, besides `contents`. */
 const COUNTED = bothSpellings('systemInstruction', 'tools', 'generationConfig', 'cachedContent');

@@ -43,6 +43,7 @@ function withTools(body: SearchableBody, edits: readonly BodyEdit[]): Searchable
     value: (key) => (key === 'tools' ? tools.value : body.value(key)),
     contains: (text) => body.contains(text),
     mayMatch: (pattern) => body.mayMatch(pattern),
+    refuseRepeatsIn: (key) => body.refuseRepeatsIn(key),
   };
 }
 

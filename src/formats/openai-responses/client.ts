@@ -1,5 +1,5 @@
-import type { Conversation, JsonObject } from '../conversation.ts';
-import type { BodyView, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
+import type { Conversation, JsonObject, Loss } from '../conversation.ts';
+import type { BodyView, ClientContext, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { endsWithTrigger } from './compaction-item.ts';
 import { echoedTools } from './portable.ts';
@@ -27,6 +27,12 @@ function asksForSummary(body: BodyView): boolean {
 function includesEncrypted(body: BodyView): boolean {
   const include = body.has('include') ? body.value('include') : undefined;
   return Array.isArray(include) && include.includes('reasoning.encrypted_content');
+}
+
+/** A caller who asks the gateway to keep the response learns that it does not: the reply says `store: false`. */
+export function unshown(body: BodyView, { stored }: ClientContext): readonly Loss[] {
+  const isLost = stored !== true && body.has('store') && body.value('store') === true;
+  return isLost ? [{ param: 'store', action: 'dropped', reason: 'the gateway does not keep this response' }] : [];
 }
 
 /** Fields that a response repeats from its request, as the caller wrote them. */

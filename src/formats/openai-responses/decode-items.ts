@@ -9,6 +9,7 @@ import { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { COMPACTION_TRIGGER } from './compaction-item.ts';
 import { decodeContent } from './decode-content.ts';
+import { hostedParts } from './decode-hosted.ts';
 import { decodeTools, TOOL_SEARCH } from './decode-tools.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
 
@@ -74,6 +75,9 @@ export class ItemDecoder {
         return this.#found(item, path);
       case 'additional_tools':
         return this.#declare(item.tools, path);
+      case 'image_generation_call':
+      case 'code_interpreter_call':
+        return this.#hosted(item, path);
       case 'compaction':
         return this.#compaction(item, path);
       case 'item_reference':
@@ -234,6 +238,16 @@ export class ItemDecoder {
     const summary = readSummary(encrypted);
     if (summary !== undefined) return this.#turn('user', [{ type: 'text', text: summary }], path);
     throw invalid(path, 'is a compaction of another provider, which this model cannot read');
+  }
+
+  /** Pictures and code runs of an earlier answer. Another provider's model has made them, or the target's own. */
+  #hosted(item: JsonObject, path: BodyPlace): void {
+    const parts = hostedParts(item, path, this.losses);
+    if (parts.length === 0) return this.#opaque(item, path);
+    for (const part of parts) {
+      this.#origins?.note(part, path);
+      this.#say(part, path);
+    }
   }
 
   #opaque(item: JsonObject, path: BodyPlace): void {

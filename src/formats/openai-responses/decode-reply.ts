@@ -4,6 +4,7 @@ import { ReplyFault, type ReplyContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { openAiMaker } from '../maker.ts';
 import { failureIn } from './errors.ts';
 
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
@@ -255,7 +256,13 @@ export class ResponseReader {
     const block = this.#block(at, 'thinking');
     // The signature belongs to thinking even if none of it is shown.
     this.#events.push({ type: 'thinking', choice: 0, block, text: '' });
-    this.#events.push({ type: 'signature', choice: 0, block, signature, maker: 'openai' });
+    this.#events.push({
+      type: 'signature',
+      choice: 0,
+      block,
+      signature,
+      maker: openAiMaker(this.#reply.signatureScope),
+    });
   }
 
   /** An item of a tool that the provider ran. */

@@ -1,15 +1,21 @@
 import type { JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { ENVELOPE } from '../envelope.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';
+import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
 
 /** Turns → items (docs/protocols/openai-responses.md#items). */
-export function encodeItems(turns: readonly Turn[], losses: LossReport): JsonObject[] {
-  const encoder = new ItemEncoder(losses);
+export function encodeItems(
+  turns: readonly Turn[],
+  losses: LossReport,
+  target: Pick<RequestTarget, 'signatureScope'>,
+): JsonObject[] {
+  const encoder = new ItemEncoder(losses, target.signatureScope);
   let at = 0;
   for (const turn of turns) {
     encoder.turn(turn, at);
@@ -21,11 +27,13 @@ export function encodeItems(turns: readonly Turn[], losses: LossReport): JsonObj
 class ItemEncoder {
   readonly items: JsonObject[] = [];
   readonly #losses: LossReport;
+  readonly #scope: string | undefined;
   /** Calls of free-text tools, whose results have a type of their own. */
   readonly #custom = new Set<string>();
 
-  constructor(losses: LossReport) {
+  constructor(losses: LossReport, scope: string | undefined) {
     this.#losses = losses;
+    this.#scope = scope;
   }
 
   turn(turn: Turn, at: number): void {
@@ -89,14 +97,16 @@ class ItemEncoder {
   #spoken(part: Part, path: BodyPlace): JsonObject | undefined {
     switch (part.type) {
       case 'thinking':
-        if (part.signature === undefined || part.maker !== 'openai') break;
+        if (part.signature === undefined || !isOpenAi(part.maker) || part.signature.startsWith(ENVELOPE)) break;
+        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
         return {
           type: 'reasoning',
           summary: part.text === '' ? [] : [{ type: 'summary_text', text: part.text }],
           encrypted_content: part.signature,
         };
       case 'redacted_thinking':
-        if (part.maker !== 'openai') break;
+        if (!isOpenAi(part.maker) || part.data.startsWith(ENVELOPE)) break;
+        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
         return { type: 'reasoning', summary: [], encrypted_content: part.data };
       case 'opaque':
         if (part.format === 'openai-responses' && isItem(part.value)) return part.value;
@@ -118,6 +128,10 @@ class ItemEncoder {
     }
     this.#losses.dropped(path, 'the thinking of another provider');
     return undefined;
+  }
+
+  #otherAccount(path: BodyPlace): undefined {
+    this.#losses.dropped(path, OTHER_ACCOUNT);
   }
 
   #call(part: ToolCallPart, path: BodyPlace): JsonObject {

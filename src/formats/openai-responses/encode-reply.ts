@@ -5,7 +5,7 @@ import type { ClientContext, EchoedTool, StreamEncoder } from '../format.ts';
 import { objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
-import { makerOf, type Maker } from '../maker.ts';
+import { isOpenAi, makerOf, type Maker } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
@@ -150,7 +150,7 @@ class ResponseWriter {
     switch (event.type) {
       case 'redacted_thinking': {
         const { data, maker = 'claude' } = event;
-        return this.#items.encrypted(maker === 'openai' ? data : writeEnvelope({ kind: 'redacted', maker, data }));
+        return this.#items.encrypted(isOpenAi(maker) ? data : writeEnvelope({ kind: 'redacted', maker, data }));
       }
       case 'media':
         return this.#media(event);
@@ -260,7 +260,7 @@ const joinedLiterals = (literals: readonly string[]): string =>
   literals.length === 1 ? literals[0]! : literals.join('');
 
 function thoughtOf(signature: string, maker: Maker, text: string): string {
-  return maker === 'openai' ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });
+  return isOpenAi(maker) ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });
 }
 
 function signatureItem(signature: string, maker: Maker, of: 'call' | 'text' | 'picture'): string {

@@ -17,7 +17,7 @@ export function* encodeInSteps(
 ): Steps<EncodedRequest> {
   const losses = new LossReport();
   const { sampling, user, metadata, stream } = conversation;
-  const input = encodeItems(conversation.turns, losses);
+  const input = encodeItems(conversation.turns, losses, target);
   yield;
   const tools = encodeTools(conversation, losses);
   yield;

@@ -1,7 +1,7 @@
 import type { Format } from '../format.ts';
 import { decodeError, encodeError } from '../openai-chat/errors.ts';
 import { clean, withoutSignatures } from './clean.ts';
-import { clientPaths, echo, readClient } from './client.ts';
+import { clientPaths, echo, readClient, unshown } from './client.ts';
 import { compaction } from './compaction.ts';
 import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -26,6 +26,7 @@ export const openaiResponses: Format = {
   clientPaths,
   toPortable,
   echo,
+  unshown,
   encodeRequest,
   encodeInSteps,
   decodeReply,

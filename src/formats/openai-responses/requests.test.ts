@@ -249,6 +249,7 @@ describe('signatures', () => {
         value: () => input,
         contains: (part) => text.includes(part),
         mayMatch: () => true,
+        refuseRepeatsIn: () => undefined,
       },
       requestTarget(),
     );

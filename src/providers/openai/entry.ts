@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ApiChoice, UnknownIds } from '../../../schemas/types.generated.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
@@ -93,6 +94,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     place,
     ...identity
   } = parts;
+  const signatureScope = scopeOf(parts);
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
@@ -112,6 +114,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
           headers,
           ...(extensions && { extensions }),
           takesUnknownIds: unknownIds === 'pass',
+          signatureScope,
         };
       const operation = OPERATIONS[task];
       if (!operation) throw unsupportedTask(model, task);
@@ -134,6 +137,17 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     },
   };
 }
+
+/**
+ * Reasoning that one organisation got is refused at another (docs/protocols/openai-responses.md#encrypted-content). Clients see the
+ * scope, so no key is in it: it stays the same when the key of an entry is rotated, and with each caller's own key.
+ */
+function scopeOf({ slug, origin, headers }: Pick<EntryParts, 'slug' | 'origin' | 'headers'>): string {
+  const account = [slug, origin, headers['openai-organization'], headers['openai-project']];
+  return hash('sha256', JSON.stringify(account)).slice(0, SCOPE_DIGITS);
+}
+
+const SCOPE_DIGITS = 12;
 
 /** Without a key there is no header rather than an empty bearer. */
 function bearerOf({ upstreamToken }: UpstreamCaller): EntryHeaders {
