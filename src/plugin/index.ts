@@ -33,6 +33,7 @@ export type {
   TargetHealth,
   TargetResolver,
   Translator,
+  UploadGrants,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
 export {
@@ -175,6 +176,8 @@ export type {
 export {
   FILE_PURPOSES,
   PIECE_UNIT,
+  UPLOAD_ID,
+  UPLOAD_LIFE_MS,
   type FilePage,
   type FilePurpose,
   type FileQuery,
