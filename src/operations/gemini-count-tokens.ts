@@ -1,4 +1,4 @@
-import { geminiCountFields } from '../formats/fields/field-tables.ts';
+import { geminiCountFields } from '../formats/fields/gemini-fields.ts';
 import { gemini } from '../formats/gemini/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';

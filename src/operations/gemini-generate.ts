@@ -1,4 +1,4 @@
-import { geminiFields } from '../formats/fields/field-tables.ts';
+import { geminiFields } from '../formats/fields/gemini-fields.ts';
 import { gemini, geminiArray } from '../formats/gemini/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
