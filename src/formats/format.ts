@@ -189,6 +189,10 @@ export interface ClientError {
     readonly counts: 'requests' | 'tokens' | 'concurrency';
     readonly retryAfterMs: number;
   };
+  /** The wait that the upstream requested, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Details of the upstream's error in Google's form, without the account. */
+  readonly upstreamDetails?: readonly JsonObject[];
 }
 
 /** Codes of the gateway for a budget without room. */

@@ -58,8 +58,8 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorType,
-  type UpstreamReport,
 } from './errors.ts';
+export type { UpstreamReport } from './upstream-report.ts';
 export type {
   Attempt,
   AttemptBudget,

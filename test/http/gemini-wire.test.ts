@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+
+/** What Google's clients read beside the answer: details of errors, the forms of streams, paths of both of Google's APIs. */
+
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+let script: Script;
+beforeAll(async () => {
+  upstream = await startUpstream((request, res) => script(request, res, 0));
+  const at = { base_url: upstream.url, allow_insecure: true, api_key: '${env:NONE:-an-upstream-key}' };
+  gateway = await startTestGateway({
+    catalog: {
+      providers: [
+        { slug: 'studio', provider: 'google-ai-studio', ...at },
+        { slug: 'claude', provider: 'anthropic', ...at },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+const GEMINI = '@studio/gemini-2.5-flash';
+const CLAUDE = '@claude/claude-sonnet-4-5';
+
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-goog-api-key': KEY },
+    body: JSON.stringify(body),
+  });
+
+const HELLO = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] };
+const google = (name: string, fields: object) => ({ '@type': `type.googleapis.com/google.rpc.${name}`, ...fields });
+
+describe('a 429 of an upstream', () => {
+  const quota = google('QuotaFailure', { violations: [{ quotaId: 'PerDay-FreeTier', quotaMetric: 'm' }] });
+  const wait = google('RetryInfo', { retryDelay: '34s' });
+
+  it.each(['generateContent', 'streamGenerateContent?alt=sse'])(
+    'has Google’s own details, without the project, for %s',
+    async (method) => {
+      const links = [{ url: 'https://console.cloud.google.com/quotas?project=secret-project-1' }];
+      const details = [
+        quota,
+        google('ErrorInfo', { reason: 'RATE_LIMIT_EXCEEDED', metadata: { consumer: 'projects/123456789' } }),
+        google('Help', { links }),
+        google('DebugInfo', { detail: 'stack' }),
+        wait,
+      ];
+      script = (_, res) =>
+        json(res, { error: { code: 429, message: 'Quota.', status: 'RESOURCE_EXHAUSTED', details } }, 429);
+      const reply = await post(`/v1beta/models/${GEMINI}:${method}`, HELLO);
+      const text = await reply.text();
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '34']);
+      expect(JSON.parse(text)).toMatchObject({
+        error: {
+          status: 'RESOURCE_EXHAUSTED',
+          details: [quota, { reason: 'RATE_LIMIT_EXCEEDED' }, { links: [{}] }, wait, { domain: 'gatehouse' }],
+        },
+      });
+      expect(text).not.toMatch(/secret-project|123456789|stack/);
+    },
+  );
+
+  it('of another vendor has its wait as RetryInfo', async () => {
+    script = (_, res) => {
+      res.setHeader('retry-after', '3');
+      return json(res, { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }, 429);
+    };
+    const reply = await post(`/v1beta/models/${CLAUDE}:generateContent`, HELLO);
+    expect(await reply.json()).toMatchObject({
+      error: { code: 429, details: [{ domain: 'gatehouse' }, google('RetryInfo', { retryDelay: '3s' })] },
+    });
+  });
+});
