@@ -1,3 +1,4 @@
+import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
@@ -13,8 +14,8 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     catalog: {
       providers: [
-        { slug: 'studio', provider: 'google-ai-studio', ...at },
-        { slug: 'claude', provider: 'anthropic', ...at },
+        { slug: 'studio', provider: 'google-ai-studio', ...at, models: ['gemini-2.5-flash', 'gemini-embedding-001'] },
+        { slug: 'claude', provider: 'anthropic', ...at, models: ['claude-sonnet-4-5'] },
       ],
     },
   });
@@ -75,6 +76,42 @@ describe('a 429 of an upstream', () => {
     const reply = await post(`/v1beta/models/${CLAUDE}:generateContent`, HELLO);
     expect(await reply.json()).toMatchObject({
       error: { code: 429, details: [{ domain: 'gatehouse' }, google('RetryInfo', { retryDelay: '3s' })] },
+    });
+  });
+});
+
+describe('models in Vertex AI’s form', () => {
+  const client = (): GoogleGenAI =>
+    new GoogleGenAI({ vertexai: true, apiKey: KEY, httpOptions: { baseUrl: gateway.url } });
+
+  it('are listed, in pages, to Google’s client', async () => {
+    const names: (string | undefined)[] = [];
+    for await (const model of await client().models.list({ config: { pageSize: 2 } })) names.push(model.name);
+    expect(names).toEqual(
+      [CLAUDE, '@studio/gemini-2.5-flash', '@studio/gemini-embedding-001'].map(
+        (id) => `publishers/google/models/${id}`,
+      ),
+    );
+  });
+
+  it('are found by the name that the client sends', async () => {
+    for (const model of [GEMINI, CLAUDE, `publishers/google/models/${CLAUDE}`, `models/${CLAUDE}`])
+      expect(await client().models.get({ model }), model).toMatchObject({ name: expect.stringMatching(/-/) });
+    const missing: unknown = await client()
+      .models.get({ model: '@studio/nothing' })
+      .catch((error: unknown) => error);
+    expect(missing).toMatchObject({ status: 404 });
+  });
+
+  it('are the same with a project in the path', async () => {
+    const list = async (path: string) =>
+      (await fetch(`${gateway.url}${path}`, { headers: { 'x-goog-api-key': KEY } })).json();
+    const inProject = '/v1/projects/p/locations/us-central1/publishers/google/models';
+    expect(await list(inProject)).toEqual(await list('/v1beta1/publishers/google/models'));
+    expect(await list(`${inProject}/${GEMINI}`)).toEqual({
+      name: `publishers/google/models/${GEMINI}`,
+      versionId: 'default',
+      displayName: 'gemini-2.5-flash',
     });
   });
 });
