@@ -59,7 +59,7 @@ const FORMS: Readonly<Partial<Record<string, Forms>>> = {
     },
     model: toGeminiModel,
   },
-  vertex: {
+  publisher: {
     page(query) {
       const window = readWindow(query);
       return (models) => toVertexPage(models, window);
@@ -70,9 +70,9 @@ const FORMS: Readonly<Partial<Record<string, Forms>>> = {
 
 const OPENAI: Forms = { page: (query) => (isCodex(query) ? toCodexList : toOpenAiList), model: toOpenAiModel };
 
-/** The operation's format is the client's API. Google has two: Vertex AI's lists have a form of their own. */
+/** The operation's format is the client's API. Vertex AI's lists, at paths of its own, have another form than those of Google's other API. */
 const formsOf = ({ operation }: Exchange): Forms =>
-  FORMS[operation?.provider === 'vertex-ai' ? 'vertex' : (operation?.format.name ?? '')] ?? OPENAI;
+  FORMS[operation?.provider === undefined ? (operation?.format.name ?? '') : 'publisher'] ?? OPENAI;
 
 function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
   const page = formsOf(exchange).page(query);
@@ -82,10 +82,10 @@ function list(directory: ModelDirectory, exchange: Exchange, query: string): obj
 /** Codex appends its version to the path of the list. */
 const isCodex = (query: string): boolean => new URLSearchParams(query).has('client_version');
 
-/** Google's client takes the slug for the publisher, and knows the publishers `google` and `anthropic` alone. */
+/** Google's client takes the slug for the publisher. */
 function idIn({ request: { params } }: Exchange): string {
-  const { id = '', publisher = 'google' } = params;
-  return publisher === 'google' || publisher === 'anthropic' ? id : `${publisher}/${id}`;
+  const { id = '', publisher = '' } = params;
+  return publisher.startsWith('@') ? `${publisher}/${id}` : id;
 }
 
 function retrieve(directory: ModelDirectory, exchange: Exchange): object {

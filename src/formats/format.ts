@@ -206,7 +206,7 @@ export const isOutOfBudget = ({ code }: ClientError): boolean => OUT_OF_BUDGET.h
  */
 export interface ErrorReply {
   readonly status: number;
-  readonly body: JsonObject;
+  readonly body: JsonObject | readonly JsonObject[];
 }
 
 /**

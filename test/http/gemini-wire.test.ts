@@ -1,7 +1,7 @@
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+import { anthropicReply, json, sse, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
 /** What Google's clients read beside the answer: details of errors, the forms of streams, paths of both of Google's APIs. */
 
@@ -113,5 +113,73 @@ describe('models in Vertex AI’s form', () => {
       versionId: 'default',
       displayName: 'gemini-2.5-flash',
     });
+  });
+});
+
+describe('a stream of Google’s API', () => {
+  const events = (count: number) =>
+    [
+      { type: 'message_start', message: { ...anthropicReply(''), content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...Array.from({ length: count }, () => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: 'Hi' },
+      })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ] as const;
+
+  it.each(['alt', '$alt', '%24alt'])('is one of server-sent events with %s=sse', async (name) => {
+    script = (_, res) => sse(res, events(1));
+    const reply = await post(`/v1beta/models/${CLAUDE}:streamGenerateContent?${name}=sse`, HELLO);
+    expect(reply.headers.get('content-type')).toBe('text/event-stream');
+    expect(await reply.text()).toMatch(/^data: /);
+  });
+
+  it('has a text in each record, as clients add the texts', async () => {
+    script = (_, res) => sse(res, events(2));
+    const { models } = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: gateway.url } });
+    let text = '';
+    for await (const chunk of await models.generateContentStream({ model: CLAUDE, contents: 'Hi' }))
+      text += String(chunk.text);
+    expect(text).toBe('HiHi');
+  });
+
+  it.each(['', '?alt=json'])('has an error before its first record in an array, as its records%s', async (query) => {
+    script = (_, res) => json(res, { error: { code: 400, message: 'No.', status: 'INVALID_ARGUMENT' } }, 400);
+    for (const body of [HELLO, { contents: 'x' }]) {
+      const reply = await post(`/v1beta/models/${GEMINI}:streamGenerateContent${query}`, body);
+      expect(reply.status).toBe(400);
+      expect(await reply.json()).toMatchObject([{ error: { code: 400, status: 'INVALID_ARGUMENT' } }]);
+    }
+    const plain = await post(`/v1beta/models/${GEMINI}:streamGenerateContent?alt=sse`, HELLO);
+    expect(await plain.json()).toMatchObject({ error: { code: 400 } });
+  });
+});
+
+describe('a key that an object has twice', () => {
+  const postText = async (method: string, text: string) => {
+    script = (_, res) => json(res, { totalTokens: 7 });
+    const reply = await fetch(`${gateway.url}/v1beta/models/${GEMINI}:${method}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': KEY },
+      body: text,
+    });
+    return { status: reply.status, text: await reply.text() };
+  };
+  const twice = '{"maxOutputTokens":1,"maxOutputTokens":9}';
+
+  it.each([
+    ['generationConfig', 'generateContent', `{"contents":[],"generationConfig":${twice}}`],
+    ['generation_config', 'generateContent', `{"contents":[],"generation_config":${twice}}`],
+    ['safetySettings', 'generateContent', '{"contents":[],"safetySettings":[{"category":"a","category":"b"}]}'],
+    ['generateContentRequest', 'countTokens', `{"generateContentRequest":{"contents":[],"generationConfig":${twice}}}`],
+  ])('is refused in %s', async (param, method, body) => {
+    const { status, text } = await postText(method, body);
+    expect(status).toBe(400);
+    expect(text).toContain(`\`${param}\``);
+    expect(text).toContain('duplicate_parameter');
   });
 });

@@ -20,6 +20,11 @@ export interface FieldTable {
   readonly freeMaps: readonly string[];
   /** Places of further bodies, or parts of one, inside the body. Default: none */
   readonly nested?: readonly NestedFields[];
+  /**
+   * Top-level fields in which a repeated key is refused: JSON.parse keeps the last value, and an upstream may read the first. For objects
+   * that are small, because they are read once more. Default: none
+   */
+  readonly unrepeated?: readonly string[];
   /** Fields of other operations of the API: a config's parameters for them do not change bodies of this one. */
   readonly foreign?: readonly string[];
 }

@@ -17,6 +17,7 @@ export const geminiFields: FieldTable = {
   ],
   synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
   bothCases: true,
+  unrepeated: ['generationConfig', 'toolConfig', 'safetySettings', 'labels'],
   lifted: [],
   models: [],
   freeMaps: [
@@ -39,6 +40,7 @@ const GENERATION = geminiFields.read.filter((name) => name !== 'model' && name !
 export const geminiCountFields: FieldTable = {
   ...geminiFields,
   read: [...geminiFields.read, 'generateContentRequest'],
+  unrepeated: [...geminiFields.unrepeated!, 'generateContentRequest'],
   nested: [{ at: 'generateContentRequest', fields: GENERATION, only: false }],
 };
 
@@ -54,6 +56,7 @@ export const geminiEmbedFields: FieldTable = {
   freeMaps: [],
   nested: [{ at: 'embedContentConfig', fields: EMBEDDING_SETTINGS, only: false }],
   foreign: GENERATION,
+  unrepeated: ['embedContentConfig', 'parameters'],
 };
 
 /** batchEmbedContents. Each request repeats the model. */

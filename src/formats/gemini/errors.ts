@@ -92,7 +92,7 @@ function cap(text: string): string {
  * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
  * (docs/protocols/errors.md#overload).
  */
-export function encodeError(error: ClientError): ErrorReply {
+export function encodeError(error: ClientError): ErrorReply & { readonly body: JsonObject } {
   const { status: given, message } = error;
   const status = given === 529 ? 503 : given;
   const details = writeDetails(error, isOutOfBudget(error));
