@@ -271,14 +271,14 @@ export interface TokenCounting {
 }
 
 /** Methods of Google's API whose bodies some targets take as they are. */
-export type NativeForm = 'batchEmbedContents' | 'predict';
+export type NativeForm = 'batchEmbedContents' | 'embedContent' | 'predict';
 
 /** Reports a field that OpenAI's form does not have. */
 export type LoseField = (param: string, reason: string) => void;
 
 /** Bodies of a task that is no conversation, in an API that is not OpenAI's. Pure. */
 export interface TaskForms {
-  /** Targets with this form get the body itself, or its `batch`. */
+  /** Targets with this form get the body itself. */
   readonly native: NativeForm;
   /** Throws RequestFault. */
   toOpenAi(body: JsonObject, lose: LoseField): JsonObject;
@@ -286,8 +286,6 @@ export interface TaskForms {
   fromOpenAi(reply: JsonObject): JsonObject;
   /** How the API spells fields that losses name as OpenAI's. */
   readonly fields: Readonly<Record<string, string>>;
-  /** For a request that the API also has in a form for several. Throws ReplyFault. */
-  readonly batch?: { wrap(body: JsonObject): JsonObject; unwrap(reply: JsonObject): JsonObject };
 }
 
 /** Features of an API's models that callers request by name. */

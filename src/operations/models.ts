@@ -38,7 +38,7 @@ export const models: readonly Operation[] = [
   ]),
   { ...LIST, path: OF_GOOGLE, format: gemini },
   { ...ONE, path: `${OF_GOOGLE}/{+id}`, format: gemini },
-  { ...ONE, path: '/v1beta1/models/{+id}', format: gemini, provider: 'vertex-ai' },
+  { ...ONE, path: '/{version:v1beta1}/models/{+id}', format: gemini, provider: 'vertex-ai' },
   ...OF_VERTEX.flatMap((place): Operation[] => [
     { ...LIST, path: `${place}/publishers/google/models`, format: gemini, provider: 'vertex-ai' },
     { ...ONE, path: `${place}/publishers/{publisher}/models/{+id}`, format: gemini, provider: 'vertex-ai' },

@@ -183,3 +183,69 @@ describe('a key that an object has twice', () => {
     expect(text).toContain('duplicate_parameter');
   });
 });
+
+describe('embeddings at Google AI Studio', () => {
+  const MODEL = '@studio/gemini-embedding-001';
+  const reply = '{"embedding":{"values":[0.10,0.5]},"usageMetadata":{"promptTokenCount":3},"newField":1}';
+
+  it('of one content go to `:embedContent` as the caller wrote them, and so does the reply', async () => {
+    script = (_, res) => void res.setHeader('content-type', 'application/json').end(reply);
+    const body =
+      '{ "content": {"parts":[{"text":"x","new":1.0}]}, "taskType": "T" ,"newSetting": 12345678901234567890 }';
+    const answered = await fetch(`${gateway.url}/v1beta/models/${MODEL}:embedContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': KEY },
+      body,
+    });
+    expect([answered.status, await answered.text()]).toEqual([200, reply]);
+    const { url, text } = upstream.seen.at(-1)!;
+    expect(url).toBe('/v1beta/models/gemini-embedding-001:embedContent');
+    expect(text.replace('"model":"models/gemini-embedding-001",', '')).toBe(body);
+  });
+
+  it('have the upstream’s name of the model where the body repeats the caller’s', async () => {
+    script = (_, res) => void res.setHeader('content-type', 'application/json').end(reply);
+    const content = { parts: [{ text: 'x' }] };
+    await post(`/v1beta/models/${MODEL}:embedContent`, { model: `models/${MODEL}`, content });
+    expect(upstream.seen.at(-1)!.json).toEqual({ model: 'models/gemini-embedding-001', content });
+  });
+
+  it('keep settings of their own in a batch', async () => {
+    script = (_, res) => json(res, { embeddings: [{ values: [1] }, { values: [2] }] });
+    const requests = ['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT'].map((taskType) => ({
+      content: { parts: [{ text: 'x' }] },
+      taskType,
+    }));
+    const batch = await post(`/v1beta/models/${MODEL}:batchEmbedContents`, { requests });
+    expect(batch.status).toBe(200);
+    expect(upstream.seen.at(-1)!.json).toMatchObject({ requests });
+  });
+});
+
+describe('a count of instances in Vertex AI’s form', () => {
+  const path = (model: string): string => `/v1/projects/p/locations/l/publishers/google/models/${model}:countTokens`;
+
+  it('is one of their texts, at each target', async () => {
+    const instances = [{ content: 'one' }, { prompt: 'two' }];
+    for (const model of [GEMINI, CLAUDE]) {
+      script = ({ url }, res) => json(res, url.includes('count_tokens') ? { input_tokens: 7 } : { totalTokens: 7 });
+      const counted = await post(path(model), { instances });
+      expect([counted.status, await counted.json()]).toMatchObject([200, { totalTokens: 7 }]);
+      expect(upstream.seen.at(-1)!.text).toMatch(/"one".*"two"/);
+      expect(upstream.seen.at(-1)!.text).not.toContain('instances');
+    }
+  });
+
+  it.each([
+    [[{ content: 'x' }, { image: {} }], 'instances[1]'],
+    [[7], 'instances[0]'],
+    [[], 'contents'],
+    ['x', 'contents'],
+  ])('is refused without texts: %j', async (instances, param) => {
+    const refused = await post(path(GEMINI), { instances });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { status: 'INVALID_ARGUMENT', message: expect.stringContaining(param) } },
+    ]);
+  });
+});
