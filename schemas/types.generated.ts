@@ -1011,7 +1011,7 @@ export interface Fields {
    */
   deny?: string[];
   /**
-   * The only fields, besides `model`, that a request may have; a path allows everything inside it. `deny` and `preset` take precedence. Default: all.
+   * The only fields, besides `model`, that a request may have; a path allows everything inside it, except bodies inside a body (`generateContentRequest`, `requests`, `instances`, `parameters`, `embedContentConfig`), whose fields are named as at the top level. `deny` and `preset` take precedence. Default: all.
    *
    * @minItems 1
    */

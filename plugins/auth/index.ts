@@ -4,9 +4,11 @@ import {
   googleKeys,
   holdsKeyShape,
   Secret,
+  UPLOAD_ID,
   type Caller,
   type ClientCertificate,
   type Exchange,
+  type GatewayContext,
   type KeyRing,
 } from '../../src/plugin/index.ts';
 
@@ -27,11 +29,12 @@ export default definePlugin({
   },
   create({ host }) {
     return {
-      step({ exchange }) {
+      step(ctx) {
+        const { exchange } = ctx;
         const { certificates } = host.keys;
         const certificate = certificates?.verify(exchange.request.clientCertificate);
         const authorization = bearer(exchange.request.headers.authorization);
-        const found = findCaller(host.keys, exchange, { authorization, certificate });
+        const found = findCaller(host.keys, ctx, { authorization, certificate });
         if (certificate) certificates?.allow(found.caller, certificate);
         exchange.caller = found.caller;
         // An Authorization that is not the gateway key is the caller's own credential for the upstream.
@@ -58,8 +61,8 @@ interface FoundCaller {
   readonly key?: string;
 }
 
-function findCaller(keys: KeyRing, exchange: Exchange, { authorization, certificate }: Credentials): FoundCaller {
-  const { request } = exchange;
+function findCaller(keys: KeyRing, ctx: GatewayContext, { authorization, certificate }: Credentials): FoundCaller {
+  const { request } = ctx.exchange;
   const google = googleKeys(request.headers);
   if (google.length > MAX_WORDS)
     throw new GatewayError('invalid_api_key', `x-goog-api-key has more than ${MAX_WORDS} keys.`);
@@ -75,6 +78,8 @@ function findCaller(keys: KeyRing, exchange: Exchange, { authorization, certific
     else if (isDeadKey(keys, request.remoteAddress, key)) throw deadKey();
   }
   if (found) return found;
+  const uploader = google.length > 0 ? findUploader(keys, ctx, google) : undefined;
+  if (uploader) return { caller: uploader };
   const caller = certificate && keys.certificates?.find(certificate, request.remoteAddress);
   if (caller) return { caller };
   throw presented
@@ -83,6 +88,18 @@ function findCaller(keys: KeyRing, exchange: Exchange, { authorization, certific
         'missing_api_key',
         `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer, x-api-key or x-goog-api-key.`,
       );
+}
+
+/** The caller that has begun an upload, by the credential in the upload's address. It serves for requests of this upload alone. */
+function findUploader(keys: KeyRing, ctx: GatewayContext, grants: readonly string[]): Caller | undefined {
+  const { operation, request } = ctx.exchange;
+  const id = operation?.id === 'files.create' ? new URLSearchParams(ctx.querystring).get(UPLOAD_ID) : null;
+  if (id === null) return undefined;
+  for (const grant of grants) {
+    const caller = keys.uploads?.find(grant, id, request.remoteAddress);
+    if (caller) return caller;
+  }
+  return undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   GatewayError,
   namesOf,
   RequestBody,
+  spellingsOf,
   type BodyFault,
   type Exchange,
   type InboundForm,
@@ -39,10 +40,20 @@ export default definePlugin({
       }
       return known;
     };
+    const unrepeated = new Map<Operation['fields'], readonly string[]>();
+    const unrepeatedFor = ({ fields }: Operation): readonly string[] => {
+      let known = unrepeated.get(fields);
+      if (!known) {
+        const spellings = spellingsOf(fields);
+        const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
+        unrepeated.set(fields, (known = [...(fields?.lifted ?? []), ...settings]));
+      }
+      return known;
+    };
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
       namesFor(operation).check(whole);
-      for (const object of operation.fields?.lifted ?? []) if (whole.has(object)) whole.refuseRepeatsIn(object);
+      for (const object of unrepeatedFor(operation)) if (whole.has(object)) whole.refuseRepeatsIn(object);
       return withPath(exchange, operation, whole);
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */

@@ -2,6 +2,7 @@ import {
   bodyPieces,
   GatewayError,
   PIECE_UNIT,
+  UPLOAD_ID,
   type AnnouncedFile,
   type Clock,
   type FilePage,
@@ -21,8 +22,6 @@ const MAX_START_BYTES = 16 * 1024;
 const MAX_START_MS = 10_000;
 
 const NAME = 'files/';
-/** The parameter of an upload's address that has its id. */
-const UPLOAD_ID = 'upload_id';
 const LENGTH = 'x-goog-upload-header-content-length';
 const COMMAND = 'x-goog-upload-command';
 const OFFSET = 'x-goog-upload-offset';
@@ -81,8 +80,10 @@ export async function readUploadStep(ctx: GatewayContext, clock: Clock): Promise
     .map((word) => word.trim())
     .toSorted()
     .join();
-  if (command === 'start') return { step: 'start', file: await readStart(ctx, clock) };
   const id = new URLSearchParams(ctx.querystring).get(UPLOAD_ID);
+  // The address of an upload holds a credential for this upload alone.
+  if (command === 'start' && id !== null) throw invalid(UPLOAD_ID, 'names an upload that has begun');
+  if (command === 'start') return { step: 'start', file: await readStart(ctx, clock) };
   if (id === null) throw invalid(UPLOAD_ID, 'is missing; begin an upload with the command `start`');
   if (command === 'query') return { step: 'query', id };
   if (command === 'cancel') return { step: 'cancel', id };
@@ -94,8 +95,14 @@ export async function readUploadStep(ctx: GatewayContext, clock: Clock): Promise
   return { step: 'upload', id, piece: { offset: Number(offset), last } };
 }
 
-export function startedUpload(id: string, ctx: GatewayContext): Readonly<Record<string, string>> {
-  const url = `${originOf(ctx)}${ctx.exchange.request.path}?${UPLOAD_ID}=${id}&upload_protocol=resumable`;
+/** @param grant the credential of requests that come without the key. The listener takes `key` out of every address before anything reads it. */
+export function startedUpload(
+  id: string,
+  ctx: GatewayContext,
+  grant: string | undefined,
+): Readonly<Record<string, string>> {
+  const credential = grant === undefined ? '' : `&key=${grant}`;
+  const url = `${originOf(ctx)}${ctx.exchange.request.path}?${UPLOAD_ID}=${id}&upload_protocol=resumable${credential}`;
   return {
     ...activeUpload(0),
     'x-goog-upload-url': url,

@@ -72,7 +72,7 @@ async function ask({ id, format = 'openai-chat', query = '', method = 'GET' }: A
     content: () => source,
     remove: (_, one) => (removed.push(one), Promise.resolve()),
   };
-  const { nextCalls } = await runPlugin(files, { context, needs: { files: service } });
+  const { nextCalls } = await runPlugin(files, { context, needs: { files: service, keys: { find: () => undefined } } });
   const { reply } = exchange;
   const body: unknown =
     Buffer.isBuffer(reply?.body) && reply.body.length > 0 ? JSON.parse(reply.body.toString()) : undefined;

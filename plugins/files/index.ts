@@ -6,6 +6,7 @@ import {
   type GatewayContext,
   type Reply,
   type StoredFile,
+  type UploadGrants,
 } from '../../src/plugin/index.ts';
 import { toAnthropicFile, toAnthropicPage, readAnthropicQuery } from './anthropic.ts';
 import {
@@ -25,22 +26,29 @@ export default definePlugin({
   name: 'files',
   level: 'entry',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['files'],
+  needs: ['files', 'keys'],
   requires: ['caller'],
   explain({ exchange: { operation, caller, reply, error } }) {
     if (!operation?.id.startsWith('files.') || !reply || error) return undefined;
     return { does: `answers from the files of key ${caller?.keyId}; nothing is sent to a model` };
   },
-  create({ host: { files: service, clock } }) {
+  create({ host: { files: service, keys, clock } }) {
+    const setup = { service, clock, grants: keys.uploads };
     return function files(ctx, next) {
       const answer = ANSWERS.get(ctx.exchange.operation?.id ?? '');
       if (!answer) return next();
-      return answer(service, ctx, clock).then((reply) => void (ctx.exchange.reply = reply));
+      return answer(setup, ctx).then((reply) => void (ctx.exchange.reply = reply));
     };
   },
 });
 
-type FileAnswer = (service: FileService, ctx: GatewayContext, clock: Clock) => Promise<Reply>;
+interface FilesSetup {
+  readonly service: FileService;
+  readonly clock: Clock;
+  readonly grants: UploadGrants | undefined;
+}
+
+type FileAnswer = (setup: FilesSetup, ctx: GatewayContext) => Promise<Reply>;
 
 const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
   ['files.create', create],
@@ -62,19 +70,23 @@ function shape(file: StoredFile, ctx: GatewayContext): object {
   return isAnthropic(ctx.exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
 }
 
-async function create(service: FileService, ctx: GatewayContext, clock: Clock): Promise<Reply> {
+async function create(setup: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   const { exchange } = ctx;
-  if (isGemini(exchange)) return createInSteps(service, ctx, clock);
-  const file = await service.upload(ctx);
+  if (isGemini(exchange)) return createInSteps(setup, ctx);
+  const file = await setup.service.upload(ctx);
   exchange.upload = { id: file.id, bytes: file.bytes };
   return jsonReply(shape(file, ctx));
 }
 
 /** Google's resumable upload: a request begins it, others bring the file in pieces, ask for its state, or end it. */
-async function createInSteps({ inPieces }: FileService, ctx: GatewayContext, clock: Clock): Promise<Reply> {
+async function createInSteps(setup: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   const { exchange } = ctx;
-  const read = await readUploadStep(ctx, clock);
-  if (read.step === 'start') return withHeaders({}, startedUpload(await inPieces.begin(exchange, read.file), ctx));
+  const { inPieces } = setup.service;
+  const read = await readUploadStep(ctx, setup.clock);
+  if (read.step === 'start') {
+    const begun = await inPieces.begin(exchange, read.file);
+    return withHeaders({}, startedUpload(begun, ctx, setup.grants?.grant(exchange.caller?.keyId ?? '', begun)));
+  }
   const { id } = read;
   if (read.step === 'cancel') {
     await inPieces.cancel(exchange, id);
@@ -91,7 +103,7 @@ function withHeaders(body: object, headers: Readonly<Record<string, string>>): R
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-async function list(service: FileService, ctx: GatewayContext): Promise<Reply> {
+async function list({ service }: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   const { exchange, querystring } = ctx;
   if (isGemini(exchange))
     return jsonReply(toGeminiPage(await service.list(exchange, readGeminiQuery(querystring)), ctx));
@@ -100,11 +112,11 @@ async function list(service: FileService, ctx: GatewayContext): Promise<Reply> {
   return jsonReply(toOpenAiPage(await service.list(exchange, readOpenAiQuery(querystring))));
 }
 
-async function retrieve(service: FileService, ctx: GatewayContext): Promise<Reply> {
+async function retrieve({ service }: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   return jsonReply(shape(await service.find(ctx.exchange, idOf(ctx.exchange)), ctx));
 }
 
-async function content(service: FileService, { exchange, method }: GatewayContext): Promise<Reply> {
+async function content({ service }: FilesSetup, { exchange, method }: GatewayContext): Promise<Reply> {
   const file = await service.find(exchange, idOf(exchange));
   const headers = {
     'content-type': file.mime,
@@ -116,7 +128,7 @@ async function content(service: FileService, { exchange, method }: GatewayContex
   return { status: 200, headers, body, stream: false };
 }
 
-async function remove(service: FileService, { exchange }: GatewayContext): Promise<Reply> {
+async function remove({ service }: FilesSetup, { exchange }: GatewayContext): Promise<Reply> {
   const id = idOf(exchange);
   await service.remove(exchange, id);
   if (isGemini(exchange)) return jsonReply({});

@@ -26,16 +26,31 @@ export function readWindow(query: string): ModelWindow {
 }
 
 /** @param models in the order of their ids */
-export function toGeminiPage(models: readonly ListedModel[], { size, after }: ModelWindow): object {
+function pageOf(models: readonly ListedModel[], { size, after }: ModelWindow) {
   const rest = after === undefined ? models : models.filter(({ id }) => compareModelIds(id, after) > 0);
   const page = rest.slice(0, size);
   const last = page.at(-1);
   const more = last && rest.length > page.length;
-  return {
-    models: page.map(toGeminiModel),
-    ...(more && { nextPageToken: Buffer.from(last.id).toString('base64url') }),
-  };
+  return { page, token: more && { nextPageToken: Buffer.from(last.id).toString('base64url') } };
 }
+
+export function toGeminiPage(models: readonly ListedModel[], window: ModelWindow): object {
+  const { page, token } = pageOf(models, window);
+  return { models: page.map(toGeminiModel), ...token };
+}
+
+/** Vertex AI's list, which has no limits and methods of models. */
+export function toVertexPage(models: readonly ListedModel[], window: ModelWindow): object {
+  const { page, token } = pageOf(models, window);
+  return { publisherModels: page.map(toVertexModel), ...token };
+}
+
+/** Google's client shows `displayName`, which Vertex AI itself does not send. */
+export const toVertexModel = ({ id, name }: ListedModel): object => ({
+  name: `publishers/google/models/${id}`,
+  versionId: 'default',
+  displayName: name,
+});
 
 const METHODS: Readonly<Partial<Record<ListedModel['tasks'][number], readonly string[]>>> = {
   generate: ['generateContent', 'streamGenerateContent'],

@@ -8,7 +8,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
 import { toCodexList } from './codex.ts';
-import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
+import { readWindow, toGeminiModel, toGeminiPage, toVertexModel, toVertexPage } from './gemini.ts';
 import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
 /** Lists the models that a caller may use. Sends nothing upstream. */
@@ -59,12 +59,20 @@ const FORMS: Readonly<Partial<Record<string, Forms>>> = {
     },
     model: toGeminiModel,
   },
+  publisher: {
+    page(query) {
+      const window = readWindow(query);
+      return (models) => toVertexPage(models, window);
+    },
+    model: toVertexModel,
+  },
 };
 
 const OPENAI: Forms = { page: (query) => (isCodex(query) ? toCodexList : toOpenAiList), model: toOpenAiModel };
 
-/** The operation's format is the client's API. */
-const formsOf = ({ operation }: Exchange): Forms => FORMS[operation?.format.name ?? ''] ?? OPENAI;
+/** The operation's format is the client's API. Vertex AI's lists, at paths of its own, have another form than those of Google's other API. */
+const formsOf = ({ operation }: Exchange): Forms =>
+  FORMS[operation?.provider === undefined ? (operation?.format.name ?? '') : 'publisher'] ?? OPENAI;
 
 function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
   const page = formsOf(exchange).page(query);
@@ -74,8 +82,14 @@ function list(directory: ModelDirectory, exchange: Exchange, query: string): obj
 /** Codex appends its version to the path of the list. */
 const isCodex = (query: string): boolean => new URLSearchParams(query).has('client_version');
 
+/** Google's client takes the slug for the publisher. */
+function idIn({ request: { params } }: Exchange): string {
+  const { id = '', publisher = '' } = params;
+  return publisher.startsWith('@') ? `${publisher}/${id}` : id;
+}
+
 function retrieve(directory: ModelDirectory, exchange: Exchange): object {
-  const id = exchange.request.params['id'] ?? '';
+  const id = idIn(exchange);
   const model = directory.find(exchange, id);
   if (!model) {
     // The same error for a model that does not exist and for one that the caller may not use, so that a caller cannot

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FieldTable } from '../../src/formats/fields/field-table.ts';
 import { imagesFields } from '../../src/formats/fields/field-tables.ts';
+import {
+  geminiCountFields,
+  geminiEmbedBatchFields,
+  geminiEmbedFields,
+  geminiPredictFields,
+} from '../../src/formats/fields/gemini-fields.ts';
 import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
@@ -188,5 +195,79 @@ describe('override', () => {
       message: 'With the parameters of config.targets[1]: `temperature` must be number.',
     });
     expect(seen).toEqual([{ model: 'm', temperature: 'hot' }]);
+  });
+
+  describe('for a body inside a body of Google’s API', () => {
+    const bodyOf = (fields: FieldTable) => ({ fields, validate: () => undefined }) as unknown as Operation;
+    const OVERRIDE = { generationConfig: { maxOutputTokens: 7 }, outputDimensionality: 3, taskType: 'T' };
+    const whole = (fields: object) => ({ generateContentRequest: { contents: [], ...fields } });
+
+    it.each<[string, FieldTable, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
+      [
+        'a whole request that is counted, as the body spells its fields',
+        geminiCountFields,
+        whole({ generation_config: { max_output_tokens: 1, topK: 1 } }),
+        { generationConfig: { maxOutputTokens: 7 } },
+        whole({ generation_config: { max_output_tokens: 7, topK: 1 } }),
+      ],
+      [
+        'the fields themselves, where they stand at the top level',
+        geminiCountFields,
+        { contents: [] },
+        { generationConfig: { maxOutputTokens: 7 } },
+        { contents: [], generationConfig: { maxOutputTokens: 7 } },
+      ],
+      [
+        'the settings of one content',
+        geminiEmbedFields,
+        { content: {} },
+        OVERRIDE,
+        { content: {}, outputDimensionality: 3, taskType: 'T' },
+      ],
+      [
+        'the settings of one content in Vertex AI’s object',
+        geminiEmbedFields,
+        { content: {}, embedContentConfig: { task_type: 'X', title: 'y' } },
+        OVERRIDE,
+        { content: {}, embedContentConfig: { task_type: 'T', title: 'y', outputDimensionality: 3 } },
+      ],
+      [
+        'each request of a batch',
+        geminiEmbedBatchFields,
+        { requests: [{ content: 1, output_dimensionality: 9 }, { content: 2 }] },
+        OVERRIDE,
+        {
+          requests: [
+            { content: 1, output_dimensionality: 3, taskType: 'T' },
+            { content: 2, outputDimensionality: 3, taskType: 'T' },
+          ],
+        },
+      ],
+      [
+        'instances and their parameters',
+        geminiPredictFields,
+        { instances: [{ content: 'x' }] },
+        OVERRIDE,
+        { instances: [{ content: 'x', task_type: 'T' }], parameters: { outputDimensionality: 3 } },
+      ],
+    ])('changes %s, and nothing of other operations', async (_, fields, json, overrideParams, expected) => {
+      const { attempt } = await changed(json, { overrideParams }, bodyOf(fields));
+      expect(attempt.body.json()).toEqual(expected);
+    });
+
+    it('applies defaults and drops there, too', async () => {
+      const target = { defaultParams: { taskType: 'T' }, dropParams: [['title']] };
+      const requests = [{ task_type: 'X', title: 'a' }, { title: 'b' }];
+      const { attempt } = await changed({ requests }, target, bodyOf(geminiEmbedBatchFields));
+      expect(attempt.body.json()).toEqual({ requests: [{ task_type: 'X' }, { taskType: 'T' }] });
+      expect(attempt.body.edits.every(({ source }) => source.startsWith('config.targets[1] '))).toBe(true);
+    });
+
+    it('leaves values that validation refuses', async () => {
+      for (const requests of [7, 'x', null, [7]]) {
+        const { attempt } = await changed({ requests }, { overrideParams: OVERRIDE }, bodyOf(geminiEmbedBatchFields));
+        expect(attempt.body.json()).toEqual({ requests });
+      }
+    });
   });
 });

@@ -2,7 +2,6 @@ import {
   changesOf,
   definePlugin,
   GatewayError,
-  spellingsOf,
   type Edit,
   type Operation,
   type RequestBody,
@@ -33,7 +32,7 @@ export default definePlugin({
       let ofTarget = compiled.get(target);
       if (!ofTarget) compiled.set(target, (ofTarget = new Map<Operation['fields'], Changes>()));
       let changes = ofTarget.get(fields);
-      if (!changes) ofTarget.set(fields, (changes = compileChanges(target, spellingsOf(fields))));
+      if (!changes) ofTarget.set(fields, (changes = compileChanges(target, fields)));
       return changes;
     };
     const { turns } = host;

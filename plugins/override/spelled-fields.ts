@@ -1,14 +1,20 @@
-import { isObject, type RequestBody, type Spellings, type KeyPath } from '../../src/plugin/index.ts';
+import { isObject, type Spellings, type KeyPath } from '../../src/plugin/index.ts';
+
+/** The fields of a body, or of an object inside one. */
+export interface Fields {
+  has(key: string): boolean;
+  value(key: string): unknown;
+}
 
 /**
  * Finds the fields of one body by paths in any spelling. It walks the fields that the body has, so its cost is bounded
  * by the body, not by the path.
  */
 export class SpelledFields {
-  readonly #body: RequestBody;
+  readonly #body: Fields;
   readonly #spellings: Spellings;
 
-  constructor(body: RequestBody, spellings: Spellings) {
+  constructor(body: Fields, spellings: Spellings) {
     this.#body = body;
     this.#spellings = spellings;
   }

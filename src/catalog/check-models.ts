@@ -1,4 +1,4 @@
-import type { FieldTable } from '../formats/fields/field-tables.ts';
+import type { FieldTable } from '../formats/fields/field-table.ts';
 import { GatewayError, foldCase, isObject, type Exchange, type RequestBody, type Target } from '../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';

@@ -1,4 +1,5 @@
 import type { FormatName } from '../formats/conversation.ts';
+import type { NativeForm } from '../formats/format.ts';
 import type { ModelTask } from '../plugin/index.ts';
 import type { Location } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -13,6 +14,7 @@ export interface PlaceKey {
   readonly client?: FormatName | undefined;
   readonly tools?: boolean | undefined;
   readonly compacts?: true | undefined;
+  readonly form?: NativeForm | undefined;
 }
 
 export interface Located {
@@ -81,4 +83,5 @@ const isSame = (a: PlaceKey, b: PlaceKey): boolean =>
   a.stream === b.stream &&
   a.client === b.client &&
   a.tools === b.tools &&
-  a.compacts === b.compacts;
+  a.compacts === b.compacts &&
+  a.form === b.form;

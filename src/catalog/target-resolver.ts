@@ -66,8 +66,17 @@ function placeKey(
 ): PlaceKey {
   const task = operation?.task ?? 'generate';
   const compacts = operation?.compacts;
-  if (!provider.locatesByClient) return { model, task, stream, compacts };
-  return { model, task, stream, compacts, client: operation?.format.name, tools: request.body?.has('tools') ?? false };
+  const form = operation?.taskForms?.native;
+  if (!provider.locatesByClient) return { model, task, stream, compacts, form };
+  return {
+    model,
+    task,
+    stream,
+    compacts,
+    form,
+    client: operation?.format.name,
+    tools: request.body?.has('tools') ?? false,
+  };
 }
 
 /** True when the provider can serve the model for at least one task. */

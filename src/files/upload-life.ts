@@ -1,10 +1,9 @@
+import { UPLOAD_LIFE_MS } from '../plugin/index.ts';
 import { createdAt } from './file-ids.ts';
 
 /** An upload in pieces whose client sends nothing for this long is removed. */
 const IDLE_MS = 60 * 60 * 1000;
-/** The longest life of one that goes on. */
-const MOST_MS = 24 * 60 * 60 * 1000;
 
 /** @param touchedAt when the last of its bytes was stored */
 export const isOver = (id: string, touchedAt: number, now: number): boolean =>
-  now - touchedAt > IDLE_MS || now - createdAt(id) > MOST_MS;
+  now - touchedAt > IDLE_MS || now - createdAt(id) > UPLOAD_LIFE_MS;

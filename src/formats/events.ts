@@ -74,6 +74,8 @@ export interface UpstreamFailure {
   readonly param?: string;
   /** Wait requested in the body (Google's RetryInfo), in milliseconds. */
   readonly retryAfterMs?: number;
+  /** Details of Google's errors, for clients of its API. */
+  readonly details?: readonly JsonObject[];
 }
 
 export interface LogprobToken {

@@ -197,6 +197,10 @@ export interface ClientError {
     readonly counts: 'requests' | 'tokens' | 'concurrency';
     readonly retryAfterMs: number;
   };
+  /** The wait that the upstream requested, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Details of the upstream's error in Google's form, without the account. */
+  readonly upstreamDetails?: readonly JsonObject[];
 }
 
 /** Codes of the gateway for a budget without room. */
@@ -210,7 +214,7 @@ export const isOutOfBudget = ({ code }: ClientError): boolean => OUT_OF_BUDGET.h
  */
 export interface ErrorReply {
   readonly status: number;
-  readonly body: JsonObject;
+  readonly body: JsonObject | readonly JsonObject[];
 }
 
 /**
@@ -277,14 +281,14 @@ export interface TokenCounting {
 }
 
 /** Methods of Google's API whose bodies some targets take as they are. */
-export type NativeForm = 'batchEmbedContents' | 'predict';
+export type NativeForm = 'batchEmbedContents' | 'embedContent' | 'predict';
 
 /** Reports a field that OpenAI's form does not have. */
 export type LoseField = (param: string, reason: string) => void;
 
 /** Bodies of a task that is no conversation, in an API that is not OpenAI's. Pure. */
 export interface TaskForms {
-  /** Targets with this form get the body itself, or its `batch`. */
+  /** Targets with this form get the body itself. */
   readonly native: NativeForm;
   /** Throws RequestFault. */
   toOpenAi(body: JsonObject, lose: LoseField): JsonObject;
@@ -292,8 +296,6 @@ export interface TaskForms {
   fromOpenAi(reply: JsonObject): JsonObject;
   /** How the API spells fields that losses name as OpenAI's. */
   readonly fields: Readonly<Record<string, string>>;
-  /** For a request that the API also has in a form for several. Throws ReplyFault. */
-  readonly batch?: { wrap(body: JsonObject): JsonObject; unwrap(reply: JsonObject): JsonObject };
 }
 
 /** Features of an API's models that callers request by name. */

@@ -1,4 +1,4 @@
-import { geminiEmbedFields, geminiEmbedBatchFields, geminiPredictFields } from '../formats/fields/field-tables.ts';
+import { geminiEmbedFields, geminiEmbedBatchFields, geminiPredictFields } from '../formats/fields/gemini-fields.ts';
 import { batchForms, singleForms } from '../formats/gemini/embeddings.ts';
 import { gemini } from '../formats/gemini/index.ts';
 import { predictForms } from '../formats/gemini/predict.ts';

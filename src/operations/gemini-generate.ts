@@ -1,4 +1,4 @@
-import { geminiFields } from '../formats/fields/field-tables.ts';
+import { geminiFields } from '../formats/fields/gemini-fields.ts';
 import { gemini, geminiArray } from '../formats/gemini/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -16,8 +16,11 @@ const GENERATE = {
 
 const PLAIN = { ...GENERATE, id: 'gemini.generate_content' } as const;
 const STREAM = { ...GENERATE, id: 'gemini.stream_generate_content' } as const;
-/** Without it a stream is one JSON array (docs/protocols/gemini.md#json-array-stream). */
-const SSE = { query: { name: 'alt', value: 'sse' } } as const;
+/**
+ * Without it a stream is one JSON array (docs/protocols/gemini.md#json-array-stream). Google's system parameters have a second name
+ * with a dollar: https://cloud.google.com/apis/docs/system-parameters
+ */
+const SSE = ['alt', '$alt'].map((name) => ({ query: { name, value: 'sse' } }));
 
 /** https://ai.google.dev/api/generate-content, and the same methods of Vertex AI. */
 export const geminiGenerate: readonly Operation[] = [
@@ -26,7 +29,7 @@ export const geminiGenerate: readonly Operation[] = [
     ...path,
   })),
   ...[onModel('streamGenerateContent', true), ...onPublishedModel('streamGenerateContent', true)].flatMap((path) => [
-    { ...STREAM, ...SSE, ...path },
+    ...SSE.map((query) => ({ ...STREAM, ...query, ...path })),
     { ...STREAM, ...path, format: geminiArray },
   ]),
 ];

@@ -23,9 +23,12 @@ const GOOGLE = (['x-goog-api-key', 'x-goog-api-client'] as const).map(
 /** Versions of Google's API that no other API has. */
 const OF_GOOGLE = '/{version:v1beta|v1alpha}/models';
 
+/** Vertex AI's clients list the models of Google, and name one as in their requests (docs/protocols/gemini.md#models). */
+const OF_VERTEX = ['/{version:v1|v1beta1}/projects/{project}/locations/{location}', '/{version:v1|v1beta1}'] as const;
+
 /**
  * https://platform.openai.com/docs/api-reference/models, https://platform.claude.com/docs/en/api/models-list and
- * https://ai.google.dev/api/models
+ * https://ai.google.dev/api/models, https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models
  */
 export const models: readonly Operation[] = [
   ...[LIST, ONE].flatMap((operation): Operation[] => [
@@ -35,4 +38,9 @@ export const models: readonly Operation[] = [
   ]),
   { ...LIST, path: OF_GOOGLE, format: gemini },
   { ...ONE, path: `${OF_GOOGLE}/{+id}`, format: gemini },
+  { ...ONE, path: '/{version:v1beta1}/models/{+id}', format: gemini, provider: 'vertex-ai' },
+  ...OF_VERTEX.flatMap((place): Operation[] => [
+    { ...LIST, path: `${place}/publishers/google/models`, format: gemini, provider: 'vertex-ai' },
+    { ...ONE, path: `${place}/publishers/{publisher}/models/{+id}`, format: gemini, provider: 'vertex-ai' },
+  ]),
 ];

@@ -1,4 +1,4 @@
-import type { FieldTable } from '../formats/fields/field-tables.ts';
+import type { FieldTable } from '../formats/fields/field-table.ts';
 import { toCamel } from '../formats/json/field-names.ts';
 import { isObject } from '../formats/json/object.ts';
 import type { BodyFault } from '../plugin/index.ts';

@@ -34,6 +34,19 @@ export interface KeyRing {
   find(key: string, remoteAddress: string): Caller | undefined;
   /** Undefined: clients need no certificates. */
   readonly certificates?: CertificateRules | undefined;
+  /** Undefined: the addresses of uploads hold no credential. */
+  readonly uploads?: UploadGrants | undefined;
+}
+
+/**
+ * Credentials in the addresses of uploads in pieces: Google's Python client sends the pieces without its key
+ * (docs/protocols/files.md#google).
+ */
+export interface UploadGrants {
+  /** A credential for this upload alone. It is valid as long as the upload can last and the key is valid. Undefined: there is no such key. */
+  grant(keyId: string, uploadId: string): string | undefined;
+  /** The caller that has begun the upload. Undefined: this is no valid grant of it. Throws as `find` of the key ring. */
+  find(grant: string, uploadId: string, remoteAddress: string): Caller | undefined;
 }
 
 /** What the keys of the snapshot demand of certificates, where `tls.client_ca` asks clients for them. */

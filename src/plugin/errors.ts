@@ -1,5 +1,7 @@
+import type { JsonObject } from '../formats/conversation.ts';
 import { blamedPlugin } from './blame.ts';
 import type { RefusedLimit } from './rate-limits.ts';
+import type { UpstreamReport } from './upstream-report.ts';
 
 /**
  * The table of every error reply: stable code → HTTP status, OpenAI error type, and whether another attempt (retry or
@@ -345,16 +347,10 @@ export interface ErrorDetails {
   readonly upstreamCode?: string;
   /** For the record and the access line. */
   readonly upstreamReport?: UpstreamReport;
+  /** Details of the upstream's error in Google's form, for clients of Google's API. */
+  readonly upstreamDetails?: readonly JsonObject[];
   /** The gateway's own limit that refused the request. */
   readonly limit?: RefusedLimit;
-}
-
-/** An upstream's error in its own words, without the credentials that were sent to it. Not truncated. */
-export interface UpstreamReport {
-  /** Undefined where it may quote a part of a credential, as refusals of keys do. */
-  readonly message?: string;
-  readonly param?: string;
-  readonly code?: string;
 }
 
 /** An `Error` to `instanceof`, to loggers and to `util.inspect`, except that `Error` captures a stack in each instance. */
@@ -390,6 +386,7 @@ export class GatewayError extends StacklessError {
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
   readonly upstreamReport: UpstreamReport | undefined;
+  readonly upstreamDetails: readonly JsonObject[] | undefined;
   readonly inStream: boolean;
   readonly toCallersToken: boolean;
   readonly ofGateway: boolean;
@@ -412,6 +409,7 @@ export class GatewayError extends StacklessError {
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
     this.upstreamReport = details.upstreamReport;
+    this.upstreamDetails = details.upstreamDetails;
     this.inStream = details.inStream ?? false;
     this.toCallersToken = details.toCallersToken ?? false;
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;

@@ -30,6 +30,12 @@ export interface AnnouncedFile {
 /** Every piece except the last is a multiple of it: Cloud Storage keeps no others (docs/protocols/files.md#cloud-storage). */
 export const PIECE_UNIT = 256 * 1024;
 
+/** The longest life of an upload in pieces. */
+export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/** The parameter of the address of an upload in pieces that has its id. */
+export const UPLOAD_ID = 'upload_id';
+
 /** The next bytes of a file, which are the body of a request. */
 export interface FilePiece {
   /** Where in the file they begin. */

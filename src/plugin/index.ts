@@ -33,6 +33,7 @@ export type {
   TargetHealth,
   TargetResolver,
   Translator,
+  UploadGrants,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
 export {
@@ -57,8 +58,8 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorType,
-  type UpstreamReport,
 } from './errors.ts';
+export type { UpstreamReport } from './upstream-report.ts';
 export type {
   Attempt,
   AttemptBudget,
@@ -111,6 +112,7 @@ export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
+export type { FieldTable, NestedFields } from '../formats/fields/field-table.ts';
 export { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
 export { unquoted } from '../formats/json/scan.ts';
 export { FieldNames } from './field-names.ts';
@@ -175,6 +177,8 @@ export type {
 export {
   FILE_PURPOSES,
   PIECE_UNIT,
+  UPLOAD_ID,
+  UPLOAD_LIFE_MS,
   type FilePage,
   type FilePurpose,
   type FileQuery,

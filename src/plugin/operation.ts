@@ -1,5 +1,5 @@
 import type { Format, TaskForms } from '../formats/format.ts';
-import type { FieldTable } from '../formats/fields/field-tables.ts';
+import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** The tasks of a model. */

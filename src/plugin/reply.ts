@@ -55,7 +55,17 @@ export interface ReplyEnd {
 export function toClientError(error: GatewayError, requestId: string, replyId?: string): ClientError {
   const { clientStatus: status, message, type, param, limit, retryAfterMs } = error;
   const code = error.upstreamCode ?? error.code;
-  const client = { status, message, type, code, param, requestId, ...(replyId !== undefined && { replyId }) };
+  const client = {
+    status,
+    message,
+    type,
+    code,
+    param,
+    requestId,
+    ...(replyId !== undefined && { replyId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(error.upstreamDetails && { upstreamDetails: error.upstreamDetails }),
+  };
   return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
 }
 

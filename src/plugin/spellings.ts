@@ -1,4 +1,4 @@
-import type { FieldTable } from '../formats/fields/field-tables.ts';
+import type { FieldTable } from '../formats/fields/field-table.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { isObject } from '../formats/json/object.ts';

@@ -42,8 +42,6 @@ export interface TranslatingCodec {
 /** The API of the upstream on both sides, where it is not OpenAI's. */
 export interface NativeCodec extends PassThroughCodec {
   readonly form: NativeForm;
-  /** The body with the upstream's model name. */
-  named(body: JsonObject, model: string): JsonObject;
 }
 
 export interface CodecContext {

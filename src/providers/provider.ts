@@ -1,3 +1,4 @@
+import type { NativeForm } from '../formats/format.ts';
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { FormatName, Loss } from '../formats/conversation.ts';
 import type { ModelTask, Secret } from '../plugin/index.ts';
@@ -18,6 +19,8 @@ export interface ModelCall {
   readonly tools?: boolean | undefined;
   /** See `Operation`. */
   readonly compacts?: true | undefined;
+  /** The form of the client's body, where its API is not OpenAI's. */
+  readonly form?: NativeForm | undefined;
 }
 
 /** The address of a model. Built per request from parts that were checked at load; the model name is encoded. */

@@ -3,7 +3,7 @@ import type { TaskForms } from '../formats/format.ts';
 import { isObject } from '../formats/json/object.ts';
 import { LossReport } from '../formats/losses/losses.ts';
 import { ReplyFault } from '../formats/format.ts';
-import type { Codec, NativeCodec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
+import type { Codec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
 import type { Job } from './translation-job.ts';
 
 /**
@@ -14,22 +14,11 @@ export function clientCodec({ operation, resolved }: Pick<Job, 'operation' | 're
   const { taskForms: forms } = operation;
   if (!forms) return codec;
   const native = codec.mode === 'translate' ? codec.native : undefined;
-  if (native && native.form === forms.native) return forms.batch ? oneOfBatch(native, forms.batch) : native;
+  if (native && native.form === forms.native) return native;
   return codec.mode === 'translate'
     ? throughOpenAi(codec, forms)
     : throughOpenAi(asTranslating(codec, resolved.extensions), forms);
 }
-
-/** One request in the form of several. */
-const oneOfBatch = (native: NativeCodec, { wrap, unwrap }: NonNullable<TaskForms['batch']>): TranslatingCodec => ({
-  mode: 'translate',
-  encode: (body, { model }) => ({
-    calls: [native.named(wrap(body), model)],
-    parallel: 1,
-    losses: [],
-    decode: ([reply]) => ({ ok: true, body: unwrap(objectIn(reply)) }),
-  }),
-});
 
 const throughOpenAi = (codec: TranslatingCodec, { toOpenAi, fromOpenAi, fields }: TaskForms): TranslatingCodec => ({
   mode: 'translate',

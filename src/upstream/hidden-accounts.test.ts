@@ -13,6 +13,10 @@ describe('the account in a message of an upstream', () => {
       'Quota exceeded, project_number:123456789012, for projects/123456789012.',
       'Quota exceeded, project_number:[project], for projects/[project].',
     ],
+    [
+      'See https://console.cloud.google.com/quotas?a=1&project=my-proj-1#x',
+      'See https://console.cloud.google.com/quotas?a=1&project=[project]#x',
+    ],
     ['It has not been used in project 123456789012 before.', 'It has not been used in project [project] before.'],
     ['Project `proj_AbC123xyz` does not have access.', 'Project `[project]` does not have access.'],
     [

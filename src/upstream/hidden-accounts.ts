@@ -2,6 +2,7 @@
 const ACCOUNTS: readonly (readonly [form: RegExp, shown: string])[] = [
   [/(?<=\bprojects\/)(?:\d{6,}|[a-z][a-z0-9-]{4,28}[a-z0-9](?=\/(?:global|locations|regions)\/))/g, '[project]'],
   [/(?<=\bproject_number:|\bproject(?: number)? )\d{6,}/g, '[project]'],
+  [/(?<=[?&](?:project|consumer)=)[^&#\s"]+/g, '[project]'],
   [/\bproj_[A-Za-z0-9]{6,}/g, '[project]'],
   [/\borg-[A-Za-z0-9]{10,}/g, '[organization]'],
 ];

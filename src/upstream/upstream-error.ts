@@ -1,3 +1,4 @@
+import { mapTexts } from '../formats/json/map-texts.ts';
 import { withoutAccount } from './hidden-accounts.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
@@ -119,6 +120,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(failure.param !== undefined && { param: reported(failure.param).slice(0, MAX_PARAM) }),
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: reported(failure.kind) }),
     ...(own === undefined && { upstreamReport: reportOf(failure, code, reported) }),
+    ...detailsOf(failure, (text) => shown(reported(text), context)),
     ...(failure.code !== undefined && OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.limitHeaders && { limitHeaders: context.limitHeaders }),
@@ -128,6 +130,9 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
+
+const detailsOf = ({ details }: UpstreamFailure, shownText: (text: string) => string) =>
+  details && { upstreamDetails: mapTexts(details, shownText) };
 
 /** The report for the operator keeps the account. */
 const shown = (message: string, { credentials, path }: UpstreamErrorContext): string =>

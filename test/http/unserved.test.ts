@@ -38,11 +38,11 @@ describe('what is not served', () => {
   });
 
   it.each([
-    ['POST', `${P}/gemini-2.5-flash:generateText`, 404],
-    ['POST', `${P}/gemini-2.5-flash:streamGenerateText?alt=sse`, 404],
-    ['POST', `${P}/gemini-2.5-flash`, 404],
+    ['POST', `${P}/gemini-2.5-flash:generateText`, 405],
+    ['POST', `${P}/gemini-2.5-flash:streamGenerateText?alt=sse`, 405],
+    ['POST', `${P}/gemini-2.5-flash`, 405],
     ['POST', '/v1/projects/p-1/locations/us-central1/endpoints/123:countTokens', 404],
-    ['GET', `${P}/gemini-2.5-flash:countTokens`, 405],
+    ['GET', '/v1/projects/p-1/locations/us-central1/publishers/meta/models', 404],
   ])('%s %s is an error of Google’s', async (method, path, status) => {
     const answer = await ask(method, path);
     expect(answer.status).toBe(status);

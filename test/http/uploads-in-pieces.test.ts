@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,8 @@ interface Step {
   readonly url?: string;
   readonly offset?: number;
   readonly body?: Buffer | string;
-  readonly key?: string;
+  /** Null: none, as Google's Python client sends the pieces. */
+  readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -75,7 +76,7 @@ async function step({ command, url = `${gateway.url}/upload/v1beta/files`, offse
   const reply = await fetch(url, {
     method: 'POST',
     headers: {
-      'x-goog-api-key': key,
+      ...(key !== null && { 'x-goog-api-key': key }),
       'x-goog-upload-command': command,
       ...(offset !== undefined && { 'x-goog-upload-offset': String(offset) }),
       ...headers,
@@ -90,6 +91,8 @@ async function step({ command, url = `${gateway.url}/upload/v1beta/files`, offse
     json: (await reply.json()) as { file?: { name: string; sizeBytes: string; mimeType: string }; error?: object },
   };
 }
+
+const bytesOf = (size: number): Buffer => Buffer.alloc(size, 'a');
 
 const begin = (more: Partial<Step> = {}) =>
   step({
@@ -189,6 +192,20 @@ describe.each([
     expect(await step({ command: 'query', url })).toMatchObject({ status: 200 });
   });
 
+  it('goes on without the key at the address that its start answered', async () => {
+    await start();
+    const { url } = await begin();
+    const first = await step({ command: 'upload', url, key: null, offset: 0, body: bytes.subarray(0, MIB) });
+    expect(first).toMatchObject({ status: 200, state: 'active', received: MIB });
+    expect(await step({ command: 'query', url, key: null })).toMatchObject({ status: 200, received: MIB });
+    const last = { command: 'upload, finalize', url, key: null, offset: MIB, body: 'x' };
+    expect(await step(last)).toMatchObject({
+      status: 200,
+      state: 'final',
+      json: { file: { sizeBytes: `${MIB + 1}` } },
+    });
+  });
+
   it('is bounded: its pieces, its bytes, and the uploads of a key', async () => {
     await start();
     const large = { 'x-goog-upload-header-content-length': String(2 * MIB) };
@@ -266,6 +283,62 @@ describe.each([
     expect(removed.status).toBe(200);
     proceed();
     expect(await second).toBe(200);
+  });
+});
+
+describe('the address of an upload in pieces', () => {
+  const piece = { command: 'upload', key: null, offset: 0, body: Buffer.alloc(UNIT) };
+  const refused = { status: 401, state: null, json: { error: { status: 'UNAUTHENTICATED' } } };
+
+  it('is a credential for its own upload alone', async () => {
+    await inFolder();
+    const [{ url }, other] = [await begin(), await begin()];
+    const grant = new URL(url).searchParams.get('key') ?? '';
+    const id = (address: string): string => new URL(address).searchParams.get('upload_id') ?? '';
+    const at = (path: string): string => `${gateway.url}${path}${path.includes('?') ? '&' : '?'}key=${grant}`;
+    for (const wrong of [
+      url.replace(`&key=${grant}`, ''),
+      url.replace(grant, `${grant.slice(0, -2)}AA`),
+      url.replace(id(url), id(other.url)),
+      url.replace(id(url), ''),
+      at('/upload/v1beta/files'),
+    ])
+      expect(await step({ ...piece, url: wrong }), wrong).toMatchObject(refused);
+    expect(await begin({ url: at('/upload/v1beta/files'), key: null })).toMatchObject(refused);
+    expect(await begin({ url, key: null })).toMatchObject({ status: 400 });
+    for (const path of ['/v1beta/models', '/v1beta/files', `/v1beta/files?upload_id=${id(url)}`])
+      expect((await fetch(at(path))).status, path).toBe(401);
+    const header = await fetch(`${gateway.url}/v1beta/files`, { headers: { 'x-goog-api-key': grant } });
+    expect(header.status).toBe(401);
+    expect(await step({ ...piece, url })).toMatchObject({ status: 200, received: UNIT });
+  });
+
+  it('ends with the key that began the upload', async () => {
+    await inFolder();
+    const { url } = await begin();
+    expect(await step({ ...piece, url })).toMatchObject({ status: 200 });
+    writeFileSync(join(gateway.configs, 'keys.yaml'), JSON.stringify({ keys: keys.keys.slice(1) }));
+    await gateway.gateway.reload();
+    expect(await step({ ...piece, url, offset: UNIT })).toMatchObject(refused);
+  });
+
+  it('has the limits of that key', async () => {
+    await inFolder();
+    const { url } = await begin({ key: OTHER });
+    expect(await step({ ...piece, url, body: bytesOf(2 * MIB) })).toMatchObject({ status: 413 });
+  });
+
+  it('is in no log and no record', async () => {
+    await inFolder();
+    const { url } = await begin();
+    const grant = new URL(url).searchParams.get('key') ?? '';
+    await step({ ...piece, url });
+    await step({ ...piece, url, offset: 7 });
+    await step({ ...piece, url: url.replace('upload_id', 'other') });
+    const seen = gateway.logText() + JSON.stringify(gateway.gateway.records({ limit: 100 }));
+    expect(seen).toContain('/upload/v1beta/files');
+    expect(grant).not.toBe('');
+    expect(seen).not.toContain(grant.slice(-20));
   });
 });
 

@@ -250,6 +250,7 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
     /text-embedding.*:predict$/,
     whole({ predictions: [{ embeddings: { values: [0.5, 0.25], statistics: { token_count: 3 } } }] }, GOOGLE_ERROR),
   ],
+  [/v1beta\/models\/[^/]*:embedContent$/, whole({ embedding: { values: [0.5, 0.25] } }, GOOGLE_ERROR)],
   [/:batchEmbedContents$/, whole({ embeddings: [{ values: [0.5, 0.25] }] }, GOOGLE_ERROR)],
   [
     /multimodalembedding.*:predict$/,

@@ -1,5 +1,6 @@
 import { nearest, foldCase } from '../../plugin/index.ts';
-import { FIELD_TABLES, type FieldTable } from '../../formats/fields/field-tables.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { FIELD_TABLES } from '../../formats/fields/field-tables.ts';
 import { toSnake } from '../../formats/json/field-names.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
@@ -117,14 +118,23 @@ export const exactName =
   (key: string): string =>
     bothCases ? toSnake(key) : key;
 
-/** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects. */
+/** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects and nested bodies. */
 export function withSynonyms(
   path: readonly string[],
-  { synonyms, lifted }: Pick<FieldTable, 'synonyms' | 'lifted'>,
+  table: Pick<FieldTable, 'synonyms' | 'lifted' | 'nested'>,
 ): (readonly string[])[] {
-  const all = withNames(path, synonyms);
-  return [...all, ...lifted.flatMap((object) => all.map((one) => [object, ...one]))];
+  const all = withNames(path, table.synonyms);
+  return [...all, ...innerPlaces(table).flatMap((place) => all.map((one) => [...place, ...one]))];
 }
+
+/** Where the fields of the top level stand, too. */
+export const innerPlaces = ({
+  lifted,
+  nested = [],
+}: Pick<FieldTable, 'lifted' | 'nested'>): readonly (readonly string[])[] => [
+  ...lifted.map((object) => [object]),
+  ...nested.map(({ at }) => (at.endsWith(ITEM) ? [at.slice(0, -ITEM.length), ITEM] : [at])),
+];
 
 function withNames(path: readonly string[], synonyms: FieldTable['synonyms']): (readonly string[])[] {
   const all = [path];

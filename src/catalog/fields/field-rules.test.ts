@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { chatFields, messagesFields, geminiFields, type FieldTable } from '../../formats/fields/field-tables.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { chatFields, messagesFields } from '../../formats/fields/field-tables.ts';
+import {
+  geminiCountFields,
+  geminiEmbedBatchFields,
+  geminiEmbedFields,
+  geminiFields,
+  geminiPredictFields,
+} from '../../formats/fields/gemini-fields.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { meantField, readFieldPath, looseName } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
@@ -273,5 +281,107 @@ describe('the preset shared_credentials', () => {
         expect(offenceOf(text, { deny: ['**.k'] }) !== undefined).toBe(has(JSON.parse(text)));
       }),
     );
+  });
+});
+
+describe('rules for a body inside a body of Google’s API', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+  const content = { parts: [{ text: 'x' }] };
+  const asked = (fields: object) => ({ generateContentRequest: { model: 'models/m', contents, ...fields } });
+
+  it.each<[string, FieldTable, unknown, string[], string | undefined]>([
+    [
+      'a whole request that is counted',
+      geminiCountFields,
+      asked({ generation_config: { maxOutputTokens: 9 } }),
+      ['generationConfig.max_output_tokens'],
+      'generateContentRequest.generation_config.maxOutputTokens',
+    ],
+    [
+      'the same in snake case',
+      geminiCountFields,
+      { generate_content_request: { cached_content: 'x' } },
+      ['cachedContent'],
+      'generate_content_request.cached_content',
+    ],
+    [
+      'a synonym in one',
+      geminiCountFields,
+      asked({ generationConfig: { responseJsonSchema: {} } }),
+      ['generationConfig.responseSchema'],
+      'generateContentRequest.generationConfig.responseJsonSchema',
+    ],
+    [
+      'each request of a batch',
+      geminiEmbedBatchFields,
+      { requests: [{ content }, { content, task_type: 'X' }] },
+      ['taskType'],
+      'requests[1].task_type',
+    ],
+    [
+      'the settings of Vertex AI',
+      geminiEmbedFields,
+      { content, embedContentConfig: { outputDimensionality: 3 } },
+      ['output_dimensionality'],
+      'embedContentConfig.outputDimensionality',
+    ],
+    [
+      'an instance',
+      geminiPredictFields,
+      { instances: [{ content: 'x', task_type: 'X' }] },
+      ['taskType'],
+      'instances[0].task_type',
+    ],
+    [
+      'the parameters of instances',
+      geminiPredictFields,
+      { instances: [], parameters: { autoTruncate: true } },
+      ['autoTruncate'],
+      'parameters.autoTruncate',
+    ],
+    [
+      'keys of the caller inside',
+      geminiCountFields,
+      asked({ tools: [{ functionDeclarations: [{ parameters: { properties: { store: {} } } }] }] }),
+      ['**.store'],
+      undefined,
+    ],
+  ])('deny fields by their own names in %s', (_, table, body, deny, refused) => {
+    expect(offenceOf(body, { deny }, table)).toBe(refused);
+  });
+
+  it.each<[string, FieldTable, unknown, string[], string | undefined]>([
+    ['a request that is counted', geminiCountFields, asked({}), ['contents'], undefined],
+    [
+      'another field beside an allowed one',
+      geminiCountFields,
+      asked({ generationConfig: {} }),
+      ['contents', 'generateContentRequest'],
+      'generateContentRequest.generationConfig',
+    ],
+    ['a batch', geminiEmbedBatchFields, { requests: [{ model: 'm', content }] }, ['content'], undefined],
+    [
+      'a setting in a batch',
+      geminiEmbedBatchFields,
+      { requests: [{ content, taskType: 'X' }] },
+      ['content', 'requests', 'requests[]'],
+      'requests[0].taskType',
+    ],
+    [
+      'a setting that is allowed in its place',
+      geminiEmbedBatchFields,
+      { requests: [{ content, taskType: 'X' }] },
+      ['content', 'requests[].taskType'],
+      undefined,
+    ],
+    [
+      'parameters',
+      geminiPredictFields,
+      { instances: [{ content: 'x' }], parameters: { outputDimensionality: 3 } },
+      ['content', 'instances', 'parameters'],
+      'parameters.outputDimensionality',
+    ],
+  ])('allow fields by their own names in %s', (_, table, body, allow, refused) => {
+    expect(offenceOf(body, { allow }, table)).toBe(refused);
   });
 });

@@ -1,8 +1,12 @@
 import type { FieldSettings } from '../../plugin/index.ts';
-import { chatFields, type FieldTable } from '../../formats/fields/field-tables.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { chatFields } from '../../formats/fields/field-tables.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 import { objectRules, type ObjectRules } from './object-rules.ts';
+import { toSnake } from '../../formats/json/field-names.ts';
 import {
+  innerPlaces,
+  ITEM,
   readFieldPath,
   exactName,
   looseName,
@@ -59,7 +63,7 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
   const { preset, deny = [], allow, mediaBuckets } = settings;
   const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
   // A request without a model has no target. `models` restricts which models pass.
-  const allowed = allow && read([...allow, 'model']);
+  const allowed = allow && read([...allow, 'model']).filter((path) => !isNestedBody(path, table));
   let longest = 0;
   const noting =
     (nameOf: (key: string) => string) =>
@@ -83,7 +87,7 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
     allowed: allowed && treeOf(placed(allowed), exact),
     allowedAnywhere: anywhere(allowed ?? [], exact),
     freeMaps: treeOf(
-      read(table.freeMaps).flatMap(({ keys }) => [keys, ...table.lifted.map((object) => [object, ...keys])]),
+      read(table.freeMaps).flatMap(({ keys }) => [keys, ...innerPlaces(table).map((place) => [...place, ...keys])]),
       exact,
     ),
     // A key is no shorter as an exact name, and what is left of one beside its underscores is as long as its folding.
@@ -92,6 +96,10 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
     buckets: mediaBuckets ?? (preset === 'shared_credentials' || objects?.kinds.has('files') ? [] : undefined),
   };
 }
+
+/** A name of the object around a nested body allows none of the fields inside: they are named as at the top level. */
+const isNestedBody = ({ keys: [key = '', ...inner] }: FieldPath, { nested = [] }: FieldTable): boolean =>
+  inner.every((one) => one === ITEM) && nested.some(({ at }) => toSnake(at.split(ITEM, 1)[0]!) === toSnake(key));
 
 /** Ignores invalid paths: they are reported when the settings are checked. */
 const read = (texts: readonly string[]): FieldPath[] =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIELD_TABLES, geminiFields, responsesFields } from '../../formats/fields/field-tables.ts';
+import { FIELD_TABLES, responsesFields } from '../../formats/fields/field-tables.ts';
+import { geminiFields } from '../../formats/fields/gemini-fields.ts';
 import { VENDOR_OBJECT_KINDS, VENDOR_OBJECTS } from '../../formats/fields/vendor-objects.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { FieldRules } from './field-rules.ts';

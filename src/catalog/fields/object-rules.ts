@@ -1,5 +1,5 @@
 import { VENDOR_OBJECTS, type VendorObject, type VendorObjectKind } from '../../formats/fields/vendor-objects.ts';
-import type { FieldTable } from '../../formats/fields/field-tables.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { fieldOf, itemOf, ITEM, readFieldPath, treeOf, withSynonyms, type FieldNode } from './field-path.ts';
 

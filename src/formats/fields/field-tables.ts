@@ -1,24 +1,11 @@
-/** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
-export interface FieldTable {
-  /**
-   * Paths that the gateway reads or edits in a body of this API. JSON readers that ignore case (Go's encoding/json) take `MODEL` for
-   * `model`: a key that folds to one of these is refused.
-   */
-  readonly read: readonly string[];
-  /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
-  readonly synonyms: readonly (readonly string[])[];
-  /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
-  readonly bothCases: boolean;
-  /** Objects whose fields some upstreams read as if they stood at the top level of the body. */
-  readonly lifted: readonly string[];
-  /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
-  readonly models: readonly string[];
-  /**
-   * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
-   * list.
-   */
-  readonly freeMaps: readonly string[];
-}
+import type { FieldTable } from './field-table.ts';
+import {
+  geminiCountFields,
+  geminiEmbedBatchFields,
+  geminiEmbedFields,
+  geminiFields,
+  geminiPredictFields,
+} from './gemini-fields.ts';
 
 /**
  * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
@@ -379,63 +366,6 @@ export const responsesFields: FieldTable = {
     'input[].tools[].tools[].parameters',
     'prompt.variables',
   ],
-};
-
-/** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
-export const geminiFields: FieldTable = {
-  read: [
-    'model',
-    'stream',
-    'contents',
-    'systemInstruction',
-    'tools',
-    'toolConfig',
-    'safetySettings',
-    'generationConfig',
-    'labels',
-    'serviceTier',
-    'cachedContent',
-  ],
-  synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
-  bothCases: true,
-  lifted: [],
-  models: [],
-  freeMaps: [
-    'labels',
-    'generationConfig.responseSchema',
-    'generationConfig.responseJsonSchema',
-    'contents[].parts[].functionCall.args',
-    'contents[].parts[].functionResponse.response',
-    'tools[].functionDeclarations[].parameters',
-    'tools[].functionDeclarations[].parametersJsonSchema',
-    'tools[].functionDeclarations[].response',
-    'tools[].functionDeclarations[].responseJsonSchema',
-  ],
-};
-
-/** countTokens of the Developer API: the conversation, or a whole request for generateContent. */
-export const geminiCountFields: FieldTable = {
-  ...geminiFields,
-  read: [...geminiFields.read, 'generateContentRequest'],
-};
-
-/** embedContent. Vertex AI has the settings in `embedContentConfig`. */
-export const geminiEmbedFields: FieldTable = {
-  read: ['model', 'stream', 'content', 'taskType', 'title', 'outputDimensionality', 'embedContentConfig'],
-  synonyms: [],
-  bothCases: true,
-  lifted: [],
-  models: [],
-  freeMaps: [],
-};
-
-/** batchEmbedContents. Each request repeats the model. */
-export const geminiEmbedBatchFields: FieldTable = { ...geminiEmbedFields, read: ['model', 'stream', 'requests'] };
-
-/** Vertex AI's predict, for embeddings. */
-export const geminiPredictFields: FieldTable = {
-  ...geminiEmbedFields,
-  read: ['model', 'stream', 'instances', 'parameters'],
 };
 
 /** POST /v1/prompts/{prompt}/completions: a chat request without the fields that the prompt sets. */

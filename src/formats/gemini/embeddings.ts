@@ -1,11 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
-import { ReplyFault, RequestFault, type LoseField, type TaskForms } from '../format.ts';
+import { RequestFault, type LoseField, type TaskForms } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { toCamel } from '../json/field-names.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { mediaKind } from '../media/media-types.ts';
-import { asList, asNumber, objectsOf, pick } from './wire.ts';
+import { asNumber, objectsOf, pick } from './wire.ts';
 import { toBase64 } from './thought-signature.ts';
 
 /**
@@ -19,20 +19,12 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 export const singleForms: TaskForms = {
-  native: 'batchEmbedContents',
+  native: 'embedContent',
   fields: FIELDS,
   toOpenAi: (body, lose) => ({ ...settingsOf(body, '', lose), input: [inputOf(pick(body, 'content'), 'content')] }),
   fromOpenAi(reply) {
     const [values] = vectorsOf(reply);
     return { embedding: { values }, ...usageOf(reply) };
-  },
-  batch: {
-    wrap: ({ model: _, stream: __, ...request }) => ({ requests: [request] }),
-    unwrap({ embeddings, ...rest }) {
-      const [embedding] = asList(embeddings);
-      if (!isObject(embedding)) throw new ReplyFault('it contains no embedding');
-      return { embedding, ...rest };
-    },
   },
 };
 

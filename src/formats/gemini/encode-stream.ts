@@ -25,6 +25,9 @@ export function encodeArray(client: ClientContext, notes: LossNotes = noLosses()
   return new GeminiStreamEncoder(client, notes, new ArrayFrame());
 }
 
+/** As Google ends a stream. Its clients add the texts of all records, and one without a text gives `undefined`. */
+const LAST_PART: JsonObject = { text: '' };
+
 /** Events that become a part each. */
 type WholeEvent = EventOf<'media' | 'code' | 'code_result' | 'opaque'>;
 
@@ -196,7 +199,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   #lastRecord(): string {
     const candidates = [...this.#choices].map(([index, state]) => {
       this.#flushCalls(index, state);
-      const parts = this.#record.get(index)?.parts ?? [];
+      const parts = this.#record.get(index)?.parts ?? [LAST_PART];
       return { content: { role: 'model', parts }, ...encodeEnding(state), index };
     });
     this.#record = new Map();

@@ -101,6 +101,7 @@ describe('errors for the client', () => {
       kind: 'INVALID_ARGUMENT',
       code: 'invalid_value',
       param: 'tools',
+      details: [expect.anything(), expect.anything()],
     });
   });
 
@@ -116,6 +117,54 @@ describe('errors for the client', () => {
       status,
       body: { error: { code: status, message: 'No.', status: word } },
     });
+  });
+
+  const google = (name: string, fields: object) => ({ '@type': `type.googleapis.com/google.rpc.${name}`, ...fields });
+
+  it.each([429, 503, 529])('have the wait of an upstream after %i, as Google writes it', (status) => {
+    const { body } = encodeError({ ...error, status, code: null, param: null, retryAfterMs: 1500 });
+    expect(body['error']).toMatchObject({ details: [google('RetryInfo', { retryDelay: '1.5s' })] });
+  });
+
+  it('have no wait after a status after which clients do not wait', () => {
+    const { body } = encodeError({ ...error, status: 500, code: null, param: null, retryAfterMs: 1500 });
+    expect(body['error']).not.toHaveProperty('details');
+  });
+
+  it('keep Google’s own details before the gateway’s, without a second wait', () => {
+    const quota = google('QuotaFailure', { violations: [{ quotaId: 'PerDay-FreeTier', quotaMetric: 'm' }] });
+    const wait = google('RetryInfo', { retryDelay: '34s' });
+    const own = { error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [quota, wait] } };
+    const { details, retryAfterMs } = decodeError(429, JSON.stringify(own));
+    const client = { ...error, status: 429, code: 'rate_limit_exceeded', param: null, retryAfterMs: retryAfterMs! };
+    const { body } = encodeError({ ...client, upstreamDetails: details! });
+    expect(body['error']).toMatchObject({
+      details: [quota, wait, google('ErrorInfo', { reason: 'rate_limit_exceeded', domain: 'gatehouse' })],
+    });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    [
+      'of the server alone',
+      [google('DebugInfo', { detail: 'stack' }), google('RequestInfo', { requestId: 'x' })],
+      undefined,
+    ],
+    [
+      'of the account',
+      [google('ErrorInfo', { reason: 'R', metadata: { consumer: 'projects/x', containerInfo: '7', service: 's' } })],
+      [google('ErrorInfo', { reason: 'R', metadata: { service: 's' } })],
+    ],
+    ['without a type', [{ a: 1 }, 7, 'x', null], undefined],
+    ['of no list', 7, undefined],
+    ['that are too large', [google('Help', { links: ['x'.repeat(9000)] })], undefined],
+    [
+      'that are too deep',
+      `[${JSON.stringify(google('Help', {})).slice(0, -1)},"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}]`,
+      undefined,
+    ],
+  ])('leave out details %s', (_, details, read) => {
+    const text = typeof details === 'string' ? details : JSON.stringify(details);
+    expect(decodeError(429, `{"error":{"code":429,"message":"m","details":${text}}}`).details).toEqual(read);
   });
 
   it('send Anthropic’s 529 as Google’s overload', () => {

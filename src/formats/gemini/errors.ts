@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
+import { detailOf, readDetails, writeDetails } from './error-details.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
 import { isObject } from '../json/object.ts';
@@ -46,15 +47,15 @@ function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
   const code = asNumber(error['code']);
   const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
   const details = objectsOf(error['details']);
-  const ofType = (name: string) => details.find((detail) => stringOf(detail['@type'])?.endsWith(`google.rpc.${name}`));
-  const violation = objectsOf(ofType('BadRequest')?.['fieldViolations'])[0];
+  const violation = objectsOf(detailOf(details, 'BadRequest')?.['fieldViolations'])[0];
   return {
     status,
     message: messageOr(stringOf(error['message']) ?? '', status),
     ...optional('kind', kind),
-    ...optional('code', stringOf(ofType('ErrorInfo')?.['reason'])),
+    ...optional('code', stringOf(detailOf(details, 'ErrorInfo')?.['reason'])),
     ...optional('param', stringOf(violation?.['field'])),
     ...optional('retryAfterMs', retryDelayOf(details)),
+    ...optional('details', readDetails(details)),
   };
 }
 
@@ -87,32 +88,17 @@ function cap(text: string): string {
     .replace(/\uFFFD+$/, '');
 }
 
-const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
-
 /**
  * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
  * (docs/protocols/errors.md#overload).
  */
-export function encodeError(error: ClientError): ErrorReply {
-  const { status: given, message, code, param, limit } = error;
+export function encodeError(error: ClientError): ErrorReply & { readonly body: JsonObject } {
+  const { status: given, message } = error;
   const status = given === 529 ? 503 : given;
-  const details: JsonObject[] = [];
-  if (code !== null) details.push({ '@type': `${TYPE_PREFIX}ErrorInfo`, reason: code, domain: 'gatehouse' });
-  if (param !== null) {
-    details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
-  }
-  if (limit) details.push(...ofLimit(limit, message));
-  if (isOutOfBudget(error))
-    details.push({ '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: 'budget', description: message }] });
+  const details = writeDetails(error, isOutOfBudget(error));
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }
-
-/** The details of Google's own 429 (docs/protocols/errors.md#rate-limits). */
-const ofLimit = ({ counts, retryAfterMs }: NonNullable<ClientError['limit']>, description: string): JsonObject[] => [
-  { '@type': `${TYPE_PREFIX}QuotaFailure`, violations: [{ subject: counts, description }] },
-  { '@type': `${TYPE_PREFIX}RetryInfo`, retryDelay: `${Math.ceil(retryAfterMs) / 1000}s` },
-];
 
 function nearestStatus(status: number): string {
   if (status === 502) return 'UNAVAILABLE';

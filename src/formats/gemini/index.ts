@@ -10,7 +10,7 @@ import { encodeArray, encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.ts';
 import { clientPaths } from './client-paths.ts';
-import { encodeArrayError } from './json-array.ts';
+import { encodeArrayError, encodeFirstError } from './json-array.ts';
 import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
@@ -52,6 +52,7 @@ export const geminiArray: Format = {
   // White space is allowed around the elements of an array (RFC 8259, section 2), and only whole elements are written.
   heartbeat: '\r\n',
   encodeStream: encodeArray,
+  encodeError: encodeFirstError,
   encodeStreamError: encodeArrayError,
   passThrough: arrayPassThrough,
 };

@@ -1,4 +1,4 @@
-import type { ClientError } from '../format.ts';
+import type { ClientError, ErrorReply } from '../format.ts';
 import { encodeError } from './errors.ts';
 
 /** How the records of a stream are joined. */
@@ -31,4 +31,10 @@ const BETWEEN = ',\r\n';
 /** @param begun the reply has bytes already, which begin with a record */
 export function encodeArrayError(error: ClientError, begun = true): string {
   return `${begun ? BETWEEN : '['}${JSON.stringify(encodeError(error).body)}]`;
+}
+
+/** An error before the first record (docs/protocols/gemini.md#array-errors). */
+export function encodeFirstError(error: ClientError): ErrorReply {
+  const { status, body } = encodeError(error);
+  return { status, body: [body] };
 }

@@ -40,7 +40,6 @@ export const batchEmbeddings: TranslatingCodec = {
       const ofPath = ['model', 'stream'].filter((key) => body.has(key)).map((key) => edit(key, undefined));
       return isNamed ? ofPath : [...ofPath, edit('requests', requestsFor(requests, model))];
     },
-    named: (body, model) => ({ ...body, requests: requestsFor(asList(body['requests']), model) }),
     openReader: (model) => new PlainPassThrough(readBatch, model),
   },
   encode(body, context) {
@@ -72,6 +71,20 @@ export const batchEmbeddings: TranslatingCodec = {
   },
 };
 
+/** `:embedContent` for clients that ask for it (docs/protocols/embeddings.md#batch-embed-contents). Requests of other APIs are batches. */
+export const singleEmbedding: TranslatingCodec = {
+  ...batchEmbeddings,
+  native: {
+    mode: 'pass-through',
+    form: 'embedContent',
+    edits: (body, model) => [
+      edit('model', `models/${model}`),
+      ...(body.has('stream') ? [edit('stream', undefined)] : []),
+    ],
+    openReader: (model) => new PlainPassThrough(readSingle, model),
+  },
+};
+
 /** The API counts the tokens of the whole call, if at all: they are those of its first embedding. */
 function decodeBatch(reply: unknown, expected: number): readonly Embedding[] {
   const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
@@ -90,9 +103,19 @@ const edit = (key: string, value: unknown): BodyEdit => ({ path: [key], value, s
 const requestsFor = (requests: readonly unknown[], model: string): readonly unknown[] =>
   requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request));
 
+function readSingle(reply: unknown): readonly GenerationEvent[] {
+  const { embedding, usageMetadata } = isObject(reply) ? reply : {};
+  if (!isObject(embedding)) throw new ReplyFault('it contains no embedding');
+  return countedEnd(usageMetadata);
+}
+
 function readBatch(reply: unknown): readonly GenerationEvent[] {
   const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
   if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
+  return countedEnd(usageMetadata);
+}
+
+function countedEnd(usageMetadata: unknown): readonly GenerationEvent[] {
   const tokens = countOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
   const usage =
     tokens === undefined ? [] : [{ type: 'usage', usage: { input: tokens, output: 0, total: tokens } } as const];

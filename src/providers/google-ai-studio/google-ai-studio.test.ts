@@ -26,6 +26,15 @@ describe('an entry of Google AI Studio', () => {
     expect(pathOf(model, task, stream)).toBe(`/v1beta/models/${path}`);
   });
 
+  test('calls `embedContent` for clients with this form, and a batch for all others', () => {
+    const call = { task: 'embeddings', stream: false } as const;
+    const paths = (['embedContent', 'batchEmbedContents', 'predict', undefined] as const).map(
+      (form) => create().entry?.locate('gemini-embedding-001', { ...call, form }).path,
+    );
+    const batch = '/v1beta/models/gemini-embedding-001:batchEmbedContents';
+    expect(paths).toEqual(['/v1beta/models/gemini-embedding-001:embedContent', batch, batch, batch]);
+  });
+
   test('has Google’s host and format, and sends its key in a header', () => {
     const { entry } = create();
     expect(entry?.locate('gemini-3-pro', { task: 'generate', stream: false })).toEqual({

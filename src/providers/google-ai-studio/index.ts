@@ -7,7 +7,7 @@ import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import type { Location, ModelCall } from '../provider.ts';
 import { readEmbeddingSettings, taskEndpoint } from '../vertex-ai/task-models.ts';
-import { batchEmbeddings } from './embeddings.ts';
+import { batchEmbeddings, singleEmbedding } from './embeddings.ts';
 
 type Version = NonNullable<GoogleAiStudioEntry['api_version']>;
 type StudioEndpoint = Pick<Location, 'path' | 'codec'>;
@@ -16,7 +16,7 @@ const NO_HEADERS = Object.freeze({});
 const EMBEDDING = /embed/;
 
 /** Path below the version (docs/protocols/gemini.md#paths). Throws GatewayError `unsupported_task`. */
-function endpointOf(model: string, { task, stream }: ModelCall): StudioEndpoint {
+function endpointOf(model: string, { task, stream, form }: ModelCall): StudioEndpoint {
   const under = (method: string) => `models/${modelSegment(model)}${method}`;
   switch (task) {
     case 'generate':
@@ -24,9 +24,10 @@ function endpointOf(model: string, { task, stream }: ModelCall): StudioEndpoint 
     case 'count_tokens':
       return { path: under(':countTokens') };
     case 'embeddings':
-      return EMBEDDING.test(model)
-        ? { path: under(':batchEmbedContents'), codec: batchEmbeddings }
-        : taskEndpoint({ task, model }, under, readEmbeddingSettings());
+      if (!EMBEDDING.test(model)) return taskEndpoint({ task, model }, under, readEmbeddingSettings());
+      return form === 'embedContent'
+        ? { path: under(':embedContent'), codec: singleEmbedding }
+        : { path: under(':batchEmbedContents'), codec: batchEmbeddings };
     default:
       return taskEndpoint({ task, model }, under, readEmbeddingSettings());
   }

@@ -1,8 +1,6 @@
-import { GatewayError, type Caller, type CertificateRules } from '../../plugin/index.ts';
+import { GatewayError, type CertificateRules } from '../../plugin/index.ts';
 import { demandedNames } from './certificate-names.ts';
-import type { DigestEntry, KeyRecord, KnownKeys } from './key-record.ts';
-
-type Admit = (digest: DigestEntry, record: KeyRecord, remoteAddress: string) => Caller;
+import type { Admit, KeyRecord, KnownKeys } from './key-record.ts';
 
 /** The keys that demand certificates, of one version of the keys. */
 interface Demanding {

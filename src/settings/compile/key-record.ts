@@ -117,6 +117,9 @@ interface PreviousUse {
   reportedAt: number;
 }
 
+/** The caller of a key that is found. Throws GatewayError if the key may not be used now, or from this address. */
+export type Admit = (digest: DigestEntry, record: KeyRecord, remoteAddress: string) => Caller;
+
 /** The keys, as a key ring looks them up. */
 export interface KnownKeys {
   /** False: the keys of the state store are not known. A key that is not found may be one of them. */

@@ -7,12 +7,14 @@ import {
   type CertificateRules,
   type Clock,
   type KeyRing,
+  type UploadGrants,
 } from '../../plugin/index.ts';
 import { certificateRules } from './certificate-rules.ts';
-import { callerWith, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
+import { callerWith, type Admit, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { pepperedDigest } from './peppers.ts';
 import { Tenants } from './tenants.ts';
 import { teamsOfKey } from './teams.ts';
+import { uploadGrants } from './upload-grants.ts';
 
 /** A use of a previous key is reported at most once in this time. */
 const REPORT_EVERY_MS = 60_000;
@@ -35,14 +37,15 @@ export class DigestRing implements KeyRing {
   readonly #options: KeyRingOptions;
   readonly #peppers: readonly (readonly [string, Buffer])[];
   readonly #certificates: CertificateRules | undefined;
+  readonly uploads: UploadGrants;
 
   constructor(known: () => KnownKeys, options: KeyRingOptions) {
     this.#known = known;
     this.#options = options;
     this.#peppers = [...(options.peppers ?? [])];
-    this.#certificates = options.clientCertificates
-      ? certificateRules(known, (digest, record, address) => this.#admit(digest, record, address))
-      : undefined;
+    const admit: Admit = (...found) => this.#admit(...found);
+    this.#certificates = options.clientCertificates ? certificateRules(known, admit) : undefined;
+    this.uploads = uploadGrants(known, options.clock, admit);
   }
 
   /** Undefined: clients need no certificates. */

@@ -18,7 +18,6 @@ export const nativePredict: NativeCodec = {
       value: undefined,
       source: 'gateway',
     })),
-  named: ({ model: _, stream: __, ...body }) => body,
   openReader: (model) => new PlainPassThrough(readPredictions, model),
 };
 

@@ -1,0 +1,40 @@
+/** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
+export interface FieldTable {
+  /**
+   * Paths that the gateway reads or edits in a body of this API. JSON readers that ignore case (Go's encoding/json) take `MODEL` for
+   * `model`: a key that folds to one of these is refused.
+   */
+  readonly read: readonly string[];
+  /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
+  readonly synonyms: readonly (readonly string[])[];
+  /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
+  readonly bothCases: boolean;
+  /** Objects whose fields some upstreams read as if they stood at the top level of the body. */
+  readonly lifted: readonly string[];
+  /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
+  readonly models: readonly string[];
+  /**
+   * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
+   * list.
+   */
+  readonly freeMaps: readonly string[];
+  /** Places of further bodies, or parts of one, inside the body. Default: none */
+  readonly nested?: readonly NestedFields[];
+  /**
+   * Top-level fields in which a repeated key is refused: JSON.parse keeps the last value, and an upstream may read the first. For objects
+   * that are small, because they are read once more. Default: none
+   */
+  readonly unrepeated?: readonly string[];
+  /** Fields of other operations of the API: a config's parameters for them do not change bodies of this one. */
+  readonly foreign?: readonly string[];
+}
+
+/** An object, or the items of a list, whose fields rules and overrides name as if they stood at the top level. */
+export interface NestedFields {
+  /** A top-level field; `name[]` stands for every item of a list. */
+  readonly at: string;
+  /** The fields that an override changes there, as the API spells them. Field rules apply to all. */
+  readonly fields: readonly string[];
+  /** The fields have no other place: an override creates the object. Otherwise they are at the top level of a body without it. */
+  readonly only: boolean;
+}
