@@ -89,6 +89,33 @@ describe.each(calls)('%s', (_, path, call) => {
   });
 });
 
+it.each([
+  ['/v1/moderations', () => JSON.stringify({ input: 'a' }), 400, 'missing_required_parameter'],
+  ['/v1/images/edits', () => form({ prompt: 'a' }), 400, 'missing_required_parameter'],
+  ['/v1/images/variations', () => form({ n: '1' }), 400, 'missing_required_parameter'],
+])('%s without `model` is refused beside a named entry', async (path, bodyOf, status, code) => {
+  await start((_request, res) => json(res, {}));
+  const body = bodyOf();
+  const reply = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      'x-gateway-provider': '@openai',
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+    },
+    body,
+  });
+  expect([reply.status, ((await reply.json()) as { error: object }).error]).toMatchObject([status, { code }]);
+  expect(upstream.seen).toEqual([]);
+});
+
+function form(fields: Readonly<Record<string, string>>): FormData {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.append(name, value);
+  data.append('image', new Blob(['png'], { type: 'image/png' }), 'a.png');
+  return data;
+}
+
 describe('a stream of completions', () => {
   it.each([
     ['its usage for a client that requests it', true, ['upon null', ' a null', '(usage) [object Object]']],
